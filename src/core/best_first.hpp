@@ -1,0 +1,266 @@
+// One best-first loop for Algorithm 1 (greedy best-first search), Algorithm 2 (A*) and Dijkstra's.
+//
+// They differ in the score of a vertex and in when they stop; a Rule says both. The loop follows the
+// paper's pseudo-code: among equal scores the smallest vertex is selected, an improvement is strict, and
+// A* returns when the goal is selected while greedy search returns when it is generated.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "csr.hpp"
+#include "heap.hpp"
+#include "workspace.hpp"
+
+namespace rhostar {
+
+// ---------------------------------------------------------------- rules
+
+struct AStarRule {
+  static constexpr bool greedy = false;
+  const double* rho;
+  bool readable(std::int32_t v) const { return std::isfinite(rho[v]); }
+  double score(double g, std::int32_t v) const { return g + rho[v]; }
+  void prefetch(std::int32_t v) const { __builtin_prefetch(rho + v); }
+};
+
+struct GreedyRule {
+  static constexpr bool greedy = true;
+  const double* rho;
+  bool readable(std::int32_t v) const { return std::isfinite(rho[v]); }
+  double score(double, std::int32_t v) const { return rho[v]; }
+  void prefetch(std::int32_t v) const { __builtin_prefetch(rho + v); }
+};
+
+struct DijkstraRule {
+  static constexpr bool greedy = false;
+  bool readable(std::int32_t) const { return true; }
+  double score(double g, std::int32_t) const { return g; }
+  void prefetch(std::int32_t) const {}
+};
+
+// ---------------------------------------------------------------- the event log
+
+enum class Event : std::uint8_t { select, open, improve, reopen, close, goal };
+
+struct NoLog {
+  void add(Event, std::int32_t, double) {}
+};
+
+// The parent of an opened, improved or reopened vertex is the vertex selected last.
+struct EventLog {
+  std::vector<std::uint8_t> kind;
+  std::vector<std::int32_t> vertex;
+  std::vector<double> g;
+  void add(Event event, std::int32_t v, double cost) {
+    kind.push_back(static_cast<std::uint8_t>(event));
+    vertex.push_back(v);
+    g.push_back(cost);
+  }
+};
+
+// ---------------------------------------------------------------- what goes in and comes out
+
+enum class Status : int { solved, no_path, budget, stopped, bad_weight, bad_rho, bad_bound };
+
+class Interrupt {
+ public:
+  virtual bool requested() = 0;
+
+ protected:
+  ~Interrupt() = default;
+};
+
+struct Options {
+  bool reopen = true;
+  std::int64_t budget = std::numeric_limits<std::int64_t>::max();
+  const double* lower_bound = nullptr;  // pi, for the certified gap of A*
+  Interrupt* interrupt = nullptr;
+};
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+struct Outcome {
+  Status status = Status::no_path;
+  double cost = infinity;
+  std::int64_t expanded = 0;   // vertices whose children were scanned, each time
+  std::int64_t generated = 0;  // insertions into OPEN, the start and reopenings included
+  std::int64_t reopened = 0;   // moves from CLOSED to OPEN
+  std::int64_t peak_open = 0;  // largest |OPEN| after an iteration
+  double bound = -infinity;    // the optimum is at least this; -inf where no lower_bound was given
+  std::int64_t offender = -1;  // the arc or vertex behind a bad_* status
+};
+
+// ---------------------------------------------------------------- the loop
+
+template <class Rule, class Arcs, class Log>
+Outcome best_first(const Arcs& arcs, const Rule& rule, std::int32_t source, std::int32_t goal,
+                   const Options& options, Workspace& workspace, Log& log) {
+  // How many arcs are scanned between two looks at the interrupt.
+  constexpr std::int64_t patience = 1 << 16;
+
+  const Csr graph = arcs.graph;
+  workspace.begin();
+  Node* const nodes = workspace.nodes();
+  const std::uint32_t open = workspace.generation();
+  const std::uint32_t closed = open + 1;
+  Heap heap(workspace.heap(), [nodes](std::int32_t v) -> std::int32_t& { return nodes[v].position; });
+  Outcome out;
+  double ignored = infinity;  // least g_new + pi over improvements of closed vertices that were not taken
+  std::int64_t countdown = patience;
+
+  const auto fail = [&out](Status status, std::int64_t offender) {
+    out.status = status;
+    out.offender = offender;
+    return out;
+  };
+  const auto finish = [&](Status status) {
+    out.status = status;
+    if (!options.lower_bound) return out;
+    double bound = ignored;
+    for (const Key& key : heap.keys()) {
+      const std::int32_t v = key.vertex();
+      const double least = nodes[v].g + options.lower_bound[v];
+      if (!(least > -infinity)) return fail(Status::bad_bound, v);
+      bound = std::min(bound, least);
+    }
+    out.bound = bound;
+    return out;
+  };
+
+  if (!rule.readable(source)) return fail(Status::bad_rho, source);
+  nodes[source] = {0.0, -1, open, 0};
+  heap.push(Key::make(rule.score(0.0, source), source));
+  log.add(Event::open, source, 0.0);
+  out.generated = out.peak_open = 1;
+  if (Rule::greedy && source == goal) return finish(Status::solved);
+
+  while (!heap.empty()) {
+    const std::int32_t v = heap.top();
+    if (!Rule::greedy && v == goal) {
+      log.add(Event::select, v, nodes[v].g);
+      return finish(Status::solved);
+    }
+    if (out.expanded == options.budget) return finish(Status::budget);
+
+    const std::int32_t begin = graph.first_out[v];
+    const std::int32_t end = graph.first_out[v + 1];
+    countdown -= 1 + end - begin;
+    if (countdown < 0) {
+      if (options.interrupt && options.interrupt->requested()) return fail(Status::stopped, v);
+      countdown = patience;
+    }
+    // The children's records come in while the heap is repaired.
+    arcs.prefetch_weights(begin);
+    for (std::int32_t arc = begin; arc < end; ++arc) {
+      __builtin_prefetch(nodes + graph.head[arc]);
+      rule.prefetch(graph.head[arc]);
+    }
+    heap.pop();
+    if (!heap.empty()) __builtin_prefetch(graph.first_out + heap.top());
+
+    nodes[v].stamp = closed;
+    const double g = nodes[v].g;
+    ++out.expanded;
+    log.add(Event::select, v, g);
+    for (std::int32_t arc = begin; arc < end; ++arc) {
+      const std::int32_t c = graph.head[arc];
+      Node& child = nodes[c];
+      if constexpr (Rule::greedy) {
+        if (child.stamp >= open) continue;
+      }
+      const auto weight = arcs.weight(arc);
+      if (!(weight >= 0)) return fail(Status::bad_weight, arc);
+      if (is_absent(weight)) continue;
+      const double g_new = g + static_cast<double>(weight);
+
+      if (child.stamp < open) {
+        if (Rule::greedy && c == goal) {
+          child = {g_new, v, open, -1};
+          log.add(Event::goal, c, g_new);
+          return finish(Status::solved);
+        }
+        if (!rule.readable(c)) return fail(Status::bad_rho, c);
+        child.g = g_new;
+        child.parent = v;
+        child.stamp = open;
+        heap.push(Key::make(rule.score(g_new, c), c));
+        ++out.generated;
+        log.add(Event::open, c, g_new);
+      } else if (!Rule::greedy && g_new < child.g) {
+        if (child.stamp == open) {
+          child.g = g_new;
+          child.parent = v;
+          heap.decrease(child.position, Key::make(rule.score(g_new, c), c));
+          log.add(Event::improve, c, g_new);
+        } else if (options.reopen) {
+          child.g = g_new;
+          child.parent = v;
+          child.stamp = open;
+          heap.push(Key::make(rule.score(g_new, c), c));
+          ++out.generated;
+          ++out.reopened;
+          log.add(Event::reopen, c, g_new);
+        } else if (options.lower_bound) {
+          const double least = g_new + options.lower_bound[c];
+          if (!(least > -infinity)) return fail(Status::bad_bound, c);
+          ignored = std::min(ignored, least);
+        }
+      }
+    }
+    log.add(Event::close, v, g);
+    out.peak_open = std::max(out.peak_open, static_cast<std::int64_t>(heap.size()));
+  }
+  return finish(Status::no_path);
+}
+
+// ---------------------------------------------------------------- one query, with its path
+
+// Appends the path that the pointers hold to `path`, empty where the goal was not generated, and sets the
+// cost. With reopening a vertex behind the goal may have been improved after the goal's g was set, so the
+// path can be cheaper than g: its cost is then added up from the start, as every g is.
+template <class W>
+void read_path(const OutArcs<W>& arcs, std::int32_t goal, Workspace& workspace, Outcome& out,
+               std::vector<std::int32_t>& path) {
+  const Node* nodes = workspace.nodes();
+  if (nodes[goal].stamp < workspace.generation()) return;
+  const auto begin = static_cast<std::ptrdiff_t>(path.size());
+  for (std::int32_t v = goal; v != -1; v = nodes[v].parent) path.push_back(v);
+  std::reverse(path.begin() + begin, path.end());
+  out.cost = nodes[goal].g;
+  if (out.reopened > 0) {
+    out.cost = 0.0;
+    for (auto v = path.begin() + begin; v + 1 != path.end(); ++v)
+      out.cost += static_cast<double>(arcs.weight(find_arc(arcs.graph, *v, *(v + 1))));
+  }
+}
+
+template <class Rule, class W, class Log>
+Outcome query(const OutArcs<W>& arcs, const Rule& rule, std::int32_t source, std::int32_t goal,
+              const Options& options, Workspace& workspace, Log& log, std::vector<std::int32_t>& path) {
+  Outcome out = best_first(arcs, rule, source, goal, options, workspace, log);
+  if (out.status > Status::budget) return out;
+  read_path(arcs, goal, workspace, out, path);
+  // No optimum is negative, and none exceeds the cost of a path that was found.
+  if (options.lower_bound) out.bound = std::min(out.cost, std::max(0.0, out.bound));
+  return out;
+}
+
+// Cost-to-go of every vertex (+inf where the goal cannot be reached): Dijkstra's algorithm against the arcs.
+template <class W>
+Outcome distances(const InArcs<W>& arcs, std::int32_t goal, Interrupt* interrupt, Workspace& workspace,
+                  double* distance) {
+  NoLog log;
+  Options options;
+  options.interrupt = interrupt;
+  const Outcome out = best_first(arcs, DijkstraRule{}, goal, -1, options, workspace, log);
+  const Node* nodes = workspace.nodes();
+  for (std::int32_t v = 0; v < arcs.graph.n; ++v)
+    distance[v] = nodes[v].stamp >= workspace.generation() ? nodes[v].g : infinity;
+  return out;
+}
+
+}  // namespace rhostar

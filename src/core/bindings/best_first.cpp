@@ -1,0 +1,138 @@
+#include "best_first.hpp"
+
+#include "batch.hpp"
+#include "common.hpp"
+
+namespace rhostar::bindings {
+
+namespace {
+
+Options make_options(bool reopen, std::int64_t budget, Interrupt& interrupt) {
+  Options options;
+  options.reopen = reopen;
+  if (budget >= 0) options.budget = budget;
+  options.interrupt = &interrupt;
+  return options;
+}
+
+nb::object to_python(NoLog&) { return nb::none(); }
+nb::object to_python(EventLog& log) {
+  return nb::make_tuple(to_numpy(std::move(log.kind)), to_numpy(std::move(log.vertex)),
+                        to_numpy(std::move(log.g)));
+}
+
+template <class Rule, class Log>
+nb::tuple solve_with(Graph& graph, const Row& weights, std::int32_t source, std::int32_t goal,
+                     const double* rho, const Options& options, PythonInterrupt& interrupt) {
+  Outcome out;
+  Log log;
+  std::vector<std::int32_t> path;
+  with_weights(weights, [&](const auto* data) {
+    nb::gil_scoped_release unlocked;
+    Lease workspace(graph.pool, graph.csr.n);
+    out = query(OutArcs<std::remove_cvref_t<decltype(*data)>>{graph.csr, data}, Rule{rho}, source, goal,
+                options, *workspace, log, path);
+  });
+  interrupt.raise_if_signalled();
+  return nb::make_tuple(static_cast<int>(out.status), out.cost, to_numpy(std::move(path)), out.expanded,
+                        out.generated, out.reopened, out.peak_open, out.bound, out.offender, to_python(log));
+}
+
+nb::tuple solve(Graph& graph, bool greedy, Row weights, std::int64_t source, std::int64_t goal, Table rho,
+                bool reopen, std::int64_t budget, Table lower_bound, bool trace) {
+  const auto n = static_cast<std::size_t>(graph.csr.n);
+  const bool fits = weights.size() == static_cast<std::size_t>(graph.csr.m) && rho.size() == n &&
+                    graph.has_vertex(source) && graph.has_vertex(goal) &&
+                    (!lower_bound.is_valid() || lower_bound.size() == n) &&
+                    with_weights(weights, [](const auto*) {});
+  if (!fits) return nb::make_tuple(bad_input);
+  PythonInterrupt interrupt(nullptr);
+  Options options = make_options(reopen, budget, interrupt);
+  if (lower_bound.is_valid()) options.lower_bound = lower_bound.data();
+  const auto run = greedy ? (trace ? &solve_with<GreedyRule, EventLog> : &solve_with<GreedyRule, NoLog>)
+                          : (trace ? &solve_with<AStarRule, EventLog> : &solve_with<AStarRule, NoLog>);
+  return run(graph, weights, static_cast<std::int32_t>(source), static_cast<std::int32_t>(goal), rho.data(),
+             options, interrupt);
+}
+
+// (failure, offender, status, cost, expanded, generated, reopened, peak_open, bound, path_end, path)
+nb::tuple solve_many(Graph& graph, bool greedy, Snapshots weights, Positions rows, Indices sources,
+                     Indices goals, Indices table, Tables rho, bool reopen, std::int64_t budget,
+                     Tables lower_bound, Stop* stop) {
+  const auto n = static_cast<std::size_t>(graph.csr.n);
+  const std::size_t size = rows.size();
+  bool fits = weights.shape(1) == static_cast<std::size_t>(graph.csr.m) &&
+              (weights.stride(1) == 1 || weights.shape(1) <= 1) && rho.shape(1) == n &&
+              sources.size() == size && goals.size() == size && table.size() == size &&
+              (!lower_bound.is_valid() ||
+               (lower_bound.shape(0) == rho.shape(0) && lower_bound.shape(1) == n));
+  for (std::size_t i = 0; fits && i < size; ++i)
+    fits = rows(i) >= 0 && rows(i) < static_cast<std::int64_t>(weights.shape(0)) &&
+           graph.has_vertex(sources(i)) && graph.has_vertex(goals(i)) && table(i) >= 0 &&
+           static_cast<std::size_t>(table(i)) < rho.shape(0);
+  if (!fits) return nb::make_tuple(bad_input, -1);
+
+  BatchOutcome all;
+  PythonInterrupt interrupt(stop);
+  const Options options = make_options(reopen, budget, interrupt);
+  const bool known = with_weights(weights, [&](const auto* data) {
+    using W = std::remove_cvref_t<decltype(*data)>;
+    const Batch<W> batch{graph.csr,     data,        weights.stride(0),
+                         rows.data(),   sources.data(), goals.data(),
+                         table.data(),  rho.data(),
+                         lower_bound.is_valid() ? lower_bound.data() : nullptr,
+                         static_cast<std::int64_t>(size)};
+    nb::gil_scoped_release unlocked;
+    Lease workspace(graph.pool, graph.csr.n);
+    all = greedy ? solve_batch<GreedyRule>(batch, options, *workspace)
+                 : solve_batch<AStarRule>(batch, options, *workspace);
+  });
+  interrupt.raise_if_signalled();
+  if (!known) return nb::make_tuple(bad_input, -1);
+  return nb::make_tuple(static_cast<int>(all.failure), all.offender, to_numpy(std::move(all.status)),
+                        to_numpy(std::move(all.cost)), to_numpy(std::move(all.expanded)),
+                        to_numpy(std::move(all.generated)), to_numpy(std::move(all.reopened)),
+                        to_numpy(std::move(all.peak_open)), to_numpy(std::move(all.bound)),
+                        to_numpy(std::move(all.path_end)), to_numpy(std::move(all.path)));
+}
+
+// (failure, offender, distances)
+nb::tuple distances_to(Graph& graph, Row weights, std::int64_t goal, Stop* stop) {
+  if (weights.size() != static_cast<std::size_t>(graph.csr.m) || !graph.has_vertex(goal))
+    return nb::make_tuple(bad_input, -1);
+  const Transpose& transpose = graph.transposed();
+  std::vector<double> distance(static_cast<std::size_t>(graph.csr.n));
+  Outcome out;
+  PythonInterrupt interrupt(stop);
+  const bool known = with_weights(weights, [&](const auto* data) {
+    using W = std::remove_cvref_t<decltype(*data)>;
+    nb::gil_scoped_release unlocked;
+    Lease workspace(graph.pool, graph.csr.n);
+    out = distances(InArcs<W>{transpose.view(), transpose.edge.data(), data},
+                    static_cast<std::int32_t>(goal), &interrupt, *workspace, distance.data());
+  });
+  interrupt.raise_if_signalled();
+  if (!known) return nb::make_tuple(bad_input, -1);
+  const std::int64_t offender =
+      out.status == Status::bad_weight ? transpose.edge[static_cast<std::size_t>(out.offender)] : -1;
+  // With nowhere to arrive, running out of vertices is success.
+  const int failure = out.status == Status::no_path ? 0 : static_cast<int>(out.status);
+  return nb::make_tuple(failure, offender, to_numpy(std::move(distance)));
+}
+
+}  // namespace
+
+void bind_best_first(nb::class_<Graph>& graph) {
+  graph
+      .def("solve", &solve, nb::arg("greedy"), nb::arg("weights").noconvert(), nb::arg("source"),
+           nb::arg("goal"), nb::arg("rho").noconvert(), nb::arg("reopen"), nb::arg("budget"),
+           nb::arg("lower_bound").noconvert().none(), nb::arg("trace"))
+      .def("solve_many", &solve_many, nb::arg("greedy"), nb::arg("weights").noconvert(),
+           nb::arg("rows").noconvert(), nb::arg("sources").noconvert(), nb::arg("goals").noconvert(),
+           nb::arg("table").noconvert(), nb::arg("rho").noconvert(), nb::arg("reopen"), nb::arg("budget"),
+           nb::arg("lower_bound").noconvert().none(), nb::arg("stop").none())
+      .def("distances_to", &distances_to, nb::arg("weights").noconvert(), nb::arg("goal"),
+           nb::arg("stop").none());
+}
+
+}  // namespace rhostar::bindings

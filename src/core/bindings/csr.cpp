@@ -1,0 +1,84 @@
+#include "common.hpp"
+
+namespace rhostar::bindings {
+
+namespace {
+
+// (flaw, index): flaw 0 where the arrays are a graph that the kernels may follow.
+nb::tuple check(Indices first_out, Indices head) {
+  const Graph graph(std::move(first_out), std::move(head));
+  const Verdict verdict = validate(graph.csr);
+  return nb::make_tuple(static_cast<int>(verdict.flaw), verdict.index);
+}
+
+nb::object edge_index(const Graph& graph, Indices tails, Indices heads) {
+  std::vector<std::int32_t> found(tails.size(), -1);
+  for (std::size_t i = 0; i < tails.size() && i < heads.size(); ++i)
+    if (graph.has_vertex(tails(i)) && graph.has_vertex(heads(i)))
+      found[i] = find_arc(graph.csr, tails(i), heads(i));
+  return to_numpy(std::move(found));
+}
+
+nb::tuple transpose(Graph& graph) {
+  Transpose copy = graph.transposed();
+  return nb::make_tuple(to_numpy(std::move(copy.first_out)), to_numpy(std::move(copy.head)),
+                        to_numpy(std::move(copy.edge)));
+}
+
+// (row, column) of the first weight that is negative, NaN or too large, or (-1, -1); and for each row
+// whether an arc is absent.
+nb::tuple check_weights(Snapshots weights, Stop* stop) {
+  std::int64_t row = 0, column = -1;
+  const auto count = static_cast<std::int64_t>(weights.shape(0));
+  const auto m = static_cast<std::int64_t>(weights.shape(1));
+  std::vector<std::uint8_t> absent(static_cast<std::size_t>(count));
+  PythonInterrupt interrupt(stop);
+  bool stopped = false;
+  const bool known = with_weights(weights, [&](const auto* data) {
+    nb::gil_scoped_release unlocked;
+    for (row = 0; row < count && !(stopped = interrupt.requested()); ++row) {
+      const RowCheck check = check_row(data + row * weights.stride(0), m);
+      absent[static_cast<std::size_t>(row)] = check.has_absent;
+      if ((column = check.first_bad) >= 0) return;
+    }
+  });
+  interrupt.raise_if_signalled();
+  if (!known) throw nb::type_error("weights of a type that is not accepted");
+  return nb::make_tuple(column < 0 ? -1 : row, column, to_numpy(std::move(absent)));
+}
+
+// For each vertex, 1 where `goal` can be reached from it; over all arcs where no weights are given.
+nb::object reaches(Graph& graph, Row weights, std::int32_t goal) {
+  const Transpose& transpose = graph.transposed();
+  std::vector<std::uint8_t> reached(static_cast<std::size_t>(graph.csr.n));
+  const auto search = [&](const auto* data) {
+    nb::gil_scoped_release unlocked;
+    reach(InArcs<std::remove_cvref_t<decltype(*data)>>{transpose.view(), transpose.edge.data(), data}, goal,
+          reached.data());
+  };
+  if (!graph.has_vertex(goal)) throw nb::index_error("goal");
+  if (!weights.is_valid()) search(static_cast<const double*>(nullptr));
+  else if (static_cast<std::int32_t>(weights.size()) != graph.csr.m || !with_weights(weights, search))
+    throw nb::type_error("weights");
+  return to_numpy(std::move(reached));
+}
+
+}  // namespace
+
+void bind_csr(nb::module_& module, nb::class_<Graph>& graph) {
+  module.def("check", &check, nb::arg("first_out").noconvert(), nb::arg("head").noconvert());
+  module.def("check_weights", &check_weights, nb::arg("weights").noconvert(), nb::arg("stop").none());
+  graph
+      .def(nb::init<Indices, Indices>(), nb::arg("first_out").noconvert(), nb::arg("head").noconvert())
+      .def("edge_index", &edge_index, nb::arg("tails").noconvert(), nb::arg("heads").noconvert())
+      .def("transpose", &transpose)
+      .def("reaches", &reaches, nb::arg("weights").noconvert().none(), nb::arg("goal"))
+      .def_prop_ro_static("bytes_per_vertex", [](nb::handle) { return sizeof(Node); })
+      // For the test of the wrap-around: puts the idle workspace close to its last generation.
+      .def("age_workspace", [](Graph& self, std::uint32_t generation) {
+        Lease lease(self.pool, self.csr.n);
+        (*lease).set_generation(generation);
+      });
+}
+
+}  // namespace rhostar::bindings

@@ -1,0 +1,14 @@
+#include "common.hpp"
+
+NB_MODULE(_core, module) {
+  using namespace rhostar::bindings;
+  nb::class_<Stop>(module, "Stop")
+      .def(nb::init<>())
+      .def("set", [](Stop& stop) { stop.flag.store(true); })
+      .def("is_set", [](const Stop& stop) { return stop.flag.load(); })
+      // The flag of another process is another flag.
+      .def("__reduce__", [](nb::object self) { return nb::make_tuple(self.type(), nb::make_tuple()); });
+  nb::class_<Graph> graph(module, "Graph");
+  bind_csr(module, graph);
+  bind_best_first(graph);
+}

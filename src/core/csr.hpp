@@ -1,0 +1,163 @@
+// Views of the arrays the core is handed, and the checks that make it safe to follow them.
+//
+// A graph is in compressed sparse row form: the arcs leaving vertex v are first_out[v] .. first_out[v+1]-1,
+// and head[arc] is where an arc ends. Children stand in index order, without loops and without parallels.
+// A weight of +inf says that the arc is absent in this instance.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+namespace rhostar {
+
+struct Csr {
+  const std::int32_t* first_out;
+  const std::int32_t* head;
+  std::int32_t n;
+  std::int32_t m;
+};
+
+// ---------------------------------------------------------------- structure
+
+enum class Flaw : int { none, offsets, head_range, loop, child_order };
+
+struct Verdict {
+  Flaw flaw;
+  std::int64_t index;  // the vertex for `offsets`, the arc otherwise
+};
+
+// Everything the kernels rely on so that they never read out of bounds.
+inline Verdict validate(const Csr& graph) {
+  if (graph.first_out[0] != 0) return {Flaw::offsets, 0};
+  if (graph.first_out[graph.n] != graph.m) return {Flaw::offsets, graph.n};
+  for (std::int32_t v = 0; v < graph.n; ++v)
+    if (graph.first_out[v] > graph.first_out[v + 1]) return {Flaw::offsets, v};
+  for (std::int32_t v = 0; v < graph.n; ++v) {
+    std::int32_t previous = -1;
+    for (std::int32_t arc = graph.first_out[v]; arc < graph.first_out[v + 1]; ++arc) {
+      const std::int32_t c = graph.head[arc];
+      if (c < 0 || c >= graph.n) return {Flaw::head_range, arc};
+      if (c == v) return {Flaw::loop, arc};
+      if (c <= previous) return {Flaw::child_order, arc};
+      previous = c;
+    }
+  }
+  return {Flaw::none, -1};
+}
+
+// Position of the arc tail -> head, or -1.
+inline std::int32_t find_arc(const Csr& graph, std::int32_t tail, std::int32_t head) {
+  const std::int32_t* begin = graph.head + graph.first_out[tail];
+  const std::int32_t* end = graph.head + graph.first_out[tail + 1];
+  const std::int32_t* found = std::lower_bound(begin, end, head);
+  return found != end && *found == head ? static_cast<std::int32_t>(found - graph.head) : -1;
+}
+
+// The same graph with every arc turned round; edge[arc] is the arc's position in the original.
+struct Transpose {
+  std::vector<std::int32_t> first_out, head, edge;
+
+  explicit Transpose(const Csr& graph)
+      : first_out(static_cast<std::size_t>(graph.n) + 1), head(graph.m), edge(graph.m) {
+    for (std::int32_t arc = 0; arc < graph.m; ++arc) ++first_out[graph.head[arc] + 1];
+    for (std::int32_t v = 0; v < graph.n; ++v) first_out[v + 1] += first_out[v];
+    std::vector<std::int32_t> next(first_out.begin(), first_out.end() - 1);
+    for (std::int32_t v = 0; v < graph.n; ++v)
+      for (std::int32_t arc = graph.first_out[v]; arc < graph.first_out[v + 1]; ++arc) {
+        const std::int32_t slot = next[graph.head[arc]]++;
+        head[slot] = v;
+        edge[slot] = arc;
+      }
+  }
+
+  Csr view() const {
+    return {first_out.data(), head.data(), static_cast<std::int32_t>(first_out.size()) - 1,
+            static_cast<std::int32_t>(head.size())};
+  }
+};
+
+// ---------------------------------------------------------------- weights
+
+template <class W>
+constexpr bool is_absent(W weight) {
+  if constexpr (std::is_floating_point_v<W>) return weight == std::numeric_limits<W>::infinity();
+  return false;
+}
+
+// Arcs in their own direction, and against it, with the weights of one instance.
+template <class W>
+struct OutArcs {
+  Csr graph;
+  const W* weights;
+  W weight(std::int32_t arc) const { return weights[arc]; }
+  void prefetch_weights(std::int32_t arc) const {
+    __builtin_prefetch(weights + arc);
+    __builtin_prefetch(reinterpret_cast<const char*>(weights + arc) + 64);
+  }
+};
+
+template <class W>
+struct InArcs {
+  Csr graph;  // the transpose
+  const std::int32_t* edge;
+  const W* weights;  // in the order of the original
+  W weight(std::int32_t arc) const { return weights[edge[arc]]; }
+  void prefetch_weights(std::int32_t arc) const { __builtin_prefetch(edge + arc); }
+};
+
+// Float64 holds every integer up to here: beyond it, sums of integer weights would round.
+constexpr std::int64_t largest_exact_integer = std::int64_t{1} << 53;
+
+template <class W>
+constexpr bool is_bad(W weight) {
+  if constexpr (std::is_same_v<W, std::int64_t>) return weight < 0 || weight > largest_exact_integer;
+  return !(weight >= W{0});  // true for NaN
+}
+
+struct RowCheck {
+  std::int64_t first_bad;  // -1 where all weights are in order
+  bool has_absent;
+};
+
+// One pass over a snapshot in blocks, so that the compiler can vectorise the common case.
+template <class W>
+RowCheck check_row(const W* weights, std::int64_t m) {
+  constexpr std::int64_t block = 4096;
+  bool absent = false;
+  for (std::int64_t begin = 0; begin < m; begin += block) {
+    const std::int64_t end = std::min(m, begin + block);
+    bool bad = false;
+    for (std::int64_t e = begin; e < end; ++e) {
+      bad |= is_bad(weights[e]);
+      absent |= is_absent(weights[e]);
+    }
+    if (bad)
+      for (std::int64_t e = begin; e < end; ++e)
+        if (is_bad(weights[e])) return {e, absent};
+  }
+  return {-1, absent};
+}
+
+// reached[v] = 1 for every vertex from which `goal` can be reached over arcs that are present.
+template <class W>
+void reach(const InArcs<W>& arcs, std::int32_t goal, std::uint8_t* reached) {
+  std::fill(reached, reached + arcs.graph.n, std::uint8_t{0});
+  std::vector<std::int32_t> stack{goal};
+  reached[goal] = 1;
+  while (!stack.empty()) {
+    const std::int32_t v = stack.back();
+    stack.pop_back();
+    for (std::int32_t arc = arcs.graph.first_out[v]; arc < arcs.graph.first_out[v + 1]; ++arc) {
+      const std::int32_t c = arcs.graph.head[arc];
+      if (reached[c] || (arcs.weights && is_absent(arcs.weight(arc)))) continue;
+      reached[c] = 1;
+      stack.push_back(c);
+    }
+  }
+}
+
+}  // namespace rhostar

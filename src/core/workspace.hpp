@@ -1,0 +1,105 @@
+// What a search remembers of each vertex, kept between queries so that a query costs what it touches.
+//
+// Records are never cleared: they carry the generation of the query that wrote them, and anything older
+// counts as unseen. A workspace belongs to one query at a time; a pool hands them out without locks, so a
+// fork in the middle of another thread's query leaves the child with at worst one workspace fewer.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "heap.hpp"
+
+namespace rhostar {
+
+struct Node {
+  double g;
+  std::int32_t parent;
+  std::uint32_t stamp;     // generation: in OPEN; generation + 1: in CLOSED; anything less: unseen
+  std::int32_t position;   // place in the heap while in OPEN
+};
+static_assert(sizeof(Node) == 24);
+
+class Workspace {
+ public:
+  // calloc: pages that no query reaches are never touched.
+  explicit Workspace(std::int32_t n)
+      : size_(static_cast<std::size_t>(n)), nodes_(static_cast<Node*>(std::calloc(size_, sizeof(Node)))) {
+    if (!nodes_) throw std::bad_alloc();
+  }
+
+  Node* nodes() { return nodes_.get(); }
+  std::vector<Key>& heap() { return heap_; }
+  std::uint32_t generation() const { return generation_; }
+  void set_generation(std::uint32_t generation) { generation_ = generation & ~1u; }
+
+  // Start a query: everything written before becomes unseen.
+  void begin() {
+    if (generation_ >= last_generation) {
+      std::memset(static_cast<void*>(nodes_.get()), 0, size_ * sizeof(Node));
+      generation_ = 0;
+    }
+    generation_ += 2;
+  }
+
+ private:
+  static constexpr std::uint32_t last_generation = 0xFFFFFFFCu;
+  struct Free {
+    void operator()(Node* nodes) const { std::free(nodes); }
+  };
+
+  std::size_t size_;
+  std::unique_ptr<Node[], Free> nodes_;
+  std::vector<Key> heap_;
+  std::uint32_t generation_ = 0;
+};
+
+class WorkspacePool {
+ public:
+  WorkspacePool() = default;
+  WorkspacePool(const WorkspacePool&) = delete;
+  WorkspacePool& operator=(const WorkspacePool&) = delete;
+  ~WorkspacePool() {
+    for (auto& slot : idle_) delete slot.load();
+  }
+
+  std::unique_ptr<Workspace> take(std::int32_t n) {
+    for (auto& slot : idle_)
+      if (Workspace* found = slot.exchange(nullptr)) return std::unique_ptr<Workspace>(found);
+    return std::make_unique<Workspace>(n);
+  }
+
+  void give_back(std::unique_ptr<Workspace> workspace) {
+    for (auto& slot : idle_) {
+      Workspace* empty = nullptr;
+      if (slot.compare_exchange_strong(empty, workspace.get())) {
+        workspace.release();
+        return;
+      }
+    }  // more threads at once than slots: let it go
+  }
+
+ private:
+  std::array<std::atomic<Workspace*>, 32> idle_{};
+};
+
+class Lease {
+ public:
+  Lease(WorkspacePool& pool, std::int32_t n) : pool_(pool), workspace_(pool.take(n)) {}
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  ~Lease() { pool_.give_back(std::move(workspace_)); }
+  Workspace& operator*() { return *workspace_; }
+
+ private:
+  WorkspacePool& pool_;
+  std::unique_ptr<Workspace> workspace_;
+};
+
+}  // namespace rhostar

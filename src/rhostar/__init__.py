@@ -1,0 +1,69 @@
+"""rhostar: heuristic values for A* and greedy best-first search, learned, run and certified.
+
+Names are loaded when they are first used, so that ``import rhostar`` is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rhostar import errors, heuristics, utilities
+    from rhostar.graph import Graph
+    from rhostar.instances import Instance, InstanceSet
+    from rhostar.search.outcome import Run, Runs, Status
+    from rhostar.search.run import astar, distances_to, gbfs, solve_many
+    from rhostar.search.trace import Trace
+    from rhostar.utilities import evaluate
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Graph": "graph",
+    "Instance": "instances",
+    "InstanceSet": "instances",
+    "Run": "search.outcome",
+    "Runs": "search.outcome",
+    "Status": "search.outcome",
+    "Trace": "search.trace",
+    "astar": "search.run",
+    "distances_to": "search.run",
+    "errors": None,
+    "evaluate": "utilities",
+    "gbfs": "search.run",
+    "heuristics": None,
+    "solve_many": "search.run",
+    "utilities": None,
+}
+
+__all__ = [
+    "Graph",
+    "Instance",
+    "InstanceSet",
+    "Run",
+    "Runs",
+    "Status",
+    "Trace",
+    "__version__",
+    "astar",
+    "distances_to",
+    "errors",
+    "evaluate",
+    "gbfs",
+    "heuristics",
+    "solve_many",
+    "utilities",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'rhostar' has no attribute {name!r}")
+    home = _HOME[name]
+    module = import_module(f"rhostar.{home or name}")
+    value = module if home is None else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,50 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Indices = NDArray[np.int32]
+_Floats = NDArray[np.float64]
+
+class Stop:
+    def __init__(self) -> None: ...
+    def set(self) -> None: ...
+    def is_set(self) -> bool: ...
+
+class Graph:
+    bytes_per_vertex: int
+    def __init__(self, first_out: _Indices, head: _Indices) -> None: ...
+    def edge_index(self, tails: _Indices, heads: _Indices) -> _Indices: ...
+    def transpose(self) -> tuple[_Indices, _Indices, _Indices]: ...
+    def reaches(self, weights: NDArray[Any] | None, goal: int) -> NDArray[np.uint8]: ...
+    def age_workspace(self, generation: int, /) -> None: ...
+    def solve(
+        self,
+        greedy: bool,
+        weights: NDArray[Any],
+        source: int,
+        goal: int,
+        rho: _Floats,
+        reopen: bool,
+        budget: int,
+        lower_bound: _Floats | None,
+        trace: bool,
+    ) -> tuple[Any, ...]: ...
+    def solve_many(
+        self,
+        greedy: bool,
+        weights: NDArray[Any],
+        rows: NDArray[np.int64],
+        sources: _Indices,
+        goals: _Indices,
+        table: _Indices,
+        rho: _Floats,
+        reopen: bool,
+        budget: int,
+        lower_bound: _Floats | None,
+        stop: Stop | None,
+    ) -> tuple[Any, ...]: ...
+    def distances_to(self, weights: NDArray[Any], goal: int, stop: Stop | None) -> tuple[Any, ...]: ...
+
+def check(first_out: _Indices, head: _Indices) -> tuple[int, int]: ...
+def check_weights(weights: NDArray[Any], stop: Stop | None) -> tuple[int, int, NDArray[np.uint8]]: ...

@@ -1,0 +1,48 @@
+"""Memory-mapped matrices by reference: where in which file a matrix lies, so another process can map it."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar.errors import StorageError
+
+
+class File(NamedTuple):
+    """A contiguous matrix inside a file."""
+
+    path: str
+    offset: int
+    shape: tuple[int, ...]
+    dtype: str
+
+
+def describe(array: NDArray[Any]) -> File | None:
+    """Return where `array` lies on disk, or None where it is not a contiguous part of a mapped file."""
+    mapping = getattr(array, "_mmap", None)
+    name = getattr(array, "filename", None)
+    if mapping is None or name is None or not array.flags.c_contiguous or array.size == 0:
+        return None
+    # A slice keeps the offset of the array it was cut from, so the place follows from the addresses.
+    begin = np.frombuffer(mapping, dtype=np.uint8).__array_interface__["data"][0]
+    first_page = array.offset - array.offset % mmap.ALLOCATIONGRANULARITY  # type: ignore[attr-defined]
+    offset = array.__array_interface__["data"][0] - begin + first_page
+    return File(os.path.abspath(name), offset, array.shape, array.dtype.str)
+
+
+def open_file(file: File) -> NDArray[Any]:
+    """Map the file again, read-only.
+
+    Raises
+    ------
+    StorageError
+        If it is gone or too short.
+    """
+    try:
+        return np.memmap(file.path, dtype=file.dtype, mode="r", offset=file.offset, shape=file.shape)
+    except (OSError, ValueError) as error:
+        raise StorageError(f"{file.path} can no longer be mapped: {error}") from error

@@ -1,0 +1,69 @@
+"""A set of instances in chunks over joblib: threads in this process, or whatever joblib is set up for.
+
+The kernels run without the interpreter lock, so threads are enough on one machine; under
+``joblib.parallel_config(backend="dask")`` and the like the same chunks go to a cluster.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+
+from rhostar import _core
+from rhostar.instances import InstanceSet
+
+T = TypeVar("T")
+
+_CHUNKS_PER_JOB = 8
+"""More than one, since instances differ in cost."""
+
+
+def map_chunks(
+    function: Callable[..., T], instances: InstanceSet, /, *, n_jobs: int | None = None, **arguments: Any
+) -> list[T]:
+    """Call ``function(chunk, first, stop, **arguments)`` on parts of a set and return the results in order.
+
+    Parameters
+    ----------
+    function
+        A function of a module, so that it can be sent to another process. `first` is the number of
+        the chunk's first instance; `stop` is a flag that ends all kernels that share it.
+    instances
+        The set.
+    n_jobs
+        As everywhere in joblib: None means 1 unless ``joblib.parallel_config`` says otherwise, -1
+        all cores.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At once, with all chunks stopped.
+    """
+    stop = _core.Stop()
+    jobs = _jobs(n_jobs)
+    if jobs == 1 or len(instances) <= 1:
+        return [function(instances, 0, stop, **arguments)]
+    from joblib import Parallel, delayed
+
+    cuts = np.linspace(0, len(instances), min(len(instances), jobs * _CHUNKS_PER_JOB) + 1).astype(int)
+    tasks = (
+        delayed(function)(instances[begin:end], begin, stop, **arguments) for begin, end in pairwise(cuts.tolist())
+    )
+    try:
+        return list(Parallel(n_jobs=n_jobs, prefer="threads")(tasks))
+    except BaseException:
+        stop.set()
+        raise
+
+
+def _jobs(n_jobs: int | None) -> int:
+    # Where nobody has imported joblib, nobody has configured it: spare the import.
+    if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
+        return 1
+    from joblib import effective_n_jobs
+
+    return int(effective_n_jobs(n_jobs))

@@ -1,0 +1,351 @@
+"""Performance measures of a run, each with its range [0, H] (Assumption 3 of the paper).
+
+A utility is min(u, H) with H, the `limit`, chosen by the user before looking at the instances; how
+many values were clipped is always reported. A run that did not find its goal counts as H where the
+measure is about the answer (cost, suboptimality, ratio), whatever path it may know by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rhostar import _core
+from rhostar.errors import ArrayError, InputError, UtilityError
+from rhostar.instances import Instance, InstanceSet
+from rhostar.parallel import map_chunks
+from rhostar.search.outcome import Runs
+from rhostar.search.run import Rho, astar, gbfs, solve_many
+from rhostar.search.trace import Trace
+
+Algorithm = Literal["astar", "gbfs"]
+
+
+@dataclass(frozen=True)
+class Utility:
+    """What all utilities share: a limit H > 0, and which direction is better.
+
+    A utility of your own is either :class:`Custom` or a subclass with a method ``raw``.
+    """
+
+    limit: float
+
+    needs_optimum: ClassVar[bool] = False
+    """Whether `raw` is given the optimal costs."""
+    better: ClassVar[Literal["lower", "higher"]] = "lower"
+    """Which way is better."""
+
+    def __post_init__(self) -> None:
+        try:
+            sound = 0 < self.limit < np.inf
+        except TypeError:
+            sound = False
+        if not sound:
+            raise UtilityError(f"limit must be a positive finite number, got {self.limit!r}")
+
+    @property
+    def name(self) -> str:
+        """How tables call it."""
+        return type(self).__name__
+
+    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Return one value per run, before clipping; inf is allowed, negative values and NaN are not."""
+        raise NotImplementedError
+
+    def clip(self, raw: ArrayLike) -> Score:
+        """Return min(raw, limit).
+
+        Raises
+        ------
+        UtilityError
+            If a value is negative or NaN, naming the first.
+        """
+        values = np.asarray(raw, dtype=np.float64)
+        bad = ~(values >= 0)
+        if bad.any():
+            first = int(np.argmax(bad))
+            raise UtilityError(f"{self.name} of instance {first} must be at least 0, got {values[first]}")
+        return Score(self, np.minimum(values, self.limit), float(np.mean(values > self.limit)))
+
+
+class Score(NamedTuple):
+    """The values of one utility on a set."""
+
+    utility: Utility
+    values: NDArray[np.float64]
+    """min(u, H) for each instance."""
+    clipped: float
+    """The share of instances whose raw value was above H."""
+
+    @property
+    def mean(self) -> float:
+        """The empirical mean."""
+        return float(np.mean(self.values))
+
+
+class Cost(Utility):
+    """Cost of the path; H for runs that are not solved."""
+
+    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Return the costs."""
+        return _if_solved(runs, runs.cost)
+
+
+class Suboptimality(Utility):
+    """Cost of the path minus the optimum, in absolute terms; H for runs that are not solved."""
+
+    needs_optimum: ClassVar[bool] = True
+
+    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Return the differences; never below 0, as both costs are added up from the start."""
+        assert optimum is not None
+        return _if_solved(runs, np.subtract(runs.cost, optimum, where=runs.solved, out=np.zeros(len(runs))))
+
+
+class Ratio(Utility):
+    """Cost of the path divided by the optimum: 1 where both are 0, H where only the optimum is."""
+
+    needs_optimum: ClassVar[bool] = True
+
+    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Return the ratios."""
+        assert optimum is not None
+        ratio = np.where(runs.cost > 0, np.inf, 1.0)
+        np.divide(runs.cost, optimum, out=ratio, where=runs.solved & (optimum > 0))
+        return _if_solved(runs, ratio)
+
+
+class Expansions(Utility):
+    """Expanded vertices, counted each time."""
+
+    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Return the counts."""
+        return runs.expanded.astype(np.float64)
+
+
+class Generated(Utility):
+    """Insertions into OPEN."""
+
+    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Return the counts."""
+        return runs.generated.astype(np.float64)
+
+
+class PeakOpen(Utility):
+    """Largest size of OPEN: the memory of a run."""
+
+    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Return the sizes."""
+        return runs.peak_open.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class SolvedWithin(Utility):
+    """1 where the run is solved at no more than `factor` times the optimum, else 0; H is 1.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.utilities.SolvedWithin(1.05)
+    SolvedWithin(factor=1.05)
+    """
+
+    needs_optimum: ClassVar[bool] = True
+    better: ClassVar[Literal["lower", "higher"]] = "higher"
+    limit: float = field(default=1.0, init=False, repr=False)
+    factor: float
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.factor < np.inf:
+            raise UtilityError(f"factor must be at least 1 and finite, got {self.factor!r}")
+
+    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Return zeros and ones."""
+        assert optimum is not None
+        return (runs.solved & (runs.cost <= self.factor * optimum)).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Custom(Utility):
+    """Any function of the instance and the course of the run: what Assumption 3 allows.
+
+    Parameters
+    ----------
+    limit
+        H.
+    function
+        Takes an :class:`Instance` and a :class:`Trace`, returns a number that is not negative. Called
+        once per instance, in Python; with jobs in other processes it must be a function of a module.
+    label
+        How tables call it.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> def widest(instance, trace):
+    ...     return max(len(trace.open_at(i)) for i in range(len(trace) + 1))
+    >>> graph = rs.Graph.grid(4, 4)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 1], goal=15)
+    >>> rs.evaluate(instances, np.zeros(16), [rs.utilities.Custom(100, widest)]).scores[0].values.tolist()
+    [4.0, 4.0]
+    """
+
+    function: Callable[[Instance, Trace], float]
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        """The label, or the name of the function."""
+        return self.label or getattr(self.function, "__name__", "Custom")
+
+    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Not available: a custom utility sees traces, which runs do not hold. See :func:`evaluate`."""
+        raise UtilityError(f"{self.name} needs traces; use evaluate")
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What :func:`evaluate` returns; prints as a table."""
+
+    runs: Runs
+    scores: tuple[Score, ...]
+    optimum: NDArray[np.float64] | None
+    """Optimal costs, where a utility needed them."""
+
+    def __getitem__(self, utility: int | str) -> Score:
+        """Return the score at a position or with a name."""
+        if isinstance(utility, str):
+            for score in self.scores:
+                if score.utility.name == utility:
+                    return score
+            raise InputError(f"no utility {utility!r}; there are {[s.utility.name for s in self.scores]}")
+        return self.scores[utility]
+
+    def __str__(self) -> str:
+        rows: list[tuple[str, ...]] = [("utility", "mean", "std", "max", "limit", "clipped")]
+        for score in self.scores:
+            numbers = (score.mean, np.std(score.values), np.max(score.values), score.utility.limit)
+            rows.append((score.utility.name, *(f"{x:.6g}" for x in numbers), f"{score.clipped:.1%}"))
+        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+        lines = [
+            "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+            for row in rows
+        ]
+        solved = f"{int(self.runs.solved.sum())} of {len(self.runs)} solved"
+        return "\n".join([*lines, solved])
+
+
+def evaluate(
+    instances: InstanceSet,
+    rho: Rho,
+    utilities: Sequence[Utility],
+    *,
+    algorithm: Algorithm = "astar",
+    reopen: bool = True,
+    budget: int | None = None,
+    optimum: ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> Evaluation:
+    """Run a heuristic on every instance and measure it.
+
+    Parameters
+    ----------
+    instances, rho, algorithm, reopen, budget, n_jobs
+        As for :func:`rhostar.solve_many`.
+    utilities
+        What to measure.
+    optimum
+        Optimal costs where they are known; else they are computed if a utility needs them.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    InputError
+        If the set is empty or nothing is to be measured.
+    UtilityError
+        If a utility is negative or NaN.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(20, 20)
+    >>> weights = np.random.default_rng(0).uniform(1, 2, size=(50, graph.m))
+    >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)
+    >>> rho = 2 * rs.heuristics.euclidean(graph, graph.n - 1)
+    >>> print(rs.evaluate(instances, rho, [rs.utilities.Ratio(2), rs.utilities.Expansions(150)]))
+    utility        mean        std      max  limit  clipped
+    Ratio       1.03528  0.0240319  1.10814      2     0.0%
+    Expansions    53.74    13.4593      107    150     0.0%
+    50 of 50 solved
+    """
+    measures = list(utilities)
+    if not measures:
+        raise InputError("utilities must name at least one utility")
+    for utility in measures:
+        if not isinstance(utility, Utility):
+            raise InputError(f"utilities must hold Utility objects, got {utility!r}")
+    if len(instances) == 0:
+        raise InputError("instances must not be empty: there is no mean over nothing")
+    options: dict[str, Any] = {"algorithm": algorithm, "reopen": reopen, "budget": budget, "n_jobs": n_jobs}
+    runs = solve_many(instances, rho, **options)
+    best = _optimum(instances, optimum, n_jobs) if any(u.needs_optimum for u in measures) else None
+    scores = []
+    for utility in measures:
+        if isinstance(utility, Custom):
+            raw = _custom(utility, instances, rho, **options)
+        else:
+            raw = utility.raw(runs, best)
+        scores.append(utility.clip(raw))
+    return Evaluation(runs, tuple(scores), best)
+
+
+def _optimum(instances: InstanceSet, given: ArrayLike | None, n_jobs: int | None) -> NDArray[np.float64]:
+    """Return the optimal costs, added up from the start like every cost: so no cost is below its optimum."""
+    if given is None:
+        return solve_many(instances, np.zeros(instances.graph.n), n_jobs=n_jobs).cost
+    optimum = np.asarray(given, dtype=np.float64)
+    if optimum.shape != (len(instances),):
+        raise ArrayError(f"optimum must have one value per instance ({len(instances)}), got {optimum.shape}")
+    return optimum
+
+
+def _custom(
+    utility: Custom, instances: InstanceSet, rho: Rho, *, n_jobs: int | None, **options: Any
+) -> NDArray[np.float64]:
+    parts = map_chunks(_custom_chunk, instances, n_jobs=n_jobs, function=utility.function, rho=rho, **options)
+    return np.concatenate(parts)
+
+
+def _custom_chunk(
+    chunk: InstanceSet,
+    first: int,
+    stop: _core.Stop,
+    *,
+    function: Callable[[Instance, Trace], float],
+    rho: Rho,
+    algorithm: Algorithm,
+    reopen: bool,
+    budget: int | None,
+) -> NDArray[np.float64]:
+    values = np.full(len(chunk), np.nan)
+    for i, instance in enumerate(chunk):
+        if stop.is_set():
+            break
+        if algorithm == "gbfs":
+            run = gbfs(*instance, rho, budget=budget, trace=True)
+        else:
+            run = astar(*instance, rho, reopen=reopen, budget=budget, trace=True)
+        assert run.trace is not None
+        values[i] = function(instance, run.trace)
+    return values
+
+
+def _if_solved(runs: Runs, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(runs.solved, values, np.inf)

@@ -1,0 +1,97 @@
+"""The compiled searches against the paper's pseudo-code, on instances by chance."""
+
+import math
+
+import numpy as np
+import pytest
+from cases import Case, assert_same, inconsistency, random_case
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rhostar as rs
+from rhostar.search import reference
+
+BLOCKS, CASES = 50, 2000  # 100,000 in all
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_hundred_thousand_cases(block: int) -> None:
+    rng = np.random.default_rng([2022, block])
+    for i in range(CASES):
+        case = random_case(rng)
+        # Every trace is compared on small graphs, every third on large ones, to save the oracle's time.
+        trace = case.graph.n <= 12 or i % 3 == 0
+        run = case.run(trace=trace)
+        assert_same(run, case.expected())
+        if case.algorithm == "astar" and run.status == "solved":
+            _check_theorems(case, run)
+
+
+def _check_theorems(case: Case, run: rs.Run) -> None:
+    optimum = reference.astar(case.children, case.source, case.goal, [0.0] * case.graph.n)
+    tolerance = 1e-12 * (1 + optimum.cost + float(np.abs(case.rho).sum()))
+    # Theorem 7: suboptimality is at most the inconsistency along an optimal path.
+    assert run.cost <= optimum.cost + inconsistency(case, optimum.path) + tolerance
+    assert run.cost >= optimum.cost  # exactly: both are added up from the start
+    if case.lower_bound is not None:  # U4: the certified gap is one
+        assert run.cost - optimum.cost <= run.gap + tolerance
+
+
+@st.composite
+def instances(draw: st.DrawFn) -> Case:
+    n = draw(st.integers(1, 8))
+    vertex = st.integers(0, n - 1)
+    edges = draw(st.lists(st.tuples(vertex, vertex), max_size=24))
+    graph = rs.Graph.from_edges(n, [u for u, _ in edges], [v for _, v in edges])
+    number = st.sampled_from([0.0, -0.0, 0.5, 1.0, 2.0, 1e-300, 1e300, math.inf]) | st.floats(0, 1e6)
+    weights = draw(st.lists(number, min_size=graph.m, max_size=graph.m))
+    value = st.sampled_from([0.0, -0.0, 1.0, -1.0, 2.0, 1.7e308, -1.7e308]) | st.floats(-1e6, 1e6)
+    rho = draw(st.lists(value, min_size=n, max_size=n))
+    return Case(
+        graph,
+        np.array(weights, dtype=float),
+        draw(vertex),
+        draw(vertex),
+        np.array(rho),
+        algorithm=draw(st.sampled_from(["gbfs", "astar"])),
+        reopen=draw(st.booleans()),
+        budget=draw(st.none() | st.integers(0, 12)),
+        lower_bound=draw(st.none() | st.just(np.zeros(n))),
+    )
+
+
+@settings(max_examples=2000)
+@given(instances())
+def test_hypothesis_instances(case: Case) -> None:
+    assert_same(case.run(trace=True), case.expected())
+
+
+@settings(max_examples=300)
+@given(instances(), st.integers(1, 3))
+def test_batches_are_the_single_runs(case: Case, jobs: int) -> None:
+    if case.source == case.goal or case.graph.m == 0:
+        return
+    instances = rs.InstanceSet(case.graph, case.weights, [case.source] * 5, case.goal, infeasible="keep")
+    runs = rs.solve_many(
+        instances,
+        case.rho,
+        algorithm=case.algorithm,
+        reopen=case.reopen,
+        budget=case.budget,
+        lower_bound=case.lower_bound if case.algorithm == "astar" else None,
+        n_jobs=jobs,
+    )
+    assert len(runs) == 5
+    for run in runs:
+        expected = case.expected()
+        assert_same(run, expected)
+
+
+@settings(max_examples=500)
+@given(instances())
+def test_distances_are_those_of_the_reference(case: Case) -> None:
+    distances = rs.distances_to(case.graph, case.weights, case.goal)
+    for v in range(case.graph.n):
+        found = reference.astar(case.children, v, case.goal, [0.0] * case.graph.n)
+        assert distances[v] == pytest.approx(found.cost)
