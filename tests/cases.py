@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,7 @@ class Case:
         arguments = (self.graph, self.weights, self.source, self.goal, self.rho)
         if self.algorithm == "gbfs":
             return rs.gbfs(*arguments, budget=self.budget, **options)
-        return rs.astar(
-            *arguments, reopen=self.reopen, budget=self.budget, lower_bound=self.lower_bound, **options
-        )
+        return rs.astar(*arguments, reopen=self.reopen, budget=self.budget, lower_bound=self.lower_bound, **options)
 
     def expected(self) -> reference.Result:
         budget = math.inf if self.budget is None else self.budget
@@ -53,16 +52,23 @@ def random_case(rng: np.random.Generator, largest: int = 30) -> Case:
     n = int(rng.integers(1, largest + 1))
     if rng.random() < 0.6:
         n = min(n, 10)
-    m = int(rng.integers(0, min(n * n, 5 * n) + 1))
+    dense = rng.random() < 0.3
+    m = int(rng.integers(0, min(n * n, (12 if dense else 5) * n) + 1))
     graph = rs.Graph.from_edges(n, rng.integers(0, n, m), rng.integers(0, n, m))
-    weights = _weights(rng, graph.m)
     source, goal = (int(v) for v in rng.integers(0, n, 2))
+    if dense:  # many reopenings: scattered values of rho, the goal late
+        weights = rng.integers(0, 12, graph.m).astype(float)
+        rho = rng.integers(-15, 15, n).astype(float)
+        rho[goal] = rng.integers(0, 40)
+    else:
+        weights = _weights(rng, graph.m)
+        rho = _rho(rng, graph, weights, goal)
     return Case(
         graph,
         weights,
         source,
         goal,
-        _rho(rng, graph, weights, goal),
+        rho,
         algorithm=str(rng.choice(["gbfs", "astar", "astar"])),
         reopen=bool(rng.random() < 0.5),
         budget=int(rng.integers(0, 2 * n)) if rng.random() < 0.25 else None,
@@ -139,16 +145,26 @@ def assert_same(run: rs.Run, expected: reference.Result) -> None:
     assert [getattr(run, name) for name in counts] == [getattr(expected, name) for name in counts]
     if run.trace is None:
         return
-    states = [
-        (set(s.open), set(s.closed), dict(s.pointer), dict(s.g)) for s in run.trace.states()
-    ]
+    states = [(set(s.open), set(s.closed), dict(s.pointer), dict(s.g)) for s in run.trace.states()]
     assert states == [(set(s.open), set(s.closed), s.pointer, s.g) for s in expected.states]
 
 
 def inconsistency(case: Case, path: list[int]) -> float:
     """Return the sum over the edges of a path, the first left out, of max(rho_v - rho_c - w, 0)."""
     children = case.children
-    return sum(
-        max(case.rho[v] - case.rho[c] - dict(children[v])[c], 0.0)
-        for v, c in zip(path[1:], path[2:], strict=False)
-    )
+    return sum(max(case.rho[v] - case.rho[c] - dict(children[v])[c], 0.0) for v, c in pairwise(path[1:]))
+
+
+def binary_counter(k: int) -> tuple[rs.Graph, np.ndarray, int, int, np.ndarray]:
+    """Return an instance with its rho on which A* with reopening counts in binary: 2^(k - 1) expansions.
+
+    Vertices k, k - 1, ..., 1 lead down to the goal 0. The edge j -> i saves 2^i in all against going through
+    i + 1, so every set of intermediate vertices has a cost of its own, and rho makes A* try the dearest first:
+    each vertex is expanded, and expands all below it again, before the one above it is.
+    """
+    pairs = [(j, i) for j in range(2, k + 1) for i in range(1, j)] + [(1, 0)]
+    cost = [2.0**j - 2.0 ** (i + 1) for j, i in pairs[:-1]] + [0.0]
+    graph = rs.Graph.from_edges(k + 1, [j for j, _ in pairs], [i for _, i in pairs])
+    rho = np.arange(k + 1) * 2.0 ** (k + 2)
+    rho[0] = (k + 3) * 2.0 ** (k + 2)
+    return graph, graph.arrange(np.array(cost)), k, 0, rho

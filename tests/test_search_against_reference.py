@@ -1,14 +1,15 @@
 """The compiled searches against the paper's pseudo-code, on instances by chance."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
-from cases import Case, assert_same, inconsistency, random_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rhostar as rs
+from cases import Case, assert_same, inconsistency, random_case
 from rhostar.search import reference
 
 BLOCKS, CASES = 50, 2000  # 100,000 in all
@@ -18,6 +19,7 @@ BLOCKS, CASES = 50, 2000  # 100,000 in all
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_hundred_thousand_cases(block: int) -> None:
     rng = np.random.default_rng([2022, block])
+    seen: Counter[str] = Counter()
     for i in range(CASES):
         case = random_case(rng)
         # Every trace is compared on small graphs, every third on large ones, to save the oracle's time.
@@ -26,6 +28,9 @@ def test_hundred_thousand_cases(block: int) -> None:
         assert_same(run, case.expected())
         if case.algorithm == "astar" and run.status == "solved":
             _check_theorems(case, run)
+        seen.update({str(run.status): 1, "reopened": run.reopened > 0, "gap": bool(run.gap), "long": len(run.path) > 3})
+    # The cases are worth something only if they reach the corners.
+    assert min(seen[what] for what in ("solved", "no_path", "budget", "reopened", "gap", "long")) >= 25, seen
 
 
 def _check_theorems(case: Case, run: rs.Run) -> None:

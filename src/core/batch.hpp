@@ -8,8 +8,8 @@
 
 namespace rhostar {
 
-// Instance i uses snapshot rows[i], starts at sources[i] and ends at goals[i], with the table of rho
-// (and, where there is one, of the lower bound) numbered table[i].
+// Instance i uses snapshot rows[i], starts at sources[i] and ends at goals[i], with the heuristic values
+// rho[rho_of[i]] and, where there are any, the lower bounds bound[bound_of[i]].
 template <class W>
 struct Batch {
   Csr graph;
@@ -18,9 +18,10 @@ struct Batch {
   const std::int64_t* rows;
   const std::int32_t* sources;
   const std::int32_t* goals;
-  const std::int32_t* table;
-  const double* rho;          // tables of n values each
-  const double* lower_bound;  // likewise, or null
+  const double* const* rho;
+  const std::int32_t* rho_of;
+  const double* const* bound;  // null where there are none
+  const std::int32_t* bound_of;
   std::int64_t size;
 };
 
@@ -43,10 +44,9 @@ BatchOutcome solve_batch(const Batch<W>& batch, Options options, Workspace& work
       all.failure = Status::stopped;
       return all;
     }
-    const std::int64_t offset = std::int64_t{batch.table[i]} * batch.graph.n;
-    options.lower_bound = batch.lower_bound ? batch.lower_bound + offset : nullptr;
+    options.lower_bound = batch.bound ? batch.bound[batch.bound_of[i]] : nullptr;
     const OutArcs<W> arcs{batch.graph, batch.weights + batch.rows[i] * batch.stride};
-    const Outcome out = query(arcs, Rule{batch.rho + offset}, batch.sources[i], batch.goals[i], options,
+    const Outcome out = query(arcs, Rule{batch.rho[batch.rho_of[i]]}, batch.sources[i], batch.goals[i], options,
                               workspace, log, all.path);
     if (out.status > Status::budget) {
       all.failure = out.status;

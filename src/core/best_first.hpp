@@ -148,7 +148,7 @@ Outcome best_first(const Arcs& arcs, const Rule& rule, std::int32_t source, std:
 
     const std::int32_t begin = graph.first_out[v];
     const std::int32_t end = graph.first_out[v + 1];
-    countdown -= 1 + end - begin;
+    countdown -= std::int64_t{end} - begin + 1;
     if (countdown < 0) {
       if (options.interrupt && options.interrupt->requested()) return fail(Status::stopped, v);
       countdown = patience;
@@ -173,9 +173,12 @@ Outcome best_first(const Arcs& arcs, const Rule& rule, std::int32_t source, std:
         if (child.stamp >= open) continue;
       }
       const auto weight = arcs.weight(arc);
-      if (!(weight >= 0)) return fail(Status::bad_weight, arc);
-      if (is_absent(weight)) continue;
+      if (is_bad(weight)) return fail(Status::bad_weight, arc);
       const double g_new = g + static_cast<double>(weight);
+      if (g_new == infinity) {
+        if (is_absent(weight)) continue;
+        return fail(Status::bad_weight, arc);  // a finite weight, but the sum is beyond the largest float
+      }
 
       if (child.stamp < open) {
         if (Rule::greedy && c == goal) {
@@ -220,8 +223,8 @@ Outcome best_first(const Arcs& arcs, const Rule& rule, std::int32_t source, std:
 // ---------------------------------------------------------------- one query, with its path
 
 // Appends the path that the pointers hold to `path`, empty where the goal was not generated, and sets the
-// cost. With reopening a vertex behind the goal may have been improved after the goal's g was set, so the
-// path can be cheaper than g: its cost is then added up from the start, as every g is.
+// cost. With reopening, when the budget runs out, a vertex before the goal may have been improved without the
+// goal having heard of it yet: the path is then cheaper than g, and is added up from the start, as every g is.
 template <class W>
 void read_path(const OutArcs<W>& arcs, std::int32_t goal, Workspace& workspace, Outcome& out,
                std::vector<std::int32_t>& path) {

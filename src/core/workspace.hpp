@@ -5,6 +5,7 @@
 // fork in the middle of another thread's query leaves the child with at worst one workspace fewer.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -37,7 +38,8 @@ class Workspace {
   Node* nodes() { return nodes_.get(); }
   std::vector<Key>& heap() { return heap_; }
   std::uint32_t generation() const { return generation_; }
-  void set_generation(std::uint32_t generation) { generation_ = generation & ~1u; }
+  // Later generations only: an earlier one would bring old records back to life.
+  void age(std::uint32_t generation) { generation_ = std::max(generation_, generation & ~1u); }
 
   // Start a query: everything written before becomes unseen.
   void begin() {

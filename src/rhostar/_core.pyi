@@ -29,6 +29,7 @@ class Graph:
         budget: int,
         lower_bound: _Floats | None,
         trace: bool,
+        stop: Stop | None,
     ) -> tuple[Any, ...]: ...
     def solve_many(
         self,
@@ -37,14 +38,16 @@ class Graph:
         rows: NDArray[np.int64],
         sources: _Indices,
         goals: _Indices,
-        table: _Indices,
-        rho: _Floats,
+        rho: list[_Floats],
+        rho_of: _Indices,
         reopen: bool,
         budget: int,
-        lower_bound: _Floats | None,
+        bound: list[_Floats],
+        bound_of: _Indices,
         stop: Stop | None,
     ) -> tuple[Any, ...]: ...
     def distances_to(self, weights: NDArray[Any], goal: int, stop: Stop | None) -> tuple[Any, ...]: ...
 
+def wind_down() -> None: ...
 def check(first_out: _Indices, head: _Indices) -> tuple[int, int]: ...
 def check_weights(weights: NDArray[Any], stop: Stop | None) -> tuple[int, int, NDArray[np.uint8]]: ...

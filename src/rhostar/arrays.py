@@ -7,7 +7,8 @@ user passed the argument, so that the message can use it.
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -47,61 +48,69 @@ def vertex(value: Any, name: str, n: int) -> int:
     return number
 
 
-def vertices(values: ArrayLike, name: str, n: int, *, ndim: int = 1) -> NDArray[np.int32]:
-    """Return `values` as a contiguous int32 array of vertices, or raise naming the first that is none."""
-    array = _as_array(values, name)
+def vertices(values: ArrayLike, name: str, n: int, *, what: str = "vertex") -> NDArray[np.int32]:
+    """Return `values` as a contiguous int32 array of indices below `n`, or raise naming the first that is none."""
+    array = as_array(values, name)
     if array.size == 0 and array.dtype.kind == "f":  # np.asarray([]) is a float array
         array = array.astype(np.int32)
     if array.dtype.kind not in "iu":
         raise ArrayError(f"{name} must hold integers, got dtype {array.dtype}")
-    if array.ndim != ndim:
-        raise ArrayError(f"{name} must have {ndim} dimension(s), got shape {array.shape}")
+    if array.ndim != 1:
+        raise ArrayError(f"{name} must have one dimension, got shape {array.shape}")
     if array.size > LARGEST_INDEX:
         raise ArrayError(f"{name} has {array.size} entries; at most 2**31 - 1 are possible")
     outside = (array < 0) | (array >= n)
     if outside.any():
         first = int(np.argmax(outside))
-        raise VertexError(f"{name}[{first}] must be a vertex in 0..{n - 1}, got {array[first]}")
+        raise VertexError(f"{name}[{first}] must be a {what} in 0..{n - 1}, got {array[first]}")
     return np.ascontiguousarray(array, dtype=np.int32)
 
 
-def table(values: ArrayLike, name: str, n: int, *, infinite: bool = False) -> NDArray[np.float64]:
-    """Return `values` as one finite float64 per vertex; with `infinite`, +inf is accepted too."""
-    array = _as_array(values, name)
+def number(value: Any, name: str, what: str, accepted: Callable[[float], bool]) -> float:
+    """Return `value` as a float that is `accepted`, or raise :class:`InputError` saying `what` is."""
+    if not isinstance(value, Real) or not accepted(float(value)):
+        raise InputError(f"{name} must be {what}, got {value!r}")
+    return float(value)
+
+
+def table_layout(values: ArrayLike, name: str, n: int) -> NDArray[np.float64]:
+    """Return `values` as one float64 per vertex in the core's form; the values themselves are not looked at."""
+    array = as_array(values, name)
     if array.dtype != np.float64:
         if isinstance(values, np.ndarray):
             raise ArrayError(f"{name} must be a float64 array, got {array.dtype}; pass {name}.astype(float)")
         array = _converted(array, name, np.dtype(np.float64))
     if array.shape != (n,):
         raise ArrayError(f"{name} must have one value for each of the {n} vertices, got shape {array.shape}")
-    if not array.flags.c_contiguous or not array.flags.aligned:
-        raise ArrayError(f"{name} must be contiguous in memory; pass np.ascontiguousarray({name})")
+    return _packed(array, name)
+
+
+def table(values: ArrayLike, name: str, n: int, *, infinite: bool = False) -> NDArray[np.float64]:
+    """Return `values` as one finite float64 per vertex; with `infinite`, +inf is accepted too."""
+    array = table_layout(values, name, n)
     bad = np.isnan(array) | (array == -np.inf) if infinite else ~np.isfinite(array)
     if bad.any():
         first = int(np.argmax(bad))
-        raise HeuristicError(
-            f"{name}[{first}] must be {'a number or +inf' if infinite else 'finite'}, got {array[first]}"
-        )
+        accepted = "a number or +inf" if infinite else "finite"
+        raise HeuristicError(f"{name}[{first}] must be {accepted}, got {array[first]}")
     return array
 
 
 def weight_row(values: ArrayLike, name: str, m: int) -> NDArray[Any]:
     """Return `values` as one weight per edge in a type that the core reads; values are not checked."""
-    array = _as_array(values, name)
+    array = as_array(values, name)
     if array.dtype not in WEIGHT_TYPES:
         if isinstance(values, np.ndarray):
             raise ArrayError(f"{name} must be an array of {WEIGHT_TYPE_NAMES}, got {array.dtype}")
         array = _converted(array, name, np.dtype(np.float64))
     if array.shape != (m,):
         raise ArrayError(f"{name} must have one value for each of the {m} edges, got shape {array.shape}")
-    if not array.flags.c_contiguous or not array.flags.aligned:
-        raise ArrayError(f"{name} must be contiguous in memory; pass np.ascontiguousarray({name})")
-    return array
+    return _packed(array, name)
 
 
 def indices(values: ArrayLike, name: str) -> NDArray[np.int32]:
-    """Return a private int32 copy: nobody else can change what the core has validated."""
-    array = np.asarray(values)
+    """Return a private int32 copy that nobody can change any more once the core has validated it."""
+    array = as_array(values, name)
     if array.size == 0:
         array = array.astype(np.int32)
     if array.ndim != 1 or array.dtype.kind not in "iu":
@@ -113,12 +122,13 @@ def indices(values: ArrayLike, name: str) -> NDArray[np.int32]:
         if outside.any():
             first = int(np.argmax(outside))
             raise GraphError(f"{name}[{first}] must be between 0 and 2**31 - 1, got {array[first]}")
-    return np.array(array, dtype=np.int32, order="C")
+    # The flag of an array that owns its memory can be turned back; that of one over bytes cannot.
+    return np.frombuffer(array.astype(np.int32, copy=False).tobytes(), dtype=np.int32)
 
 
 def coordinates(values: ArrayLike, n: int) -> NDArray[np.float64]:
     """Return one finite (x, y) per vertex, read-only."""
-    array = np.array(values, dtype=np.float64)
+    array = _floats(values, "coordinates")
     if array.shape != (n, 2):
         raise ArrayError(f"coordinates must have shape ({n}, 2), got {array.shape}")
     bad = ~np.isfinite(array).all(axis=1)
@@ -130,19 +140,26 @@ def coordinates(values: ArrayLike, n: int) -> NDArray[np.float64]:
 
 def labels(values: Sequence[Hashable], n: int) -> tuple[Hashable, ...]:
     """Return n distinct labels."""
-    names = tuple(values)
+    try:
+        names = tuple(values)
+    except TypeError:
+        raise ArrayError(f"labels must be a sequence, got {values!r}") from None
     if len(names) != n:
         raise ArrayError(f"labels must name each of the {n} vertices, got {len(names)}")
     seen: dict[Hashable, int] = {}
     for v, label in enumerate(names):
-        if seen.setdefault(label, v) != v:
-            raise GraphError(f"labels must be distinct; {label!r} names vertices {seen[label]} and {v}")
+        try:
+            first = seen.setdefault(label, v)
+        except TypeError:
+            raise GraphError(f"labels must be hashable, got {label!r} for vertex {v}") from None
+        if first != v:
+            raise GraphError(f"labels must be distinct; {label!r} names vertices {first} and {v}")
     return names
 
 
 def length(values: ArrayLike, m: int) -> NDArray[np.float64]:
     """Return one finite, non-negative length per edge, read-only."""
-    array = np.array(values, dtype=np.float64)
+    array = _floats(values, "length")
     if array.shape != (m,):
         raise ArrayError(f"length must have one value for each of the {m} edges, got shape {array.shape}")
     bad = ~((array >= 0) & np.isfinite(array))
@@ -154,19 +171,33 @@ def length(values: ArrayLike, m: int) -> NDArray[np.float64]:
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
     """Return a read-only view of `array`; what the caller holds stays as it was."""
+    if not array.flags.writeable:
+        return array
     view = array.view()
     view.flags.writeable = False
     return view
 
 
-def _as_array(values: ArrayLike, name: str) -> NDArray[Any]:
+def as_array(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Return `values` as an array, refusing ragged sequences by name."""
     try:
         return np.asarray(values)
     except ValueError:
         raise ArrayError(f"{name} must be an array of numbers, got a ragged sequence") from None
 
 
+def _packed(array: NDArray[Any], name: str) -> NDArray[Any]:
+    if not array.flags.c_contiguous or not array.flags.aligned:
+        raise ArrayError(f"{name} must be contiguous and aligned in memory; pass {name}.copy()")
+    return array
+
+
 def _converted(array: NDArray[Any], name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
     if array.dtype.kind not in "biuf":
         raise ArrayError(f"{name} must be an array of numbers, got dtype {array.dtype}")
     return array.astype(dtype)
+
+
+def _floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Return a float64 copy."""
+    return _converted(as_array(values, name), name, np.dtype(np.float64))

@@ -51,7 +51,6 @@ def grid_edges(
     rows: int, columns: int, neighbours: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
     """Return (first_out, head, length) of a grid whose cells are numbered row by row."""
-    rows, columns = arrays.integer(rows, "rows", 1), arrays.integer(columns, "columns", 1)
     if neighbours not in (4, 8):
         raise InputError(f"neighbours must be 4 or 8, got {neighbours!r}")
     n = rows * columns

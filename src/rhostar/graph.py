@@ -135,9 +135,7 @@ class Graph:
         put("coordinates", None if coordinates is None else arrays.coordinates(coordinates, n))
         put("labels", None if labels is None else arrays.labels(labels, n))
         put("length", None if length is None else arrays.length(length, m))
-        if shape is not None and (len(shape) != 2 or shape[0] * shape[1] != n):
-            raise GraphError(f"shape must be (rows, columns) with {n} cells in all, got {shape}")
-        put("shape", None if shape is None else (int(shape[0]), int(shape[1])))
+        put("shape", None if shape is None else _shape(shape, n))
         put("_kernel", _core.Graph(self.first_out, self.head))
         put("_given", None)
         put("_fingerprint", None)
@@ -228,6 +226,7 @@ class Graph:
         >>> graph.n, graph.m, graph.vertex((1, 2))
         (6, 22, 5)
         """
+        rows, columns = arrays.integer(rows, "rows", 1), arrays.integer(columns, "columns", 1)
         first_out, head, length = grid_edges(rows, columns, neighbours)
         row, column = np.divmod(np.arange(rows * columns), columns)
         coordinates = np.stack([column, row], axis=1)
@@ -331,9 +330,10 @@ class Graph:
             if index is None:
                 index = {name: v for v, name in enumerate(self.labels)}
                 object.__setattr__(self, "_index", index)
-            if label not in index:
-                raise VertexError(f"no vertex has the label {label!r}")
-            return index[label]
+            try:
+                return index[label]
+            except (KeyError, TypeError):  # unknown, or no label at all: not hashable
+                raise VertexError(f"no vertex has the label {label!r}") from None
         if self.shape is None:
             raise VertexError(f"the graph has no labels; its vertices are 0..{self.n - 1}")
         try:
@@ -365,8 +365,8 @@ class Graph:
         >>> rs.Graph.from_edges(3, [0, 0, 1], [1, 2, 2]).edge_index([1, 0], [2, 1]).tolist()
         [2, 0]
         """
-        tails = arrays.vertices(np.atleast_1d(tail), "tail", self.n)
-        heads = arrays.vertices(np.atleast_1d(head), "head", self.n)
+        tails = arrays.vertices(np.atleast_1d(arrays.as_array(tail, "tail")), "tail", self.n)
+        heads = arrays.vertices(np.atleast_1d(arrays.as_array(head, "head")), "head", self.n)
         if tails.size != heads.size:
             raise ArrayError(f"tail has {tails.size} entries, head has {heads.size}")
         found: NDArray[np.int32] = self._kernel.edge_index(tails, heads)
@@ -396,7 +396,7 @@ class Graph:
         ArrayError
             If the last axis has another length than the edges given.
         """
-        array = np.asarray(values)
+        array = arrays.as_array(values, "values")
         count = self.m if self._given is None else self._given.size
         if array.ndim == 0 or array.shape[-1] != count:
             raise ArrayError(f"values must have {count} entries on the last axis, got shape {array.shape}")
@@ -547,6 +547,16 @@ def _rebuild(first_out: Any, head: Any, coordinates: Any, labels: Any, length: A
     graph = Graph(first_out, head, coordinates=coordinates, labels=labels, length=length, shape=shape)
     object.__setattr__(graph, "_given", given)
     return graph
+
+
+def _shape(shape: tuple[int, int], n: int) -> tuple[int, int]:
+    try:
+        rows, columns = (arrays.integer(part, "shape", 1) for part in shape)
+    except (TypeError, ValueError):
+        rows, columns = 0, 0
+    if rows * columns != n:
+        raise GraphError(f"shape must be (rows, columns) with {n} cells in all, got {shape!r}")
+    return rows, columns
 
 
 def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:

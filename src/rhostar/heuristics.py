@@ -83,6 +83,8 @@ def haversine(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.floa
 
 
 def _offsets(graph: Graph, goal: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if not isinstance(graph, Graph):
+        raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
     if graph.coordinates is None:
         raise GraphError("the graph has no coordinates")
     goal = arrays.vertex(goal, "goal", graph.n)
@@ -91,6 +93,4 @@ def _offsets(graph: Graph, goal: int) -> tuple[NDArray[np.float64], NDArray[np.f
 
 
 def _scale(scale: float) -> float:
-    if not 0 <= scale < np.inf:
-        raise InputError(f"scale must be finite and not negative, got {scale!r}")
-    return float(scale)
+    return arrays.number(scale, "scale", "finite and not negative", lambda x: 0 <= x < np.inf)

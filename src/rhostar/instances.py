@@ -107,6 +107,8 @@ class InstanceSet:
             raise InputError(f"infeasible must be 'raise', 'drop' or 'keep', got {infeasible!r}")
         snapshots = _snapshots(weights, graph.m)
         row, source, target = _align(graph, len(snapshots), rows, sources, goal)
+        if row.size == 0:
+            raise InstanceError("a set needs at least one instance")
         same = source == target
         if same.any():
             i = int(np.argmax(same))
@@ -140,7 +142,7 @@ class InstanceSet:
         indices: NDArray[np.int64],
         home: tuple[str, str] | None = None,
     ) -> InstanceSet:
-        self.graph, self.weights, self.origin, self._home = graph, weights, origin, home
+        self.graph, self.weights, self.origin, self._home = graph, arrays.frozen(weights), origin, home
         self.rows, self.indices = arrays.frozen(rows), arrays.frozen(indices)
         self.sources, self.goals = arrays.frozen(sources), arrays.frozen(goals)
         return self
@@ -184,11 +186,13 @@ class InstanceSet:
         >>> [rs.astar(*instances[0], np.zeros(4)).cost for instances in (cut, around)]
         [1.4142135623730951, 2.0]
         """
-        if grid.shape is None or grid.length is None:
+        if not isinstance(grid, Graph) or grid.shape is None or grid.length is None:
             raise InputError("grid must be made by Graph.grid")
         if np.dtype(dtype) not in (np.float64, np.float32):
             raise InputError(f"dtype must be float64 or float32, got {np.dtype(dtype)}: absent edges weigh inf")
-        cells = np.asarray(blocked)
+        cells = arrays.as_array(blocked, "blocked")
+        if cells.dtype.kind not in "biuf":
+            raise ArrayError(f"blocked must hold truth values or numbers, got dtype {cells.dtype}")
         cells = cells[None] if cells.ndim == 2 else cells
         if cells.ndim != 3 or cells.shape[1:] != grid.shape:
             raise ArrayError(f"blocked must have shape (K, {grid.shape[0]}, {grid.shape[1]}), got {cells.shape}")
@@ -280,8 +284,7 @@ class InstanceSet:
         InputError
             If a part would be empty.
         """
-        if not 0 < fraction < 1:
-            raise InputError(f"fraction must be between 0 and 1, got {fraction!r}")
+        fraction = arrays.number(fraction, "fraction", "between 0 and 1", lambda x: 0 < x < 1)
         labels = np.arange(len(self)) if groups is None else np.asarray(groups)
         if labels.shape != (len(self),):
             raise ArrayError(f"groups must have one value per instance ({len(self)}), got shape {labels.shape}")
@@ -327,6 +330,9 @@ class InstanceSet:
             Read everything once and compare checksums. Without it, sizes, types and the graph are
             still checked, and searches check the weights they read.
 
+        While a set is mapped its files must stay as they are: a file that another program cuts short
+        ends every process that reads beyond its new end.
+
         Raises
         ------
         StorageError
@@ -353,6 +359,8 @@ class InstanceSet:
             )
             snapshots = _snapshots(stored.arrays["weights"], graph.m)
             indices, origin = stored.arrays["indices"], stored.facts["origin"]
+            if indices.shape != row.shape or indices.dtype != np.int64:
+                raise ArrayError("indices do not match the instances")
         except (KeyError, InputError) as error:
             raise StorageError(f"{folder} does not hold a set of instances: {error}") from error
         home = (os.path.abspath(folder), stored.token) if mmap else None
@@ -383,6 +391,7 @@ class InstanceSet:
 
 
 _opened: dict[tuple[str, str], InstanceSet] = {}
+_KEPT_OPEN = 4
 
 
 def _reopen(folder: str, token: str, *parts: Any) -> InstanceSet:
@@ -392,6 +401,8 @@ def _reopen(folder: str, token: str, *parts: Any) -> InstanceSet:
         whole = InstanceSet.load(folder, verify=False)
         if whole._home != (folder, token):
             raise StorageError(f"{folder} was saved anew since this set was made from it")
+        while len(_opened) >= _KEPT_OPEN:
+            _opened.pop(next(iter(_opened)), None)
         _opened[folder, token] = whole
     return _rebuild(whole.graph, whole.weights, *parts, whole._home)  # type: ignore[call-arg]
 
@@ -416,7 +427,7 @@ def _rebuild(
 
 def _snapshots(weights: ArrayLike, m: int) -> NDArray[Any]:
     """Return weights as a (K, m) matrix that the core reads: a view wherever that is possible."""
-    array = weights if isinstance(weights, np.memmap) else np.asarray(weights)
+    array = weights if isinstance(weights, np.memmap) else arrays.as_array(weights, "weights")
     array = array[None] if array.ndim == 1 else array
     if array.ndim != 2 or array.shape[1] != m:
         raise ArrayError(f"weights must have shape (K, {m}), one column per edge, got {array.shape}")
@@ -430,6 +441,8 @@ def _snapshots(weights: ArrayLike, m: int) -> NDArray[Any]:
         array = array.astype(small if array.dtype.itemsize < 4 else wider)
     if array.size and (array.strides[1] != array.itemsize or array.strides[0] % array.itemsize):
         array = np.ascontiguousarray(array)
+    if not array.flags.aligned:
+        array = np.require(array, requirements=["C", "ALIGNED"])
     return arrays.frozen(array)
 
 
@@ -437,17 +450,17 @@ def _align(
     graph: Graph, snapshots: int, rows: ArrayLike | None, sources: ArrayLike, goal: ArrayLike
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
     """Return rows, sources and goals as arrays of one length."""
-    source = arrays.vertices(np.atleast_1d(sources), "sources", graph.n)
-    target = arrays.vertices(np.atleast_1d(goal), "goal", graph.n)
+    source = arrays.vertices(np.atleast_1d(arrays.as_array(sources, "sources")), "sources", graph.n)
+    target = arrays.vertices(np.atleast_1d(arrays.as_array(goal, "goal")), "goal", graph.n)
     if rows is None:
         count = snapshots if snapshots != 1 else max(source.size, target.size)
         row = np.zeros(count, dtype=np.int64) if snapshots == 1 else np.arange(count, dtype=np.int64)
     else:
-        row = arrays.vertices(rows, "rows", snapshots).astype(np.int64) if snapshots else np.empty(0, np.int64)
-    if row.size == 0 or source.size == 0 or target.size == 0:
-        raise InstanceError("a set needs at least one instance")
+        row = arrays.vertices(rows, "rows", snapshots, what="snapshot").astype(np.int64)
+    if source.size == 0 or target.size == 0:
+        row = row[:0]
     for name, array in (("sources", source), ("goal", target)):
-        if array.size not in (1, row.size):
+        if row.size and array.size not in (1, row.size):
             given = "snapshots" if rows is None else "rows"
             raise ArrayError(f"{name} has {array.size} entries for {row.size} {given}; pass one for each, or one")
     return row, np.resize(source, row.size), np.resize(target, row.size)

@@ -19,6 +19,8 @@ class File(NamedTuple):
     offset: int
     shape: tuple[int, ...]
     dtype: str
+    identity: tuple[int, int]
+    """Inode and size, to see that it is still the same file."""
 
 
 def describe(array: NDArray[Any]) -> File | None:
@@ -27,11 +29,17 @@ def describe(array: NDArray[Any]) -> File | None:
     name = getattr(array, "filename", None)
     if mapping is None or name is None or not array.flags.c_contiguous or array.size == 0:
         return None
+    if getattr(array, "mode", None) == "c":  # what was written to it is in this process only
+        return None
+    try:
+        identity = _identity(name)
+    except OSError:  # deleted while it is mapped: only this process still has it
+        return None
     # A slice keeps the offset of the array it was cut from, so the place follows from the addresses.
     begin = np.frombuffer(mapping, dtype=np.uint8).__array_interface__["data"][0]
     first_page = array.offset - array.offset % mmap.ALLOCATIONGRANULARITY  # type: ignore[attr-defined]
     offset = array.__array_interface__["data"][0] - begin + first_page
-    return File(os.path.abspath(name), offset, array.shape, array.dtype.str)
+    return File(os.path.abspath(name), offset, array.shape, array.dtype.str, identity)
 
 
 def open_file(file: File) -> NDArray[Any]:
@@ -40,9 +48,18 @@ def open_file(file: File) -> NDArray[Any]:
     Raises
     ------
     StorageError
-        If it is gone or too short.
+        If it is gone, too short or another file by now.
     """
     try:
+        if _identity(file.path) != file.identity:
+            raise StorageError(f"{file.path} can no longer be mapped: it was replaced")
         return np.memmap(file.path, dtype=file.dtype, mode="r", offset=file.offset, shape=file.shape)
+    except StorageError:
+        raise
     except (OSError, ValueError) as error:
         raise StorageError(f"{file.path} can no longer be mapped: {error}") from error
+
+
+def _identity(path: str) -> tuple[int, int]:
+    status = os.stat(path)
+    return status.st_ino, status.st_size

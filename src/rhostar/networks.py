@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 def read_networkx(cls: type[Graph], network: nx.Graph, length: str | None) -> Graph:
     """Return the graph of all edges of `network`, both ways where it is undirected."""
-    if not hasattr(network, "is_directed") or not hasattr(network, "nodes"):
-        raise GraphError(f"network must be a networkx graph, got {type(network).__name__}")
+    _require_networkx(network)
     labels = list(network.nodes)
     if not labels:
         raise GraphError("network has no nodes")
@@ -35,6 +34,7 @@ def read_networkx(cls: type[Graph], network: nx.Graph, length: str | None) -> Gr
 
 def read_weights(graph: Graph, network: nx.Graph, attribute: str, default: float | None) -> NDArray[np.float64]:
     """Return the weights of `network` in the order of `graph`; +inf for edges that it lacks."""
+    _require_networkx(network)
     number = graph.vertex if graph.labels is not None else lambda v: arrays.vertex(v, "node", graph.n)
     pairs = [(number(u), number(v)) for u, v in network.edges()]
     tail, head = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
@@ -79,10 +79,16 @@ def write_networkx(graph: Graph, weights: ArrayLike | None, attribute: str) -> n
     return network
 
 
+def _require_networkx(network: nx.Graph) -> None:
+    if not hasattr(network, "is_directed") or not hasattr(network, "nodes"):
+        raise GraphError(f"network must be a networkx graph, got {type(network).__name__}")
+
+
 def _values(network: nx.Graph, attribute: str, default: float | None) -> NDArray[np.float64]:
     values = np.empty(network.number_of_edges())
     for i, (u, v, data) in enumerate(network.edges(data=True)):
-        value = data.get(attribute, default)
+        value = data.get(attribute)
+        value = default if value is None else value
         try:
             values[i] = value
         except (TypeError, ValueError):

@@ -7,6 +7,7 @@ The kernels run without the interpreter lock, so threads are enough on one machi
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -50,14 +51,47 @@ def map_chunks(
     from joblib import Parallel, delayed
 
     cuts = np.linspace(0, len(instances), min(len(instances), jobs * _CHUNKS_PER_JOB) + 1).astype(int)
-    tasks = (
-        delayed(function)(instances[begin:end], begin, stop, **arguments) for begin, end in pairwise(cuts.tolist())
-    )
+    counted = _Counted(function)
+    tasks = (delayed(counted)(instances[begin:end], begin, stop, **arguments) for begin, end in pairwise(cuts.tolist()))
     try:
         return list(Parallel(n_jobs=n_jobs, prefer="threads")(tasks))
     except BaseException:
         stop.set()
+        counted.wait(seconds=2.0)
         raise
+
+
+class _Counted:
+    """A function that knows how many threads are inside it; to another process it goes as it is.
+
+    joblib does not wait for its threads when something is raised, and a thread that is still inside a
+    kernel when Python ends would bring the process down.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function, self.inside, self.changed = function, 0, threading.Condition()
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        with self.changed:
+            self.inside += 1
+        try:
+            return self.function(*arguments, **options)
+        finally:
+            with self.changed:
+                self.inside -= 1
+                self.changed.notify_all()
+
+    def wait(self, seconds: float) -> None:
+        """Wait until nobody is inside, or so long."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.inside == 0, seconds)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _itself, (self.function,)
+
+
+def _itself(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function
 
 
 def _jobs(n_jobs: int | None) -> int:

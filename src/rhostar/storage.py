@@ -8,8 +8,11 @@ unpickled.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
+import re
 import secrets
 import zlib
 from collections.abc import Mapping
@@ -54,10 +57,26 @@ def write(
     """
     home = Path(folder)
     token = secrets.token_hex(8)
-    written: list[Path] = []
     try:
         home.mkdir(parents=True, exist_ok=True)
-        if (home / INDEX).exists() is False and any(home.iterdir()) and not _only_leftovers(home):
+        lock = os.open(home, os.O_RDONLY)
+    except OSError as error:
+        raise StorageError(f"could not save to {home}: {error}") from error
+    try:
+        # One save at a time; the lock goes with the process that holds it.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _write_locked(home, lock, token, kind, arrays, facts)
+    finally:
+        os.close(lock)
+    return token
+
+
+def _write_locked(
+    home: Path, lock: int, token: str, kind: str, arrays: Mapping[str, NDArray[Any] | Rows], facts: dict[str, Any]
+) -> None:
+    written: list[Path] = []
+    try:
+        if not (home / INDEX).exists() and not all(_is_leftover(path) for path in home.iterdir()):
             raise StorageError(f"{home} holds other files; save to a new folder")
         files = {}
         for name, array in arrays.items():
@@ -73,17 +92,19 @@ def write(
             stream.flush()
             os.fsync(stream.fileno())
         beside.replace(home / INDEX)
+        os.fsync(lock)
     except BaseException as error:
-        for path in written:
-            path.unlink(missing_ok=True)
+        if _token(home) != token:  # else the new set stands already
+            for path in written:
+                path.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise StorageError(f"could not save to {home}: {error}") from error
         raise
     keep = {INDEX, *(entry["file"] for entry in files.values())}
     for path in home.iterdir():
-        if path.name not in keep and _is_ours(path):
-            path.unlink(missing_ok=True)
-    return token
+        if path.name not in keep and _is_leftover(path):
+            with contextlib.suppress(OSError):
+                path.unlink()
 
 
 def read(folder: str | os.PathLike[str], kind: str, *, mmap: bool = True, verify: bool = True) -> Stored:
@@ -124,7 +145,7 @@ def _read_index(home: Path, kind: str) -> dict[str, Any]:
         raise StorageError(f"{path} is not there: {home} holds nothing that rhostar saved") from None
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error}") from error
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         raise StorageError(f"{path} is damaged: {error}") from None
     if not sound:
         raise StorageError(f"{path} is damaged: its checksum does not match")
@@ -199,11 +220,13 @@ def _checksum(index: dict[str, Any]) -> int:
     return zlib.crc32(json.dumps(index, sort_keys=True).encode())
 
 
-def _is_ours(path: Path) -> bool:
-    """Whether a file has a name that :func:`write` gives: an array or an index that was not finished."""
-    stem, _, token = path.stem.rpartition("-")
-    return bool(stem) and len(token) == 16 and path.suffix in (".npy", ".tmp")
+def _is_leftover(path: Path) -> bool:
+    """Whether a file is an array or index of some save, by its name."""
+    return re.fullmatch(r"[a-z_]+-[0-9a-f]{16}\.(npy|tmp)", path.name) is not None
 
 
-def _only_leftovers(home: Path) -> bool:
-    return all(_is_ours(path) for path in home.iterdir())
+def _token(home: Path) -> str | None:
+    try:
+        return str(json.loads((home / INDEX).read_text(encoding="utf-8"))["token"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

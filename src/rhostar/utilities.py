@@ -14,12 +14,12 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rhostar import _core
+from rhostar import _core, arrays
 from rhostar.errors import ArrayError, InputError, UtilityError
 from rhostar.instances import Instance, InstanceSet
 from rhostar.parallel import map_chunks
 from rhostar.search.outcome import Runs
-from rhostar.search.run import Rho, astar, gbfs, solve_many
+from rhostar.search.run import Rho, solve, solve_many
 from rhostar.search.trace import Trace
 
 Algorithm = Literal["astar", "gbfs"]
@@ -40,12 +40,7 @@ class Utility:
     """Which way is better."""
 
     def __post_init__(self) -> None:
-        try:
-            sound = 0 < self.limit < np.inf
-        except TypeError:
-            sound = False
-        if not sound:
-            raise UtilityError(f"limit must be a positive finite number, got {self.limit!r}")
+        _require(self.limit, "limit", "a positive finite number", lambda x: 0 < x < np.inf)
 
     @property
     def name(self) -> str:
@@ -160,8 +155,7 @@ class SolvedWithin(Utility):
     factor: float
 
     def __post_init__(self) -> None:
-        if not 1 <= self.factor < np.inf:
-            raise UtilityError(f"factor must be at least 1 and finite, got {self.factor!r}")
+        _require(self.factor, "factor", "at least 1 and finite", lambda x: 1 <= x < np.inf)
 
     def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
         """Return zeros and ones."""
@@ -242,7 +236,7 @@ class Evaluation:
 def evaluate(
     instances: InstanceSet,
     rho: Rho,
-    utilities: Sequence[Utility],
+    utilities: Utility | Sequence[Utility],
     *,
     algorithm: Algorithm = "astar",
     reopen: bool = True,
@@ -257,9 +251,10 @@ def evaluate(
     instances, rho, algorithm, reopen, budget, n_jobs
         As for :func:`rhostar.solve_many`.
     utilities
-        What to measure.
+        What to measure: one utility or several.
     optimum
-        Optimal costs where they are known; else they are computed if a utility needs them.
+        Optimal costs where they are known; else they are computed if a utility needs them. A given
+        optimum within rounding of the cost that was found counts as equal to it.
 
     Returns
     -------
@@ -285,7 +280,7 @@ def evaluate(
     Expansions    53.74    13.4593      107    150     0.0%
     50 of 50 solved
     """
-    measures = list(utilities)
+    measures = [utilities] if isinstance(utilities, Utility) else list(utilities)
     if not measures:
         raise InputError("utilities must name at least one utility")
     for utility in measures:
@@ -295,7 +290,7 @@ def evaluate(
         raise InputError("instances must not be empty: there is no mean over nothing")
     options: dict[str, Any] = {"algorithm": algorithm, "reopen": reopen, "budget": budget, "n_jobs": n_jobs}
     runs = solve_many(instances, rho, **options)
-    best = _optimum(instances, optimum, n_jobs) if any(u.needs_optimum for u in measures) else None
+    best = _optimum(instances, runs, optimum, n_jobs) if any(u.needs_optimum for u in measures) else None
     scores = []
     for utility in measures:
         if isinstance(utility, Custom):
@@ -306,13 +301,24 @@ def evaluate(
     return Evaluation(runs, tuple(scores), best)
 
 
-def _optimum(instances: InstanceSet, given: ArrayLike | None, n_jobs: int | None) -> NDArray[np.float64]:
-    """Return the optimal costs, added up from the start like every cost: so no cost is below its optimum."""
+def _optimum(instances: InstanceSet, runs: Runs, given: ArrayLike | None, n_jobs: int | None) -> NDArray[np.float64]:
+    """Return the optimal costs.
+
+    They are added up from the start like every cost, so no cost is below its optimum. What a user gives
+    may come from sums in another order and is levelled where it differs by rounding only.
+    """
     if given is None:
         return solve_many(instances, np.zeros(instances.graph.n), n_jobs=n_jobs).cost
-    optimum = np.asarray(given, dtype=np.float64)
+    optimum = np.array(given, dtype=np.float64)
     if optimum.shape != (len(instances),):
-        raise ArrayError(f"optimum must have one value per instance ({len(instances)}), got {optimum.shape}")
+        raise ArrayError(f"optimum must have one value per instance ({len(instances)}), got shape {optimum.shape}")
+    close = runs.solved & np.isclose(optimum, runs.cost, rtol=1e-12, atol=0)
+    optimum[close] = runs.cost[close]
+    bad = ~(optimum >= 0) | (runs.solved & (optimum > runs.cost))
+    if bad.any():
+        i = int(np.argmax(bad))
+        found = f"; a path of cost {runs.cost[i]} was found" if runs.solved[i] else ""
+        raise InputError(f"optimum[{i}] = {optimum[i]} is no optimal cost{found}")
     return optimum
 
 
@@ -338,10 +344,7 @@ def _custom_chunk(
     for i, instance in enumerate(chunk):
         if stop.is_set():
             break
-        if algorithm == "gbfs":
-            run = gbfs(*instance, rho, budget=budget, trace=True)
-        else:
-            run = astar(*instance, rho, reopen=reopen, budget=budget, trace=True)
+        run = solve(algorithm == "gbfs", *instance, rho, reopen, budget, None, True, stop)
         assert run.trace is not None
         values[i] = function(instance, run.trace)
     return values
@@ -349,3 +352,10 @@ def _custom_chunk(
 
 def _if_solved(runs: Runs, values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(runs.solved, values, np.inf)
+
+
+def _require(value: float, name: str, what: str, accepted: Callable[[float], bool]) -> None:
+    try:
+        arrays.number(value, name, what, accepted)
+    except InputError as error:
+        raise UtilityError(str(error)) from None

@@ -3,6 +3,8 @@
 #include "batch.hpp"
 #include "common.hpp"
 
+#include <nanobind/stl/vector.h>
+
 namespace rhostar::bindings {
 
 namespace {
@@ -28,7 +30,7 @@ nb::tuple solve_with(Graph& graph, const Row& weights, std::int32_t source, std:
   Log log;
   std::vector<std::int32_t> path;
   with_weights(weights, [&](const auto* data) {
-    nb::gil_scoped_release unlocked;
+    Unlocked unlocked;
     Lease workspace(graph.pool, graph.csr.n);
     out = query(OutArcs<std::remove_cvref_t<decltype(*data)>>{graph.csr, data}, Rule{rho}, source, goal,
                 options, *workspace, log, path);
@@ -39,14 +41,14 @@ nb::tuple solve_with(Graph& graph, const Row& weights, std::int32_t source, std:
 }
 
 nb::tuple solve(Graph& graph, bool greedy, Row weights, std::int64_t source, std::int64_t goal, Table rho,
-                bool reopen, std::int64_t budget, Table lower_bound, bool trace) {
+                bool reopen, std::int64_t budget, Table lower_bound, bool trace, Stop* stop) {
   const auto n = static_cast<std::size_t>(graph.csr.n);
-  const bool fits = weights.size() == static_cast<std::size_t>(graph.csr.m) && rho.size() == n &&
+  const bool fits = weights.size() == static_cast<std::size_t>(graph.csr.m) && is_table(rho, n) &&
                     graph.has_vertex(source) && graph.has_vertex(goal) &&
-                    (!lower_bound.is_valid() || lower_bound.size() == n) &&
+                    (!lower_bound.is_valid() || is_table(lower_bound, n)) &&
                     with_weights(weights, [](const auto*) {});
   if (!fits) return nb::make_tuple(bad_input);
-  PythonInterrupt interrupt(nullptr);
+  PythonInterrupt interrupt(stop);
   Options options = make_options(reopen, budget, interrupt);
   if (lower_bound.is_valid()) options.lower_bound = lower_bound.data();
   const auto run = greedy ? (trace ? &solve_with<GreedyRule, EventLog> : &solve_with<GreedyRule, NoLog>)
@@ -55,21 +57,33 @@ nb::tuple solve(Graph& graph, bool greedy, Row weights, std::int64_t source, std
              options, interrupt);
 }
 
+// Pointers to tables of n values each; false where one of them is none, or where `which` names another.
+bool collect(const std::vector<Table>& tables, const Indices& which, std::size_t size, std::size_t n,
+             std::vector<const double*>& pointers) {
+  for (const Table& table : tables) {
+    if (!is_table(table, n)) return false;
+    pointers.push_back(table.data());
+  }
+  bool fits = which.size() == size;
+  for (std::size_t i = 0; fits && i < size; ++i)
+    fits = which(i) >= 0 && static_cast<std::size_t>(which(i)) < tables.size();
+  return fits;
+}
+
 // (failure, offender, status, cost, expanded, generated, reopened, peak_open, bound, path_end, path)
 nb::tuple solve_many(Graph& graph, bool greedy, Snapshots weights, Positions rows, Indices sources,
-                     Indices goals, Indices table, Tables rho, bool reopen, std::int64_t budget,
-                     Tables lower_bound, Stop* stop) {
+                     Indices goals, const std::vector<Table>& rho, Indices rho_of, bool reopen,
+                     std::int64_t budget, const std::vector<Table>& bound, Indices bound_of, Stop* stop) {
   const auto n = static_cast<std::size_t>(graph.csr.n);
   const std::size_t size = rows.size();
+  std::vector<const double*> rho_tables, bound_tables;
   bool fits = weights.shape(1) == static_cast<std::size_t>(graph.csr.m) &&
-              (weights.stride(1) == 1 || weights.shape(1) <= 1) && rho.shape(1) == n &&
-              sources.size() == size && goals.size() == size && table.size() == size &&
-              (!lower_bound.is_valid() ||
-               (lower_bound.shape(0) == rho.shape(0) && lower_bound.shape(1) == n));
+              (weights.stride(1) == 1 || weights.shape(1) <= 1) && sources.size() == size &&
+              goals.size() == size && collect(rho, rho_of, size, n, rho_tables) &&
+              (bound.empty() || collect(bound, bound_of, size, n, bound_tables));
   for (std::size_t i = 0; fits && i < size; ++i)
     fits = rows(i) >= 0 && rows(i) < static_cast<std::int64_t>(weights.shape(0)) &&
-           graph.has_vertex(sources(i)) && graph.has_vertex(goals(i)) && table(i) >= 0 &&
-           static_cast<std::size_t>(table(i)) < rho.shape(0);
+           graph.has_vertex(sources(i)) && graph.has_vertex(goals(i));
   if (!fits) return nb::make_tuple(bad_input, -1);
 
   BatchOutcome all;
@@ -77,12 +91,18 @@ nb::tuple solve_many(Graph& graph, bool greedy, Snapshots weights, Positions row
   const Options options = make_options(reopen, budget, interrupt);
   const bool known = with_weights(weights, [&](const auto* data) {
     using W = std::remove_cvref_t<decltype(*data)>;
-    const Batch<W> batch{graph.csr,     data,        weights.stride(0),
-                         rows.data(),   sources.data(), goals.data(),
-                         table.data(),  rho.data(),
-                         lower_bound.is_valid() ? lower_bound.data() : nullptr,
-                         static_cast<std::int64_t>(size)};
-    nb::gil_scoped_release unlocked;
+    const Batch<W> batch{.graph = graph.csr,
+                         .weights = data,
+                         .stride = weights.stride(0),
+                         .rows = rows.data(),
+                         .sources = sources.data(),
+                         .goals = goals.data(),
+                         .rho = rho_tables.data(),
+                         .rho_of = rho_of.data(),
+                         .bound = bound.empty() ? nullptr : bound_tables.data(),
+                         .bound_of = bound_of.data(),
+                         .size = static_cast<std::int64_t>(size)};
+    Unlocked unlocked;
     Lease workspace(graph.pool, graph.csr.n);
     all = greedy ? solve_batch<GreedyRule>(batch, options, *workspace)
                  : solve_batch<AStarRule>(batch, options, *workspace);
@@ -106,7 +126,7 @@ nb::tuple distances_to(Graph& graph, Row weights, std::int64_t goal, Stop* stop)
   PythonInterrupt interrupt(stop);
   const bool known = with_weights(weights, [&](const auto* data) {
     using W = std::remove_cvref_t<decltype(*data)>;
-    nb::gil_scoped_release unlocked;
+    Unlocked unlocked;
     Lease workspace(graph.pool, graph.csr.n);
     out = distances(InArcs<W>{transpose.view(), transpose.edge.data(), data},
                     static_cast<std::int32_t>(goal), &interrupt, *workspace, distance.data());
@@ -126,11 +146,11 @@ void bind_best_first(nb::class_<Graph>& graph) {
   graph
       .def("solve", &solve, nb::arg("greedy"), nb::arg("weights").noconvert(), nb::arg("source"),
            nb::arg("goal"), nb::arg("rho").noconvert(), nb::arg("reopen"), nb::arg("budget"),
-           nb::arg("lower_bound").noconvert().none(), nb::arg("trace"))
+           nb::arg("lower_bound").noconvert().none(), nb::arg("trace"), nb::arg("stop").none())
       .def("solve_many", &solve_many, nb::arg("greedy"), nb::arg("weights").noconvert(),
            nb::arg("rows").noconvert(), nb::arg("sources").noconvert(), nb::arg("goals").noconvert(),
-           nb::arg("table").noconvert(), nb::arg("rho").noconvert(), nb::arg("reopen"), nb::arg("budget"),
-           nb::arg("lower_bound").noconvert().none(), nb::arg("stop").none())
+           nb::arg("rho").noconvert(), nb::arg("rho_of").noconvert(), nb::arg("reopen"), nb::arg("budget"),
+           nb::arg("bound").noconvert(), nb::arg("bound_of").noconvert(), nb::arg("stop").none())
       .def("distances_to", &distances_to, nb::arg("weights").noconvert(), nb::arg("goal"),
            nb::arg("stop").none());
 }

@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -55,6 +57,45 @@ struct Stop {
   std::atomic<bool> flag{false};
 };
 
+// What the end of the interpreter needs: a thread that comes back from a kernel while Python is being taken
+// down would be killed in the middle of C++ frames, which aborts the process. So at exit the searches of other
+// threads are stopped and waited for, and no new ones leave the interpreter lock.
+struct Shutdown {
+  static inline std::atomic<bool> begun{false};
+  static inline std::atomic<int> unlocked{0};  // kernels that run without the lock, or are about to take it
+  static inline std::thread::id main{};
+
+  static bool for_this_thread() { return begun.load() && std::this_thread::get_id() != main; }
+
+  static void begin() {
+    main = std::this_thread::get_id();
+    begun.store(true);
+    nb::gil_scoped_release release;
+    for (int i = 0; i < 2000 && unlocked.load() > 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+};
+
+// The interpreter lock is not held while one of these lives.
+class Unlocked {
+ public:
+  Unlocked() {
+    if (Shutdown::for_this_thread()) return;
+    Shutdown::unlocked.fetch_add(1);
+    release_.emplace();
+  }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+  ~Unlocked() {
+    if (!release_) return;
+    release_.reset();
+    Shutdown::unlocked.fetch_sub(1);
+  }
+
+ private:
+  std::optional<nb::gil_scoped_release> release_;
+};
+
 // Asked by the kernels every so often; takes the interpreter lock at most every 50 ms to see to signals.
 class PythonInterrupt final : public Interrupt {
  public:
@@ -62,6 +103,7 @@ class PythonInterrupt final : public Interrupt {
 
   bool requested() override {
     if (stop_ && stop_->flag.load(std::memory_order_relaxed)) return true;
+    if (Shutdown::for_this_thread()) return true;
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < std::chrono::milliseconds(50)) return false;
     last_ = now;
@@ -81,16 +123,27 @@ class PythonInterrupt final : public Interrupt {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// Calls f with a typed pointer to the weights; false for a type that is not accepted.
+template <class T>
+bool is_aligned(const T* data) {
+  return reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0;
+}
+
+inline bool is_table(const Table& table, std::size_t n) { return table.size() == n && is_aligned(table.data()); }
+
+// Calls f with a typed pointer to the weights; false for a type that is not accepted or is not aligned.
 template <class Array, class F>
 bool with_weights(const Array& weights, F&& f) {
+  const auto call = [&](const auto* data) {
+    if (!is_aligned(data)) return false;
+    f(data);
+    return true;
+  };
   const auto type = weights.dtype();
-  if (type == nb::dtype<double>()) f(static_cast<const double*>(weights.data()));
-  else if (type == nb::dtype<float>()) f(static_cast<const float*>(weights.data()));
-  else if (type == nb::dtype<std::int32_t>()) f(static_cast<const std::int32_t*>(weights.data()));
-  else if (type == nb::dtype<std::int64_t>()) f(static_cast<const std::int64_t*>(weights.data()));
-  else return false;
-  return true;
+  if (type == nb::dtype<double>()) return call(static_cast<const double*>(weights.data()));
+  if (type == nb::dtype<float>()) return call(static_cast<const float*>(weights.data()));
+  if (type == nb::dtype<std::int32_t>()) return call(static_cast<const std::int32_t*>(weights.data()));
+  if (type == nb::dtype<std::int64_t>()) return call(static_cast<const std::int64_t*>(weights.data()));
+  return false;
 }
 
 // Hands a vector to numpy without copying it.

@@ -35,7 +35,7 @@ nb::tuple check_weights(Snapshots weights, Stop* stop) {
   PythonInterrupt interrupt(stop);
   bool stopped = false;
   const bool known = with_weights(weights, [&](const auto* data) {
-    nb::gil_scoped_release unlocked;
+    Unlocked unlocked;
     for (row = 0; row < count && !(stopped = interrupt.requested()); ++row) {
       const RowCheck check = check_row(data + row * weights.stride(0), m);
       absent[static_cast<std::size_t>(row)] = check.has_absent;
@@ -52,7 +52,7 @@ nb::object reaches(Graph& graph, Row weights, std::int32_t goal) {
   const Transpose& transpose = graph.transposed();
   std::vector<std::uint8_t> reached(static_cast<std::size_t>(graph.csr.n));
   const auto search = [&](const auto* data) {
-    nb::gil_scoped_release unlocked;
+    Unlocked unlocked;
     reach(InArcs<std::remove_cvref_t<decltype(*data)>>{transpose.view(), transpose.edge.data(), data}, goal,
           reached.data());
   };
@@ -77,7 +77,7 @@ void bind_csr(nb::module_& module, nb::class_<Graph>& graph) {
       // For the test of the wrap-around: puts the idle workspace close to its last generation.
       .def("age_workspace", [](Graph& self, std::uint32_t generation) {
         Lease lease(self.pool, self.csr.n);
-        (*lease).set_generation(generation);
+        (*lease).age(generation);
       });
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -43,15 +44,18 @@ class Run(NamedTuple):
     reopened: int
     """Moves from CLOSED to OPEN."""
     peak_open: int
-    """Largest |OPEN| after an iteration."""
+    """Largest |OPEN| before the first and after each completed iteration; greedy search returns in the midst of one."""
     bound: float | None = None
-    """Where `lower_bound` was given: no path costs less than this (THEORY U4)."""
+    """Where `lower_bound` was given: no path costs less than this, up to rounding of the sums (THEORY U4)."""
     trace: Trace | None = None
     """Where it was asked for."""
 
     @property
     def gap(self) -> float | None:
-        """The certified gap: the cost exceeds the optimum by at most this. None without a lower bound."""
+        """The certified gap: the cost exceeds the optimum by at most this. None without a lower bound.
+
+        Sums of floats round: the gap is exact for integer weights and bounds, else up to that rounding.
+        """
         if self.bound is None:
             return None
         return 0.0 if self.cost == self.bound else self.cost - self.bound
@@ -59,6 +63,9 @@ class Run(NamedTuple):
     # Tuples would compare their arrays, which have no truth value.
     def __eq__(self, other: object) -> bool:
         return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
 
     def __hash__(self) -> int:
         return id(self)
@@ -104,6 +111,7 @@ class Runs:
         return self.cost.size
 
     def __getitem__(self, i: int) -> Run:
+        i = range(len(self))[operator.index(i)]
         bound = None if self.bound is None else float(self.bound[i])
         return Run(
             Status(str(self.status[i])),

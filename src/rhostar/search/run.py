@@ -6,8 +6,8 @@ inconsistent, negative. Weights are not negative; ``inf`` says that an edge is a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ Rho = ArrayLike | Mapping[int, ArrayLike]
 """One float64 value per vertex, or such an array for each goal."""
 
 # The core's failures, in its order (best_first.hpp, enum Status; bindings/common.hpp).
-_STOPPED, _BAD_WEIGHT, _BAD_RHO, _BAD_BOUND, _BAD_INPUT = 3, 4, 5, 6, 7
+_STOPPED, _BAD_WEIGHT, _BAD_INPUT = 3, 4, 7
 _LARGEST_BUDGET = 2**63 - 1
 
 
@@ -62,9 +62,9 @@ def astar(
     trace
         Whether to record OPEN, CLOSED and the pointers at every iteration.
     lower_bound
-        Values pi that never overestimate the cost-to-go on this instance, pi at the goal being 0;
-        inf is allowed. The run then carries ``gap``, a bound on how far its cost is above the
-        optimum (THEORY U4).
+        Values pi that never overestimate the cost-to-go on this instance; so pi at the goal is at
+        most 0, and inf is allowed where the goal cannot be reached. The run then carries ``gap``, a
+        bound on how far its cost is above the optimum (THEORY U4).
 
     Returns
     -------
@@ -96,7 +96,7 @@ def astar(
     """
     if lower_bound is not None:
         lower_bound = _bound_table(graph, goal, lower_bound)
-    return _solve(False, graph, weights, source, goal, rho, reopen, budget, lower_bound, trace)
+    return solve(False, graph, weights, source, goal, rho, reopen, budget, lower_bound, trace)
 
 
 def gbfs(
@@ -121,7 +121,7 @@ def gbfs(
     >>> rs.gbfs(graph, graph.length, 0, graph.n - 1, rs.heuristics.euclidean(graph, graph.n - 1)).expanded
     98
     """
-    return _solve(True, graph, weights, source, goal, rho, False, budget, None, trace)
+    return solve(True, graph, weights, source, goal, rho, False, budget, None, trace)
 
 
 def distances_to(graph: Graph, weights: ArrayLike, goal: int) -> NDArray[np.float64]:
@@ -135,10 +135,11 @@ def distances_to(graph: Graph, weights: ArrayLike, goal: int) -> NDArray[np.floa
     >>> rs.distances_to(rs.Graph.from_edges(3, [0, 1], [1, 2]), [1.0, 2.0], goal=1).tolist()
     [1.0, 0.0, inf]
     """
+    _require_graph(graph)
     row, goal = arrays.weight_row(weights, "weights", graph.m), arrays.vertex(goal, "goal", graph.n)
     failure, offender, distance = graph._kernel.distances_to(row, goal, None)
     if failure == _BAD_WEIGHT:
-        _raise_weight(graph, row, offender, "weights")
+        raise _weight_error(graph, row, offender, "weights")
     return distance
 
 
@@ -193,18 +194,28 @@ def solve_many(
         raise InputError("lower_bound applies to algorithm='astar' only: greedy search keeps no optimal g")
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
-    table, values, bounds = _tables(instances, rho, lower_bound)
+    goals, which = np.unique(instances.goals, return_inverse=True)
+    values, rho_of = _tables(rho, "rho", goals, which, instances.graph.n)
+    bounds: list[NDArray[np.float64]] = []
+    bound_of = np.empty(0, dtype=np.int32)
+    if lower_bound is not None:
+        bounds, bound_of = _tables(lower_bound, "lower_bound", goals, which, instances.graph.n, infinite=True)
+        _check_at_goals(bounds, bound_of, instances.goals)
     parts = map_chunks(
         _solve_chunk,
         instances,
         n_jobs=n_jobs,
-        table=table,
         greedy=algorithm == "gbfs",
         rho=values,
+        rho_of=rho_of,
         reopen=bool(reopen),
         budget=_budget(budget),
-        lower_bound=bounds,
+        bounds=bounds,
+        bound_of=bound_of,
     )
+    for part in parts:  # in order, so that the first offending instance is named whatever the number of jobs
+        if isinstance(part, Exception):
+            raise part
     status, cost, expanded, generated, reopened, peak_open, bound, end, path = (
         np.concatenate(column) for column in zip(*parts, strict=True)
     )
@@ -227,7 +238,7 @@ def solve_many(
 # ---------------------------------------------------------------- one query
 
 
-def _solve(
+def solve(
     greedy: bool,
     graph: Graph,
     weights: Any,
@@ -238,23 +249,29 @@ def _solve(
     budget: int | None,
     lower_bound: Any,
     trace: bool,
+    stop: _core.Stop | None = None,
 ) -> Run:
+    """Run either algorithm; what :func:`astar` and :func:`gbfs` call. A `stop` that is set ends it."""
     limit = -1 if budget is None else _budget(budget)
+    if type(rho) is not np.ndarray and isinstance(rho, Mapping):
+        rho = _for_goal(rho, goal, "rho")
     try:
-        raw = graph._kernel.solve(greedy, weights, source, goal, rho, reopen, limit, lower_bound, trace)
-    except (TypeError, AttributeError):
+        raw = graph._kernel.solve(greedy, weights, source, goal, rho, reopen, limit, lower_bound, trace, stop)
+    except (TypeError, AttributeError) as error:
+        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+            raise  # not about the arguments: a signal handler raised it
         raw = (_BAD_INPUT,)
     if raw[0] == _BAD_INPUT:
         # Something is wrong or merely not in the core's form: check all of it and try again.
-        if not isinstance(graph, Graph):
-            raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
+        _require_graph(graph)
         source, goal = arrays.vertex(source, "source", graph.n), arrays.vertex(goal, "goal", graph.n)
         weights = arrays.weight_row(weights, "weights", graph.m)
-        rho = arrays.table(_for_goal(rho, goal, "rho"), "rho", graph.n)
-        raw = graph._kernel.solve(greedy, weights, source, goal, rho, bool(reopen), limit, lower_bound, bool(trace))
+        rho = arrays.table(rho, "rho", graph.n)
+        reopen, trace = bool(reopen), bool(trace)
+        raw = graph._kernel.solve(greedy, weights, source, goal, rho, reopen, limit, lower_bound, trace, stop)
     status, cost, path, expanded, generated, reopened, peak_open, bound, offender, log = raw
     if status >= _STOPPED:
-        _raise_failure(status, offender, graph, weights, rho, lower_bound)
+        raise _failure(status, offender, graph, weights, [rho], [lower_bound])
     return Run(
         STATUSES[status],
         cost,
@@ -268,6 +285,11 @@ def _solve(
     )
 
 
+def _require_graph(graph: Graph) -> None:
+    if not isinstance(graph, Graph):
+        raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
+
+
 def _budget(budget: int | None) -> int:
     if budget is None:
         return -1
@@ -275,46 +297,59 @@ def _budget(budget: int | None) -> int:
 
 
 def _for_goal(rho: Rho, goal: int, name: str) -> ArrayLike:
+    """Return the values for a goal: `rho` itself, or its entry where it is a mapping."""
     if not isinstance(rho, Mapping):
         return rho
     try:
         return rho[goal]
-    except KeyError:
-        raise HeuristicError(f"{name} has no values for the goal {goal}; it has {_some(rho)}") from None
-
-
-def _some(rho: Mapping[int, ArrayLike]) -> str:
-    keys = [str(key) for key in rho]
-    return ", ".join(keys[:5]) + (", ..." if len(keys) > 5 else "")
+    except (KeyError, TypeError):
+        keys = [str(key) for key in rho]
+        known = ", ".join(keys[:5]) + (", ..." if len(keys) > 5 else "") or "none at all"
+        raise HeuristicError(f"{name} has no values for the goal {goal!r}; it has {known}") from None
 
 
 def _bound_table(graph: Graph, goal: int, lower_bound: Rho) -> NDArray[np.float64]:
+    """Return the lower bound for a goal, its layout and its value at the goal checked; the core checks the rest."""
+    _require_graph(graph)
     goal = arrays.vertex(goal, "goal", graph.n)
-    table = arrays.table(_for_goal(lower_bound, goal, "lower_bound"), "lower_bound", graph.n, infinite=True)
-    if table[goal] > 0:
-        raise HeuristicError(f"lower_bound[{goal}] must be 0: it is the goal, and {table[goal]} overestimates")
+    table = arrays.table_layout(_for_goal(lower_bound, goal, "lower_bound"), "lower_bound", graph.n)
+    _check_at_goals([table], [0], [goal])
     return table
+
+
+def _check_at_goals(bounds: Sequence[NDArray[np.float64]], bound_of: ArrayLike, goals: ArrayLike) -> None:
+    for k, goal in set(zip(np.asarray(bound_of).tolist(), np.asarray(goals).tolist(), strict=True)):
+        if bounds[k][goal] > 0:
+            raise HeuristicError(f"lower_bound[{goal}] must be 0, as it is the goal: {bounds[k][goal]} overestimates")
 
 
 # ---------------------------------------------------------------- many queries
 
 
 def _tables(
-    instances: InstanceSet, rho: Rho, lower_bound: Rho | None
-) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64] | None]:
-    """Return which table each instance uses, the tables of rho, and those of the lower bound."""
-    graph = instances.graph
-    goals, which = np.unique(instances.goals, return_inverse=True)
-    if lower_bound is not None:
-        bounds = [_bound_table(graph, int(goal), lower_bound) for goal in goals]
-    if not isinstance(rho, Mapping) and not isinstance(lower_bound, Mapping):
-        table = np.zeros(len(instances), dtype=np.int32)
-        values = arrays.table(rho, "rho", graph.n)[None]
-        return table, values, bounds[0][None] if lower_bound is not None and goals.size else None
-    values = np.empty((goals.size, graph.n))
-    for k, goal in enumerate(goals):
-        values[k] = arrays.table(_for_goal(rho, int(goal), "rho"), f"rho[{goal}]", graph.n)
-    return which.astype(np.int32), values, None if lower_bound is None else np.stack(bounds)
+    rho: Rho,
+    name: str,
+    goals: NDArray[np.int32],
+    which: NDArray[np.int64],
+    n: int,
+    *,
+    infinite: bool = False,
+) -> tuple[list[NDArray[np.float64]], NDArray[np.int32]]:
+    """Return the distinct tables, checked and not copied, and for each instance the number of its own."""
+    if not isinstance(rho, Mapping):
+        return [arrays.table(rho, name, n, infinite=infinite)], np.zeros(which.size, dtype=np.int32)
+    number: dict[int, int] = {}
+    given: list[ArrayLike] = []  # kept, so that no two of them can have one id
+    tables: list[NDArray[np.float64]] = []
+    table_of = np.empty(goals.size, dtype=np.int32)
+    for k, goal in enumerate(goals.tolist()):
+        values = _for_goal(rho, goal, name)
+        if id(values) not in number:
+            number[id(values)] = len(tables)
+            given.append(values)
+            tables.append(arrays.table(values, f"{name}[{goal}]", n, infinite=infinite))
+        table_of[k] = number[id(values)]
+    return tables, np.ascontiguousarray(table_of[which])
 
 
 def _solve_chunk(
@@ -322,51 +357,63 @@ def _solve_chunk(
     first: int,
     stop: _core.Stop,
     *,
-    table: NDArray[np.int32],
     greedy: bool,
-    rho: NDArray[np.float64],
+    rho: list[NDArray[np.float64]],
+    rho_of: NDArray[np.int32],
     reopen: bool,
     budget: int,
-    lower_bound: NDArray[np.float64] | None,
-) -> tuple[NDArray[Any], ...]:
+    bounds: list[NDArray[np.float64]],
+    bound_of: NDArray[np.int32],
+) -> Any:
+    """Return the columns of the results, or the error that the chunk's first bad instance deserves."""
+    last = first + len(chunk)
     failure, offender, *columns = chunk.graph._kernel.solve_many(
         greedy,
         chunk.weights,
         chunk.rows,
         chunk.sources,
         chunk.goals,
-        table[first : first + len(chunk)],
         rho,
+        rho_of[first:last],
         reopen,
         budget,
-        lower_bound,
+        bounds,
+        bound_of[first:last],
         stop,
     )
-    if failure >= _STOPPED:
-        done = columns[0].size if columns else 0
-        weights = chunk.weights[chunk.rows[done]]
-        _raise_failure(failure, offender, chunk.graph, weights, rho, lower_bound, f"instance {first + done}: ")
-    return tuple(columns)
+    if failure < _STOPPED:
+        return tuple(columns)
+    done = columns[0].size if columns else 0
+    weights = chunk.weights[chunk.rows[done]]
+    return _failure(failure, offender, chunk.graph, weights, rho, bounds, f"instance {first + done}: ")
 
 
 # ---------------------------------------------------------------- what went wrong
 
 
-def _raise_failure(
-    failure: int, offender: int, graph: Graph, weights: Any, rho: Any, lower_bound: Any, where: str = ""
-) -> NoReturn:
+def _failure(
+    failure: int, offender: int, graph: Graph, weights: Any, rho: Sequence[Any], bounds: Sequence[Any], where: str = ""
+) -> Exception:
+    """Return the error behind a status of the core."""
     if failure == _BAD_WEIGHT:
-        _raise_weight(graph, weights, offender, f"{where}weights")
+        return _weight_error(graph, weights, offender, f"{where}weights")
     if failure == _STOPPED:
-        raise StoppedError(f"{where}stopped")
-    for name, values, mark in (("rho", rho, _BAD_RHO), ("lower_bound", lower_bound, _BAD_BOUND)):
-        if failure == mark:
-            arrays.table(values, name, graph.n, infinite=mark == _BAD_BOUND)
-    raise InputError(f"{where}the core refused its input (code {failure})")
+        return StoppedError(f"{where}stopped")
+    try:
+        for table in rho:
+            arrays.table(table, "rho", graph.n)
+        for table in bounds:
+            if table is not None:
+                arrays.table(table, "lower_bound", graph.n, infinite=True)
+    except InputError as error:
+        return error
+    return InputError(f"{where}the core refused its input (code {failure})")
 
 
-def _raise_weight(graph: Graph, weights: Any, edge: int, name: str) -> NoReturn:
-    raise WeightError(
-        f"{name}[{edge}] (edge {graph.tail[edge]} -> {graph.head[edge]}) "
-        f"must be at least 0 and not NaN, got {weights[edge]}"
-    )
+def _weight_error(graph: Graph, weights: Any, edge: int, name: str) -> WeightError:
+    what = f"{name}[{edge}] (edge {graph.tail[edge]} -> {graph.head[edge]})"
+    value = weights[edge]
+    if value >= 0 and weights.dtype.kind == "f":
+        return WeightError(f"{what} is {value}: with it a path costs more than the largest float64")
+    limit = " and at most 2**53" if weights.dtype == np.int64 else ""
+    return WeightError(f"{what} must be at least 0{limit} and not NaN, got {value}")
