@@ -1,0 +1,19 @@
+"""What `make wheel` runs in a clean environment: the installed package, nothing of the source tree."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import rhostar as rs
+from rhostar import _core
+
+assert Path(_core.__file__).is_relative_to(sys.prefix), _core.__file__
+assert (Path(rs.__file__).parent / "py.typed").exists()
+graph = rs.Graph.grid(20, 20, neighbours=8)
+weights = np.random.default_rng(0).uniform(1, 2, (50, graph.m))
+instances = rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)
+rho = rs.heuristics.octile(graph, graph.n - 1)
+result = rs.evaluate(instances, rho, [rs.utilities.Suboptimality(1.0)], n_jobs=2)
+assert result["Suboptimality"].values.max() == 0.0
+print(f"rhostar {rs.__version__} from a wheel: {result.runs!r}")
