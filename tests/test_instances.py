@@ -219,6 +219,20 @@ def test_more_weights_than_32_bits_can_count(rng: np.random.Generator) -> None:
     assert first == last
 
 
+def test_a_set_that_comes_through_a_pipe_may_lie_askew(instances: rs.InstanceSet) -> None:
+    def askew(buffer: pickle.PickleBuffer) -> memoryview:
+        raw = bytearray(1) + bytes(buffer.raw())
+        return memoryview(raw)[1:]
+
+    buffers: list[pickle.PickleBuffer] = []
+    pickled = pickle.dumps(instances, protocol=5, buffer_callback=buffers.append)
+    copy = pickle.loads(pickled, buffers=[askew(buffer) for buffer in buffers])
+    assert len(buffers) > 3
+    assert all(getattr(copy, name).flags.aligned for name in ("weights", "rows", "sources", "goals"))
+    zero = np.zeros(20)
+    assert rs.solve_many(copy, zero).cost.tolist() == rs.solve_many(instances, zero).cost.tolist()
+
+
 def test_unused_snapshots_do_not_travel(instances: rs.InstanceSet) -> None:
     copy = pickle.loads(pickle.dumps(instances[[2, 7]]))
     assert copy.weights.shape[0] == 2

@@ -169,6 +169,11 @@ def length(values: ArrayLike, m: int) -> NDArray[np.float64]:
     return frozen(array)
 
 
+def aligned(array: NDArray[Any]) -> NDArray[Any]:
+    """Return `array`, copied where it lies askew in memory, as arrays that came through a pipe may."""
+    return array if array.flags.aligned else array.copy()
+
+
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
     """Return a read-only view of `array`; what the caller holds stays as it was."""
     if not array.flags.writeable:

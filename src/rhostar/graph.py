@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rhostar import _core, arrays
+from rhostar import _core, arrays, derived
 from rhostar.construction import Given, grid_edges, sort_edges
 from rhostar.errors import ArrayError, EdgeError, GraphError, VertexError
 
@@ -33,17 +33,6 @@ _FLAWS = (
     "head[{index}] = {head} is a loop; use Graph.from_edges, which drops loops",
     "head[{index}] = {head} is out of order: children must be increasing; use Graph.from_edges",
 )
-
-
-class Derived(NamedTuple):
-    """A graph made from another, and where its parts come from.
-
-    ``weights[..., edges]`` are the weights of the new graph, ``rho[vertices]`` its heuristic values.
-    """
-
-    graph: Graph
-    vertices: NDArray[np.int32]
-    edges: NDArray[np.int32]
 
 
 class Graph:
@@ -432,7 +421,7 @@ class Graph:
 
     # ------------------------------------------------------------ others from it
 
-    def reverse(self) -> Derived:
+    def reverse(self) -> derived.Derived:
         """Return the graph with every edge turned round.
 
         Examples
@@ -442,19 +431,9 @@ class Graph:
         >>> turned.graph.tail.tolist(), turned.graph.head.tolist(), turned.edges.tolist()
         ([1, 2, 2], [0, 0, 1], [0, 1, 2])
         """
-        first_out, head, edges = self._kernel.transpose()
-        length = None if self.length is None else self.length[edges]
-        graph = Graph(
-            first_out,
-            head,
-            coordinates=self.coordinates,
-            labels=self.labels,
-            length=length,
-            shape=self.shape,
-        )
-        return Derived(graph, np.arange(self.n, dtype=np.int32), edges)
+        return derived.reverse(self)
 
-    def subgraph(self, vertices: ArrayLike) -> Derived:
+    def subgraph(self, vertices: ArrayLike) -> derived.Derived:
         """Return the part on some vertices, which keep their order among each other.
 
         Raises
@@ -464,24 +443,9 @@ class Graph:
         GraphError
             If there are none.
         """
-        chosen = np.unique(arrays.vertices(vertices, "vertices", self.n))
-        if chosen.size == 0:
-            raise GraphError("vertices must name at least one vertex")
-        number = np.full(self.n, -1, dtype=np.int32)
-        number[chosen] = np.arange(chosen.size, dtype=np.int32)
-        edges = np.flatnonzero((number[self.tail] >= 0) & (number[self.head] >= 0)).astype(np.int32)
-        first_out = np.zeros(chosen.size + 1, dtype=np.int32)
-        np.cumsum(np.bincount(number[self.tail[edges]], minlength=chosen.size), out=first_out[1:])
-        graph = Graph(
-            first_out,
-            number[self.head[edges]],
-            coordinates=None if self.coordinates is None else self.coordinates[chosen],
-            labels=None if self.labels is None else [self.labels[v] for v in chosen],
-            length=None if self.length is None else self.length[edges],
-        )
-        return Derived(graph, chosen, edges)
+        return derived.subgraph(self, vertices)
 
-    def largest_strong_part(self) -> Derived:
+    def largest_strong_part(self) -> derived.Derived:
         """Return the largest strongly connected part: inside it every vertex reaches every other.
 
         Of several equally large parts, the one with the smallest vertex.
@@ -492,13 +456,7 @@ class Graph:
         >>> rs.Graph.from_edges(4, [0, 1, 2, 3], [1, 2, 1, 0]).largest_strong_part().vertices.tolist()
         [1, 2]
         """
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import connected_components
-
-        matrix = csr_array((np.ones(self.m, dtype=np.int8), self.head, self.first_out), shape=(self.n, self.n))
-        _, part = connected_components(matrix, connection="strong")
-        size = np.bincount(part)[part]
-        return self.subgraph(np.flatnonzero(part == part[np.argmax(size)]))
+        return derived.largest_strong_part(self)
 
     def to_networkx(self, weights: ArrayLike | None = None, *, attribute: str = "weight") -> nx.DiGraph:
         """Return a networkx DiGraph: labels as nodes (vertices where there are none).

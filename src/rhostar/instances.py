@@ -16,9 +16,9 @@ from typing import Any, Literal, NamedTuple, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from rhostar import _core, arrays, graph_parts, mapped, storage
+from rhostar import arrays, graph_parts, mapped, snapshots, storage
 from rhostar.construction import cells_of_edges
-from rhostar.errors import ArrayError, InfeasibleError, InputError, InstanceError, StorageError, WeightError
+from rhostar.errors import ArrayError, InfeasibleError, InputError, InstanceError, StorageError
 from rhostar.graph import Graph
 
 _KIND = "rhostar-instances"
@@ -105,16 +105,16 @@ class InstanceSet:
             raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
         if infeasible not in ("raise", "drop", "keep"):
             raise InputError(f"infeasible must be 'raise', 'drop' or 'keep', got {infeasible!r}")
-        snapshots = _snapshots(weights, graph.m)
-        row, source, target = _align(graph, len(snapshots), rows, sources, goal)
+        matrix = snapshots.matrix(weights, graph.m)
+        row, source, target = snapshots.align(graph, len(matrix), rows, sources, goal)
         if row.size == 0:
             raise InstanceError("a set needs at least one instance")
         same = source == target
         if same.any():
             i = int(np.argmax(same))
             raise InstanceError(f"instance {i} starts at its goal (vertex {source[i]}); s and t must differ")
-        has_absent = _check_weights(graph, snapshots, row)
-        self._fill(graph, snapshots, row, source, target, secrets.token_hex(8), np.arange(row.size))
+        has_absent = snapshots.check_weights(graph, matrix, row)
+        self._fill(graph, matrix, row, source, target, secrets.token_hex(8), np.arange(row.size))
         if infeasible == "keep":
             return
         feasible = self._feasible(has_absent)
@@ -129,7 +129,7 @@ class InstanceSet:
         if not feasible.any():
             raise InfeasibleError(f"none of the {row.size} instances has a path from its source to its goal")
         kept = np.flatnonzero(feasible)
-        self._fill(graph, snapshots, row[kept], source[kept], target[kept], self.origin, kept)
+        self._fill(graph, matrix, row[kept], source[kept], target[kept], self.origin, kept)
 
     def _fill(
         self,
@@ -350,21 +350,21 @@ class InstanceSet:
         stored = storage.read(folder, _KIND, mmap=mmap, verify=verify)
         try:
             graph = graph_parts.put_together(stored.arrays, stored.facts)
-            row, source, target = _align(
+            row, source, target = snapshots.align(
                 graph,
                 len(stored.arrays["weights"]),
                 stored.arrays["rows"],
                 stored.arrays["sources"],
                 stored.arrays["goals"],
             )
-            snapshots = _snapshots(stored.arrays["weights"], graph.m)
+            matrix = snapshots.matrix(stored.arrays["weights"], graph.m)
             indices, origin = stored.arrays["indices"], stored.facts["origin"]
             if indices.shape != row.shape or indices.dtype != np.int64:
                 raise ArrayError("indices do not match the instances")
         except (KeyError, InputError) as error:
             raise StorageError(f"{folder} does not hold a set of instances: {error}") from error
         home = (os.path.abspath(folder), stored.token) if mmap else None
-        return object.__new__(cls)._fill(graph, snapshots, row, source, target, origin, indices, home)
+        return object.__new__(cls)._fill(graph, matrix, row, source, target, origin, indices, home)
 
     def __reduce__(self) -> tuple[Any, ...]:
         chosen = (self.sources, self.goals, self.origin, self.indices)
@@ -421,63 +421,6 @@ def _rebuild(
     indices: Any,
     home: tuple[str, str] | None = None,
 ) -> InstanceSet:
+    rows, sources, goals, indices = (arrays.aligned(array) for array in (rows, sources, goals, indices))
     made = object.__new__(InstanceSet)
-    return made._fill(graph, weights, rows, sources, goals, origin, indices, home)
-
-
-def _snapshots(weights: ArrayLike, m: int) -> NDArray[Any]:
-    """Return weights as a (K, m) matrix that the core reads: a view wherever that is possible."""
-    array = weights if isinstance(weights, np.memmap) else arrays.as_array(weights, "weights")
-    array = array[None] if array.ndim == 1 else array
-    if array.ndim != 2 or array.shape[1] != m:
-        raise ArrayError(f"weights must have shape (K, {m}), one column per edge, got {array.shape}")
-    if array.dtype not in arrays.WEIGHT_TYPES:
-        wider = {"b": np.int32, "i": np.int64, "u": np.int64, "f": np.float64}.get(array.dtype.kind)
-        if wider is None:
-            raise ArrayError(f"weights must be numbers, got dtype {array.dtype}")
-        if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
-            raise WeightError("weights hold integers beyond 2**53, which float64 sums cannot hold exactly")
-        small = {"b": np.int32, "i": np.int32, "u": np.int32, "f": np.float32}[array.dtype.kind]
-        array = array.astype(small if array.dtype.itemsize < 4 else wider)
-    if array.size and (array.strides[1] != array.itemsize or array.strides[0] % array.itemsize):
-        array = np.ascontiguousarray(array)
-    if not array.flags.aligned:
-        array = np.require(array, requirements=["C", "ALIGNED"])
-    return arrays.frozen(array)
-
-
-def _align(
-    graph: Graph, snapshots: int, rows: ArrayLike | None, sources: ArrayLike, goal: ArrayLike
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-    """Return rows, sources and goals as arrays of one length."""
-    source = arrays.vertices(np.atleast_1d(arrays.as_array(sources, "sources")), "sources", graph.n)
-    target = arrays.vertices(np.atleast_1d(arrays.as_array(goal, "goal")), "goal", graph.n)
-    if rows is None:
-        count = snapshots if snapshots != 1 else max(source.size, target.size)
-        row = np.zeros(count, dtype=np.int64) if snapshots == 1 else np.arange(count, dtype=np.int64)
-    else:
-        row = arrays.vertices(rows, "rows", snapshots, what="snapshot").astype(np.int64)
-    if source.size == 0 or target.size == 0:
-        row = row[:0]
-    for name, array in (("sources", source), ("goal", target)):
-        if row.size and array.size not in (1, row.size):
-            given = "snapshots" if rows is None else "rows"
-            raise ArrayError(f"{name} has {array.size} entries for {row.size} {given}; pass one for each, or one")
-    return row, np.resize(source, row.size), np.resize(target, row.size)
-
-
-def _check_weights(graph: Graph, snapshots: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Raise at the first bad weight; return for each snapshot whether an edge is absent."""
-    k, e, absent = _core.check_weights(snapshots, None)
-    if k >= 0:
-        users = np.flatnonzero(rows == k)
-        whose = f"instance {users[0]}" if users.size else "no instance uses this snapshot"
-        raise WeightError(
-            f"weights[{k}, {e}] (edge {graph.tail[e]} -> {graph.head[e]}, {whose}) "
-            f"must be at least 0 and not NaN{_integer_limit(snapshots)}, got {snapshots[k, e]}"
-        )
-    return absent.astype(bool)
-
-
-def _integer_limit(snapshots: NDArray[Any]) -> str:
-    return ", at most 2**53" if snapshots.dtype.kind == "i" else ""
+    return made._fill(graph, arrays.aligned(weights), rows, sources, goals, origin, indices, home)

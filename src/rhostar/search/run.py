@@ -373,12 +373,12 @@ def _solve_chunk(
         chunk.rows,
         chunk.sources,
         chunk.goals,
-        rho,
-        rho_of[first:last],
+        [arrays.aligned(table) for table in rho],
+        arrays.aligned(rho_of[first:last]),
         reopen,
         budget,
-        bounds,
-        bound_of[first:last],
+        [arrays.aligned(table) for table in bounds],
+        arrays.aligned(bound_of[first:last]),
         stop,
     )
     if failure < _STOPPED:
