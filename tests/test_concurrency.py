@@ -131,6 +131,7 @@ def test_a_vertex_costs_24_bytes_in_a_workspace() -> None:
 # Reopening takes 2^44 expansions here, far beyond a second.
 _LONG = """
 import os, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
 sys.path.insert(0, sys.argv[2])
 import numpy as np, rhostar as rs
 from cases import binary_counter

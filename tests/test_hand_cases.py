@@ -61,7 +61,7 @@ def test_gbfs_opens_each_vertex_once_and_keeps_its_first_pointer() -> None:
 @pytest.mark.parametrize("algorithm", [rs.gbfs, rs.astar])
 def test_ties_go_to_the_smaller_vertex(algorithm) -> None:
     graph, weights = build(5, (0, 3, 1), (0, 1, 1), (0, 2, 1), (1, 4, 1), (2, 4, 1), (3, 4, 1))
-    for rho in (np.zeros(5), np.array([0.0, -0.0, 0.0, -0.0, 0.0])):
+    for rho in (np.zeros(5), np.array([0.0, 0.0, -0.0, -0.0, 0.0])):
         assert algorithm(graph, weights, 0, 4, rho).path.tolist() == [0, 1, 4]
 
 

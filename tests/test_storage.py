@@ -233,7 +233,8 @@ def test_a_full_disk_leaves_the_old_set_intact(tmp_path: Path, instances: rs.Ins
 
 
 _SAVING = """
-import numpy as np, rhostar as rs, sys
+import numpy as np, rhostar as rs, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
 graph = rs.Graph.grid(400, 400, neighbours=8)
 large = rs.InstanceSet(graph, np.broadcast_to(graph.length, (200, graph.m)), 0, 9)
 print("saving", flush=True)
