@@ -124,7 +124,7 @@ def test_stamps_survive_their_wrap_around(batch) -> None:
             assert (run.cost, run.expanded) == (expected.cost[i], expected.expanded[i])
 
 
-def test_a_vertex_costs_24_bytes_in_a_workspace() -> None:
+def test_a_vertex_costs_at_most_24_bytes_in_a_workspace() -> None:
     assert rs.Graph.grid(2, 2)._kernel.bytes_per_vertex <= 24
 
 

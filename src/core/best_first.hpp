@@ -107,7 +107,7 @@ Outcome best_first(const Arcs& arcs, const Rule& rule, std::int32_t source, std:
   Node* const nodes = workspace.nodes();
   const std::uint32_t open = workspace.generation();
   const std::uint32_t closed = open + 1;
-  Heap heap(workspace.heap(), [nodes](std::int32_t v) -> std::int32_t& { return nodes[v].position; });
+  Heap heap = workspace.heap();
   Outcome out;
   double ignored = infinity;  // least g_new + pi over improvements of closed vertices that were not taken
   std::int64_t countdown = patience;
@@ -132,7 +132,7 @@ Outcome best_first(const Arcs& arcs, const Rule& rule, std::int32_t source, std:
   };
 
   if (!rule.readable(source)) return fail(Status::bad_rho, source);
-  nodes[source] = {0.0, -1, open, 0};
+  nodes[source] = {0.0, -1, open};
   heap.push(Key::make(rule.score(0.0, source), source));
   log.add(Event::open, source, 0.0);
   out.generated = out.peak_open = 1;
@@ -154,13 +154,16 @@ Outcome best_first(const Arcs& arcs, const Rule& rule, std::int32_t source, std:
       countdown = patience;
     }
     // The children's records come in while the heap is repaired.
-    arcs.prefetch_weights(begin);
     for (std::int32_t arc = begin; arc < end; ++arc) {
       __builtin_prefetch(nodes + graph.head[arc]);
       rule.prefetch(graph.head[arc]);
     }
-    heap.pop();
-    if (!heap.empty()) __builtin_prefetch(graph.first_out + heap.top());
+    if (4 * out.reopened > out.expanded) {
+      heap.vacate();  // where much is reopened, the records are at hand and the next key is often the least
+    } else {
+      heap.pop();
+      if (!heap.empty()) arcs.prefetch_row(heap.top());
+    }
 
     nodes[v].stamp = closed;
     const double g = nodes[v].g;
@@ -182,7 +185,7 @@ Outcome best_first(const Arcs& arcs, const Rule& rule, std::int32_t source, std:
 
       if (child.stamp < open) {
         if (Rule::greedy && c == goal) {
-          child = {g_new, v, open, -1};
+          child = {g_new, v, open};
           log.add(Event::goal, c, g_new);
           return finish(Status::solved);
         }
@@ -197,7 +200,7 @@ Outcome best_first(const Arcs& arcs, const Rule& rule, std::int32_t source, std:
         if (child.stamp == open) {
           child.g = g_new;
           child.parent = v;
-          heap.decrease(child.position, Key::make(rule.score(g_new, c), c));
+          heap.decrease(Key::make(rule.score(g_new, c), c));
           log.add(Event::improve, c, g_new);
         } else if (options.reopen) {
           child.g = g_new;
@@ -214,6 +217,7 @@ Outcome best_first(const Arcs& arcs, const Rule& rule, std::int32_t source, std:
         }
       }
     }
+    heap.settle();
     log.add(Event::close, v, g);
     out.peak_open = std::max(out.peak_open, static_cast<std::int64_t>(heap.size()));
   }

@@ -94,7 +94,10 @@ struct OutArcs {
   Csr graph;
   const W* weights;
   W weight(std::int32_t arc) const { return weights[arc]; }
-  void prefetch_weights(std::int32_t arc) const {
+  // What an expansion of v will read first.
+  void prefetch_row(std::int32_t v) const {
+    const std::int32_t arc = graph.first_out[v];
+    __builtin_prefetch(graph.head + arc);
     __builtin_prefetch(weights + arc);
     __builtin_prefetch(reinterpret_cast<const char*>(weights + arc) + 64);
   }
@@ -106,7 +109,11 @@ struct InArcs {
   const std::int32_t* edge;
   const W* weights;  // in the order of the original
   W weight(std::int32_t arc) const { return weights[edge[arc]]; }
-  void prefetch_weights(std::int32_t arc) const { __builtin_prefetch(edge + arc); }
+  void prefetch_row(std::int32_t v) const {
+    const std::int32_t arc = graph.first_out[v];
+    __builtin_prefetch(graph.head + arc);
+    __builtin_prefetch(edge + arc);
+  }
 };
 
 // Float64 holds every integer up to here: beyond it, sums of integer weights would round.

@@ -1,8 +1,8 @@
 // An indexed 4-ary heap ordered by (score, vertex): equal scores go to the smaller vertex (Assumption 2).
 //
 // A key packs the pair into 128 bits whose unsigned order is the order of the pair, so one comparison
-// without a branch decides both score and tie. Positions are kept in the records of the vertices, which
-// makes decrease-key possible: no stale entry is ever in the heap, and its size is |OPEN|.
+// without a branch decides both score and tie. The place of every vertex is kept, which makes decrease-key
+// possible: no stale entry is ever in the heap, and its size is |OPEN|.
 #pragma once
 
 #include <bit>
@@ -30,13 +30,13 @@ struct Key {
   }
 };
 
-// Position: callable (vertex) -> std::int32_t&, where the heap keeps a vertex's place.
-template <class Position>
+// 1 or 0, for arithmetic: a branch on the outcome would be mispredicted half of the time.
+inline std::size_t less(const Key& a, const Key& b) { return static_cast<std::size_t>(a < b); }
+
 class Heap {
  public:
-  Heap(std::vector<Key>& storage, Position position) : keys_(storage), position_(position) {
-    keys_.clear();
-  }
+  // `places` has room for every vertex and need not be cleared.
+  Heap(std::vector<Key>& storage, std::int32_t* places) : keys_(storage), places_(places) { keys_.clear(); }
 
   bool empty() const { return keys_.empty(); }
   std::size_t size() const { return keys_.size(); }
@@ -44,57 +44,105 @@ class Heap {
   const std::vector<Key>& keys() const { return keys_; }
 
   void push(Key key) {
+    if (vacant_) {
+      vacant_ = false;
+      replace_top(key);
+      return;
+    }
     keys_.push_back(key);
-    sift_up(keys_.size() - 1, key);
+    rise(keys_.size() - 1, key);
   }
 
-  // `key` must not be larger than the key at `place`.
-  void decrease(std::int32_t place, Key key) { sift_up(static_cast<std::size_t>(place), key); }
+  // `key` must not be larger than the one the vertex has.
+  void decrease(Key key) { rise(static_cast<std::size_t>(places_[key.vertex()]), key); }
 
+  // The last key fills the gap at the top. It belongs near the bottom, so the gap is moved all the way down
+  // first, by a number of steps that is easy to predict, and the key rises from there.
   void pop() {
     const Key key = keys_.back();
     keys_.pop_back();
     const std::size_t size = keys_.size();
     if (size == 0) return;
     Key* keys = keys_.data();
-    std::size_t hole = 0;
-    for (;;) {
-      const std::size_t first = arity * hole + 1;
-      if (first >= size) break;
-      std::size_t least = first;
-      if (first + arity <= size) {
-        for (std::size_t k = first + 1; k < first + arity; ++k) least = keys[k] < keys[least] ? k : least;
-      } else {
-        for (std::size_t k = first + 1; k < size; ++k) least = keys[k] < keys[least] ? k : least;
-      }
-      if (!(keys[least] < key)) break;
-      place(keys, hole, keys[least]);
-      hole = least;
+    std::size_t gap = 0;
+    std::size_t first = 1;
+    while (first + arity <= size) {
+      const std::size_t least = least_of_four(keys, first);
+      put(keys, gap, keys[least]);
+      gap = least;
+      first = arity * gap + 1;
     }
-    place(keys, hole, key);
+    if (first < size) {
+      const std::size_t least = least_of_last(keys, first, size);
+      put(keys, gap, keys[least]);
+      gap = least;
+    }
+    rise(gap, key);
+  }
+
+  // Instead of pop(): the top leaves its place to the next key that is pushed, which saves most of both where
+  // that key is among the least. settle() must follow before the next top is asked for.
+  void vacate() {
+    keys_.front() = Key{0, 0};  // below all others, so that none rises into the place
+    vacant_ = true;
+  }
+  void settle() {
+    if (!vacant_) return;
+    vacant_ = false;
+    pop();
   }
 
  private:
   static constexpr std::size_t arity = 4;
 
-  void place(Key* keys, std::size_t hole, Key key) {
-    keys[hole] = key;
-    position_(key.vertex()) = static_cast<std::int32_t>(hole);
+  static std::size_t least_of_four(const Key* keys, std::size_t first) {
+    const std::size_t left = first + less(keys[first + 1], keys[first]);
+    const std::size_t right = first + 2 + less(keys[first + 3], keys[first + 2]);
+    return left ^ ((left ^ right) & -less(keys[right], keys[left]));
   }
 
-  void sift_up(std::size_t hole, Key key) {
+  static std::size_t least_of_last(const Key* keys, std::size_t first, std::size_t size) {
+    std::size_t least = first;
+    for (std::size_t k = first + 1; k < size; ++k) least = keys[k] < keys[least] ? k : least;
+    return least;
+  }
+
+  void put(Key* keys, std::size_t place, Key key) {
+    keys[place] = key;
+    places_[key.vertex()] = static_cast<std::int32_t>(place);
+  }
+
+  void rise(std::size_t gap, Key key) {
     Key* keys = keys_.data();
-    while (hole > 0) {
-      const std::size_t parent = (hole - 1) / arity;
+    while (gap > 0) {
+      const std::size_t parent = (gap - 1) / arity;
       if (!(key < keys[parent])) break;
-      place(keys, hole, keys[parent]);
-      hole = parent;
+      put(keys, gap, keys[parent]);
+      gap = parent;
     }
-    place(keys, hole, key);
+    put(keys, gap, key);
+  }
+
+  // Not inlined: it is rare where no vertex is reopened, and its registers would be missed in the loop.
+  [[gnu::noinline]] void replace_top(Key key) {
+    const std::size_t size = keys_.size();
+    Key* keys = keys_.data();
+    std::size_t gap = 0;
+    for (;;) {
+      const std::size_t first = arity * gap + 1;
+      if (first >= size) break;
+      const std::size_t least =
+          first + arity <= size ? least_of_four(keys, first) : least_of_last(keys, first, size);
+      if (!(keys[least] < key)) break;
+      put(keys, gap, keys[least]);
+      gap = least;
+    }
+    put(keys, gap, key);
   }
 
   std::vector<Key>& keys_;
-  Position position_;
+  std::int32_t* places_;
+  bool vacant_ = false;
 };
 
 }  // namespace rhostar

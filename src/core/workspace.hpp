@@ -22,21 +22,23 @@ namespace rhostar {
 struct Node {
   double g;
   std::int32_t parent;
-  std::uint32_t stamp;     // generation: in OPEN; generation + 1: in CLOSED; anything less: unseen
-  std::int32_t position;   // place in the heap while in OPEN
+  std::uint32_t stamp;  // generation: in OPEN; generation + 1: in CLOSED; anything less: unseen
 };
-static_assert(sizeof(Node) == 24);
+static_assert(sizeof(Node) == 16);
 
 class Workspace {
  public:
   // calloc: pages that no query reaches are never touched.
   explicit Workspace(std::int32_t n)
-      : size_(static_cast<std::size_t>(n)), nodes_(static_cast<Node*>(std::calloc(size_, sizeof(Node)))) {
-    if (!nodes_) throw std::bad_alloc();
+      : size_(static_cast<std::size_t>(n)),
+        nodes_(static_cast<Node*>(std::calloc(size_, sizeof(Node)))),
+        places_(static_cast<std::int32_t*>(std::malloc(size_ * sizeof(std::int32_t)))) {
+    if (!nodes_ || !places_) throw std::bad_alloc();
   }
+  static constexpr std::size_t bytes_per_vertex = sizeof(Node) + sizeof(std::int32_t);
 
   Node* nodes() { return nodes_.get(); }
-  std::vector<Key>& heap() { return heap_; }
+  Heap heap() { return Heap(keys_, places_.get()); }
   std::uint32_t generation() const { return generation_; }
   // Later generations only: an earlier one would bring old records back to life.
   void age(std::uint32_t generation) { generation_ = std::max(generation_, generation & ~1u); }
@@ -53,12 +55,14 @@ class Workspace {
  private:
   static constexpr std::uint32_t last_generation = 0xFFFFFFFCu;
   struct Free {
-    void operator()(Node* nodes) const { std::free(nodes); }
+    void operator()(void* memory) const { std::free(memory); }
   };
 
   std::size_t size_;
   std::unique_ptr<Node[], Free> nodes_;
-  std::vector<Key> heap_;
+  // Apart from the nodes: the heap writes places all the time, and sixteen of them share a cache line.
+  std::unique_ptr<std::int32_t[], Free> places_;
+  std::vector<Key> keys_;
   std::uint32_t generation_ = 0;
 };
 

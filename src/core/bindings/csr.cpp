@@ -73,7 +73,7 @@ void bind_csr(nb::module_& module, nb::class_<Graph>& graph) {
       .def("edge_index", &edge_index, nb::arg("tails").noconvert(), nb::arg("heads").noconvert())
       .def("transpose", &transpose)
       .def("reaches", &reaches, nb::arg("weights").noconvert().none(), nb::arg("goal"))
-      .def_prop_ro_static("bytes_per_vertex", [](nb::handle) { return sizeof(Node); })
+      .def_prop_ro_static("bytes_per_vertex", [](nb::handle) { return Workspace::bytes_per_vertex; })
       // For the test of the wrap-around: puts the idle workspace close to its last generation.
       .def("age_workspace", [](Graph& self, std::uint32_t generation) {
         Lease lease(self.pool, self.csr.n);
