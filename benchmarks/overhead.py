@@ -56,9 +56,8 @@ def measure_call() -> None:
 
 
 def measure_memory() -> None:
-    print(
-        f"workspace: {rs.Graph.grid(2, 2)._kernel.bytes_per_vertex} bytes a vertex, and 16 for each vertex in OPEN at the peak"
-    )
+    size = rs.Graph.grid(2, 2)._kernel.bytes_per_vertex
+    print(f"workspace: {size} bytes a vertex, and 16 for each vertex in OPEN at the peak")
 
 
 def measure_import() -> None:

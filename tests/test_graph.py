@@ -102,6 +102,37 @@ def test_largest_strong_part_against_networkx(rng: np.random.Generator) -> None:
         assert graph.largest_strong_part().vertices.tolist() == min(p for p in parts if len(p) == size)
 
 
+def test_only_large_graphs_in_a_scattered_order_are_rearranged_and_nobody_can_tell(rng: np.random.Generator) -> None:
+    grid = rs.Graph.grid(240, 240, neighbours=8)
+    assert not grid._kernel.rearranged  # row by row is good enough
+    shuffle = rng.permutation(grid.n)
+    arguments = (grid.n, shuffle[grid.tail], shuffle[grid.head])
+    coordinates = np.empty((grid.n, 2))
+    coordinates[shuffle] = grid.coordinates
+    for graph in (rs.Graph.from_edges(*arguments), rs.Graph.from_edges(*arguments, coordinates=coordinates)):
+        assert graph._kernel.rearranged
+        weights = rng.integers(1, 4, graph.m).astype(float)  # ties abound
+        rho = rng.integers(0, 9, graph.n).astype(float)
+        source, goal = (int(v) for v in shuffle[[3000, 40000]])
+        for reopen in (True, False):
+            fast = rs.astar(graph, weights, source, goal, rho, reopen=reopen, lower_bound=np.zeros(graph.n))
+            plain = rs.astar(
+                graph, weights, source, goal, rho, reopen=reopen, lower_bound=np.zeros(graph.n), trace=True
+            )
+            assert plain.trace is not None  # a traced run keeps the user's order
+            assert fast.path.tolist() == plain.path.tolist()
+            assert fast[3:8] == plain[3:8]
+        fast, plain = (rs.gbfs(graph, weights, source, goal, rho, trace=trace) for trace in (False, True))
+        assert fast.path.tolist() == plain.path.tolist()
+        assert fast[3:7] == plain[3:7]
+        edge = int(graph.edge_index(fast.path[0], fast.path[1])[0])
+        weights[edge] = -1
+        with pytest.raises(
+            rs.errors.WeightError, match=rf"weights\[{edge}\] \(edge {fast.path[0]} -> {fast.path[1]}\)"
+        ):
+            rs.gbfs(graph, weights, source, goal, rho)
+
+
 def test_graphs_are_values() -> None:
     a = rs.Graph.from_edges(3, [0, 1], [1, 2], labels=["x", "y", "z"])
     b = rs.Graph.from_edges(3, [1, 0], [2, 1], labels=["x", "y", "z"])

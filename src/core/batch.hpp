@@ -10,9 +10,9 @@ namespace rhostar {
 
 // Instance i uses snapshot rows[i], starts at sources[i] and ends at goals[i], with the heuristic values
 // rho[rho_of[i]] and, where there are any, the lower bounds bound[bound_of[i]].
-template <class W>
+template <class Arcs, class W>
 struct Batch {
-  Csr graph;
+  Arcs arcs;  // with the weights of whatever instance
   const W* weights;
   std::int64_t stride;  // from one snapshot to the next
   const std::int64_t* rows;
@@ -35,17 +35,18 @@ struct BatchOutcome {
   std::int64_t offender = -1;
 };
 
-template <class Rule, class W>
-BatchOutcome solve_batch(const Batch<W>& batch, Options options, Workspace& workspace) {
+template <class Rule, class Arcs, class W>
+BatchOutcome solve_batch(const Batch<Arcs, W>& batch, Options options, Workspace& workspace) {
   BatchOutcome all;
   NoLog log;
+  Arcs arcs = batch.arcs;
   for (std::int64_t i = 0; i < batch.size; ++i) {
     if (options.interrupt && options.interrupt->requested()) {
       all.failure = Status::stopped;
       return all;
     }
     options.lower_bound = batch.bound ? batch.bound[batch.bound_of[i]] : nullptr;
-    const OutArcs<W> arcs{batch.graph, batch.weights + batch.rows[i] * batch.stride};
+    arcs.weights = batch.weights + batch.rows[i] * batch.stride;
     const Outcome out = query(arcs, Rule{batch.rho[batch.rho_of[i]]}, batch.sources[i], batch.goals[i], options,
                               workspace, log, all.path);
     if (out.status > Status::budget) {

@@ -1,6 +1,7 @@
 // One best-first loop for Algorithm 1 (greedy best-first search), Algorithm 2 (A*) and Dijkstra's.
 //
-// They differ in the score of a vertex and in when they stop; a Rule says both. The loop follows the
+// They differ in the score of a vertex and in when they stop; a Rule says both. Rules, logs and bounds know
+// vertices by the user's numbers, the loop by those of its arcs. The loop follows the
 // paper's pseudo-code: among equal scores the smallest vertex is selected, an improvement is strict, and
 // A* returns when the goal is selected while greedy search returns when it is generated.
 #pragma once
@@ -24,7 +25,7 @@ struct AStarRule {
   const double* rho;
   bool readable(std::int32_t v) const { return std::isfinite(rho[v]); }
   double score(double g, std::int32_t v) const { return g + rho[v]; }
-  void prefetch(std::int32_t v) const { __builtin_prefetch(rho + v); }
+  void prefetch(const auto& arcs, std::int32_t v) const { arcs.prefetch_rho(rho, v); }
 };
 
 struct GreedyRule {
@@ -32,14 +33,14 @@ struct GreedyRule {
   const double* rho;
   bool readable(std::int32_t v) const { return std::isfinite(rho[v]); }
   double score(double, std::int32_t v) const { return rho[v]; }
-  void prefetch(std::int32_t v) const { __builtin_prefetch(rho + v); }
+  void prefetch(const auto& arcs, std::int32_t v) const { arcs.prefetch_rho(rho, v); }
 };
 
 struct DijkstraRule {
   static constexpr bool greedy = false;
   bool readable(std::int32_t) const { return true; }
   double score(double g, std::int32_t) const { return g; }
-  void prefetch(std::int32_t) const {}
+  void prefetch(const auto&, std::int32_t) const {}
 };
 
 // ---------------------------------------------------------------- the event log
@@ -97,7 +98,7 @@ struct Outcome {
 // ---------------------------------------------------------------- the loop
 
 template <class Rule, class Arcs, class Log>
-Outcome best_first(const Arcs& arcs, const Rule& rule, std::int32_t source, std::int32_t goal,
+Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_t goal,
                    const Options& options, Workspace& workspace, Log& log) {
   // How many arcs are scanned between two looks at the interrupt.
   constexpr std::int64_t patience = 1 << 16;
@@ -123,25 +124,27 @@ Outcome best_first(const Arcs& arcs, const Rule& rule, std::int32_t source, std:
     double bound = ignored;
     for (const Key& key : heap.keys()) {
       const std::int32_t v = key.vertex();
-      const double least = nodes[v].g + options.lower_bound[v];
-      if (!(least > -infinity)) return fail(Status::bad_bound, v);
+      const double least = nodes[v].g + options.lower_bound[arcs.outer(v)];
+      if (!(least > -infinity)) return fail(Status::bad_bound, arcs.outer(v));
       bound = std::min(bound, least);
     }
     out.bound = bound;
     return out;
   };
 
-  if (!rule.readable(source)) return fail(Status::bad_rho, source);
+  const auto key = [&](double g, std::int32_t v) { return Key::make(rule.score(g, arcs.outer(v)), arcs.tie(v)); };
+
+  if (!rule.readable(arcs.outer(source))) return fail(Status::bad_rho, arcs.outer(source));
   nodes[source] = {0.0, -1, open};
-  heap.push(Key::make(rule.score(0.0, source), source));
-  log.add(Event::open, source, 0.0);
+  heap.push(key(0.0, source));
+  log.add(Event::open, arcs.outer(source), 0.0);
   out.generated = out.peak_open = 1;
   if (Rule::greedy && source == goal) return finish(Status::solved);
 
   while (!heap.empty()) {
     const std::int32_t v = heap.top();
     if (!Rule::greedy && v == goal) {
-      log.add(Event::select, v, nodes[v].g);
+      log.add(Event::select, arcs.outer(v), nodes[v].g);
       return finish(Status::solved);
     }
     if (out.expanded == options.budget) return finish(Status::budget);
@@ -150,13 +153,13 @@ Outcome best_first(const Arcs& arcs, const Rule& rule, std::int32_t source, std:
     const std::int32_t end = graph.first_out[v + 1];
     countdown -= std::int64_t{end} - begin + 1;
     if (countdown < 0) {
-      if (options.interrupt && options.interrupt->requested()) return fail(Status::stopped, v);
+      if (options.interrupt && options.interrupt->requested()) return fail(Status::stopped, arcs.outer(v));
       countdown = patience;
     }
     // The children's records come in while the heap is repaired.
     for (std::int32_t arc = begin; arc < end; ++arc) {
       __builtin_prefetch(nodes + graph.head[arc]);
-      rule.prefetch(graph.head[arc]);
+      rule.prefetch(arcs, graph.head[arc]);
     }
     if (4 * out.reopened > out.expanded) {
       heap.vacate();  // where much is reopened, the records are at hand and the next key is often the least
@@ -165,10 +168,11 @@ Outcome best_first(const Arcs& arcs, const Rule& rule, std::int32_t source, std:
       if (!heap.empty()) arcs.prefetch_row(heap.top());
     }
 
+    arcs.enter(v);
     nodes[v].stamp = closed;
     const double g = nodes[v].g;
     ++out.expanded;
-    log.add(Event::select, v, g);
+    log.add(Event::select, arcs.outer(v), g);
     for (std::int32_t arc = begin; arc < end; ++arc) {
       const std::int32_t c = graph.head[arc];
       Node& child = nodes[c];
@@ -176,49 +180,46 @@ Outcome best_first(const Arcs& arcs, const Rule& rule, std::int32_t source, std:
         if (child.stamp >= open) continue;
       }
       const auto weight = arcs.weight(arc);
-      if (is_bad(weight)) return fail(Status::bad_weight, arc);
+      if (is_bad(weight)) return fail(Status::bad_weight, arcs.edge(arc));
       const double g_new = g + static_cast<double>(weight);
-      if (g_new == infinity) {
-        if (is_absent(weight)) continue;
-        return fail(Status::bad_weight, arc);  // a finite weight, but the sum is beyond the largest float
-      }
+      const bool fresh = child.stamp < open;
+      // One branch for what is most common by far: a vertex that is known and not improved.
+      if (!(fresh | (g_new < child.g))) continue;
 
-      if (child.stamp < open) {
+      if (fresh) {
+        if (g_new == infinity) {
+          if (is_absent(weight)) continue;
+          return fail(Status::bad_weight, arcs.edge(arc));  // finite, but the sum is beyond the largest float
+        }
         if (Rule::greedy && c == goal) {
           child = {g_new, v, open};
-          log.add(Event::goal, c, g_new);
+          log.add(Event::goal, arcs.outer(c), g_new);
           return finish(Status::solved);
         }
-        if (!rule.readable(c)) return fail(Status::bad_rho, c);
+        if (!rule.readable(arcs.outer(c))) return fail(Status::bad_rho, arcs.outer(c));
+        child = {g_new, v, open};
+        heap.push(key(g_new, c));
+        ++out.generated;
+        log.add(Event::open, arcs.outer(c), g_new);
+      } else if (child.stamp == open) {
         child.g = g_new;
         child.parent = v;
-        child.stamp = open;
-        heap.push(Key::make(rule.score(g_new, c), c));
+        heap.decrease(key(g_new, c));
+        log.add(Event::improve, arcs.outer(c), g_new);
+      } else if (options.reopen) {
+        child = {g_new, v, open};
+        heap.push(key(g_new, c));
         ++out.generated;
-        log.add(Event::open, c, g_new);
-      } else if (!Rule::greedy && g_new < child.g) {
-        if (child.stamp == open) {
-          child.g = g_new;
-          child.parent = v;
-          heap.decrease(Key::make(rule.score(g_new, c), c));
-          log.add(Event::improve, c, g_new);
-        } else if (options.reopen) {
-          child.g = g_new;
-          child.parent = v;
-          child.stamp = open;
-          heap.push(Key::make(rule.score(g_new, c), c));
-          ++out.generated;
-          ++out.reopened;
-          log.add(Event::reopen, c, g_new);
-        } else if (options.lower_bound) {
-          const double least = g_new + options.lower_bound[c];
-          if (!(least > -infinity)) return fail(Status::bad_bound, c);
-          ignored = std::min(ignored, least);
-        }
+        ++out.reopened;
+        log.add(Event::reopen, arcs.outer(c), g_new);
+      } else if (options.lower_bound) {
+        const double least = g_new + options.lower_bound[arcs.outer(c)];
+        if (!(least > -infinity)) return fail(Status::bad_bound, arcs.outer(c));
+        ignored = std::min(ignored, least);
       }
     }
     heap.settle();
-    log.add(Event::close, v, g);
+    log.add(Event::close, arcs.outer(v), g);
     out.peak_open = std::max(out.peak_open, static_cast<std::int64_t>(heap.size()));
   }
   return finish(Status::no_path);
@@ -229,9 +230,8 @@ Outcome best_first(const Arcs& arcs, const Rule& rule, std::int32_t source, std:
 // Appends the path that the pointers hold to `path`, empty where the goal was not generated, and sets the
 // cost. With reopening, when the budget runs out, a vertex before the goal may have been improved without the
 // goal having heard of it yet: the path is then cheaper than g, and is added up from the start, as every g is.
-template <class W>
-void read_path(const OutArcs<W>& arcs, std::int32_t goal, Workspace& workspace, Outcome& out,
-               std::vector<std::int32_t>& path) {
+template <class Arcs>
+void read_path(Arcs arcs, std::int32_t goal, Workspace& workspace, Outcome& out, std::vector<std::int32_t>& path) {
   const Node* nodes = workspace.nodes();
   if (nodes[goal].stamp < workspace.generation()) return;
   const auto begin = static_cast<std::ptrdiff_t>(path.size());
@@ -240,17 +240,21 @@ void read_path(const OutArcs<W>& arcs, std::int32_t goal, Workspace& workspace, 
   out.cost = nodes[goal].g;
   if (out.reopened > 0) {
     out.cost = 0.0;
-    for (auto v = path.begin() + begin; v + 1 != path.end(); ++v)
-      out.cost += static_cast<double>(arcs.weight(find_arc(arcs.graph, *v, *(v + 1))));
+    for (auto v = path.begin() + begin; v + 1 != path.end(); ++v) {
+      arcs.enter(*v);
+      out.cost += static_cast<double>(arcs.weight(arcs.find(*v, *(v + 1))));
+    }
   }
+  for (auto v = path.begin() + begin; v != path.end(); ++v) *v = arcs.outer(*v);
 }
 
-template <class Rule, class W, class Log>
-Outcome query(const OutArcs<W>& arcs, const Rule& rule, std::int32_t source, std::int32_t goal,
-              const Options& options, Workspace& workspace, Log& log, std::vector<std::int32_t>& path) {
-  Outcome out = best_first(arcs, rule, source, goal, options, workspace, log);
+// Source and goal are the user's numbers, and so are the vertices of the path.
+template <class Rule, class Arcs, class Log>
+Outcome query(const Arcs& arcs, const Rule& rule, std::int32_t source, std::int32_t goal, const Options& options,
+              Workspace& workspace, Log& log, std::vector<std::int32_t>& path) {
+  Outcome out = best_first(arcs, rule, arcs.inner(source), arcs.inner(goal), options, workspace, log);
   if (out.status > Status::budget) return out;
-  read_path(arcs, goal, workspace, out, path);
+  read_path(arcs, arcs.inner(goal), workspace, out, path);
   // No optimum is negative, and none exceeds the cost of a path that was found.
   if (options.lower_bound) out.bound = std::min(out.cost, std::max(0.0, out.bound));
   return out;

@@ -88,12 +88,22 @@ constexpr bool is_absent(W weight) {
   return false;
 }
 
-// Arcs in their own direction, and against it, with the weights of one instance.
+// Arcs in their own direction, and against it, with the weights of one instance. What a search asks of arcs:
+// enter(v) before the arcs of v are read; inner and outer turn the user's number of a vertex into the one that the
+// search counts with and back; tie(v) is what decides among equal scores, with v in its lower half; edge(arc) is
+// the user's number of an arc. (order.hpp has arcs for which these differ.)
 template <class W>
 struct OutArcs {
   Csr graph;
   const W* weights;
+  void enter(std::int32_t) {}
   W weight(std::int32_t arc) const { return weights[arc]; }
+  std::int64_t edge(std::int32_t arc) const { return arc; }
+  std::int32_t inner(std::int32_t v) const { return v; }
+  std::int32_t outer(std::int32_t v) const { return v; }
+  std::uint64_t tie(std::int32_t v) const { return static_cast<std::uint32_t>(v); }
+  std::int32_t find(std::int32_t tail, std::int32_t head) const { return find_arc(graph, tail, head); }
+  void prefetch_rho(const double* rho, std::int32_t v) const { __builtin_prefetch(rho + v); }
   // What an expansion of v will read first.
   void prefetch_row(std::int32_t v) const {
     const std::int32_t arc = graph.first_out[v];
@@ -106,13 +116,17 @@ struct OutArcs {
 template <class W>
 struct InArcs {
   Csr graph;  // the transpose
-  const std::int32_t* edge;
+  const std::int32_t* original;
   const W* weights;  // in the order of the original
-  W weight(std::int32_t arc) const { return weights[edge[arc]]; }
+  void enter(std::int32_t) {}
+  W weight(std::int32_t arc) const { return weights[original[arc]]; }
+  std::int64_t edge(std::int32_t arc) const { return original[arc]; }
+  std::int32_t outer(std::int32_t v) const { return v; }
+  std::uint64_t tie(std::int32_t v) const { return static_cast<std::uint32_t>(v); }
   void prefetch_row(std::int32_t v) const {
     const std::int32_t arc = graph.first_out[v];
     __builtin_prefetch(graph.head + arc);
-    __builtin_prefetch(edge + arc);
+    __builtin_prefetch(original + arc);
   }
 };
 

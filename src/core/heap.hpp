@@ -15,14 +15,14 @@ namespace rhostar {
 __extension__ using uint128 = unsigned __int128;
 
 struct Key {
-  std::uint64_t low;   // the vertex
+  std::uint64_t low;   // what decides ties; its lower half is the vertex
   std::uint64_t high;  // the score, its bits arranged so that they order as unsigned integers
 
   // Adding 0.0 turns -0.0 into 0.0: the two are equal scores and must tie.
-  static Key make(double score, std::int32_t vertex) {
+  static Key make(double score, std::uint64_t tie) {
     const auto bits = std::bit_cast<std::uint64_t>(score + 0.0);
     const auto sign = static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> 63);
-    return {static_cast<std::uint32_t>(vertex), bits ^ (sign | (std::uint64_t{1} << 63))};
+    return {tie, bits ^ (sign | (std::uint64_t{1} << 63))};
   }
   std::int32_t vertex() const { return static_cast<std::int32_t>(low); }
   bool operator<(const Key& other) const {

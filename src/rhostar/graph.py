@@ -35,6 +35,15 @@ _FLAWS = (
 )
 
 
+# From so many vertices on, a search's records no longer fit into the caches near the core, and it pays to keep
+# those of neighbours together: along a Hilbert curve where there are coordinates, else as a breadth-first search
+# meets them. Nobody outside can tell: ids, paths, traces and ties stay in the user's order.
+_LARGE = 50_000
+# An order must bring the ends of an edge closer by so many bits on average; below that, weights and rho, which
+# stay in the user's order, lose what the records gain.
+_LEAST_GAIN = 4.0
+
+
 class Graph:
     """A frozen directed graph in compressed sparse row form.
 
@@ -126,6 +135,8 @@ class Graph:
         put("length", None if length is None else arrays.length(length, m))
         put("shape", None if shape is None else _shape(shape, n))
         put("_kernel", _core.Graph(self.first_out, self.head))
+        if n >= _LARGE:
+            self._kernel.rearrange(self.coordinates, _LEAST_GAIN)
         put("_given", None)
         put("_fingerprint", None)
         put("_index", None)

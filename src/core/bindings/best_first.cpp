@@ -30,10 +30,18 @@ nb::tuple solve_with(Graph& graph, const Row& weights, std::int32_t source, std:
   Log log;
   std::vector<std::int32_t> path;
   with_weights(weights, [&](const auto* data) {
+    using W = std::remove_cvref_t<decltype(*data)>;
     Unlocked unlocked;
     Lease workspace(graph.pool, graph.csr.n);
-    out = query(OutArcs<std::remove_cvref_t<decltype(*data)>>{graph.csr, data}, Rule{rho}, source, goal,
-                options, *workspace, log, path);
+    const auto run = [&](const auto& arcs) {
+      out = query(arcs, Rule{rho}, source, goal, options, *workspace, log, path);
+    };
+    // A trace is the same in any order: no second kernel for it.
+    if (std::is_same_v<Log, NoLog> && graph.order) {
+      if constexpr (std::is_same_v<Log, NoLog>) run(OrderedArcs<W>{graph.order->view(), data, graph.order.get()});
+    } else {
+      run(OutArcs<W>{graph.csr, data});
+    }
   });
   interrupt.raise_if_signalled();
   return nb::make_tuple(static_cast<int>(out.status), out.cost, to_numpy(std::move(path)), out.expanded,
@@ -91,21 +99,25 @@ nb::tuple solve_many(Graph& graph, bool greedy, Snapshots weights, Positions row
   const Options options = make_options(reopen, budget, interrupt);
   const bool known = with_weights(weights, [&](const auto* data) {
     using W = std::remove_cvref_t<decltype(*data)>;
-    const Batch<W> batch{.graph = graph.csr,
-                         .weights = data,
-                         .stride = weights.stride(0),
-                         .rows = rows.data(),
-                         .sources = sources.data(),
-                         .goals = goals.data(),
-                         .rho = rho_tables.data(),
-                         .rho_of = rho_of.data(),
-                         .bound = bound.empty() ? nullptr : bound_tables.data(),
-                         .bound_of = bound_of.data(),
-                         .size = static_cast<std::int64_t>(size)};
     Unlocked unlocked;
     Lease workspace(graph.pool, graph.csr.n);
-    all = greedy ? solve_batch<GreedyRule>(batch, options, *workspace)
-                 : solve_batch<AStarRule>(batch, options, *workspace);
+    const auto run = [&]<class Arcs>(const Arcs& arcs) {
+      const Batch<Arcs, W> batch{.arcs = arcs,
+                                 .weights = data,
+                                 .stride = weights.stride(0),
+                                 .rows = rows.data(),
+                                 .sources = sources.data(),
+                                 .goals = goals.data(),
+                                 .rho = rho_tables.data(),
+                                 .rho_of = rho_of.data(),
+                                 .bound = bound.empty() ? nullptr : bound_tables.data(),
+                                 .bound_of = bound_of.data(),
+                                 .size = static_cast<std::int64_t>(size)};
+      all = greedy ? solve_batch<GreedyRule>(batch, options, *workspace)
+                   : solve_batch<AStarRule>(batch, options, *workspace);
+    };
+    if (graph.order) run(OrderedArcs<W>{graph.order->view(), data, graph.order.get()});
+    else run(OutArcs<W>{graph.csr, data});
   });
   interrupt.raise_if_signalled();
   if (!known) return nb::make_tuple(bad_input, -1);
@@ -133,11 +145,9 @@ nb::tuple distances_to(Graph& graph, Row weights, std::int64_t goal, Stop* stop)
   });
   interrupt.raise_if_signalled();
   if (!known) return nb::make_tuple(bad_input, -1);
-  const std::int64_t offender =
-      out.status == Status::bad_weight ? transpose.edge[static_cast<std::size_t>(out.offender)] : -1;
   // With nowhere to arrive, running out of vertices is success.
   const int failure = out.status == Status::no_path ? 0 : static_cast<int>(out.status);
-  return nb::make_tuple(failure, offender, to_numpy(std::move(distance)));
+  return nb::make_tuple(failure, out.offender, to_numpy(std::move(distance)));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 
 #include "best_first.hpp"
 #include "csr.hpp"
+#include "order.hpp"
 #include "workspace.hpp"
 
 namespace nb = nanobind;
@@ -25,6 +26,7 @@ using Indices = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::d
 using Positions = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Table = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Tables = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Coordinates = nb::ndarray<const double, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
 // Weights come in several types; `with_weights` finds out which.
 using Row = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Snapshots = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
@@ -37,6 +39,7 @@ struct Graph {
   Indices first_out, head;
   Csr csr;
   std::unique_ptr<Transpose> transpose;  // made on first use, under the interpreter lock
+  std::unique_ptr<Order> order;          // where the vertices stand closer together than in their own order
   WorkspacePool pool;
 
   Graph(Indices offsets, Indices heads)

@@ -25,6 +25,19 @@ nb::tuple transpose(Graph& graph) {
                         to_numpy(std::move(copy.edge)));
 }
 
+// Choose an order for locality, unless the user's own is nearly as good; true where one was chosen.
+bool rearrange(Graph& graph, Coordinates coordinates, double least_gain) {
+  const Csr csr = graph.csr;
+  const double own = scatter(csr);
+  if (own - best_scatter < least_gain) return false;
+  std::vector<std::int32_t> outer =
+      coordinates.is_valid() ? hilbert_order(coordinates.data(), csr.n) : breadth_first_order(csr);
+  auto order = std::make_unique<Order>(csr, std::move(outer));
+  if (own - scatter(order->view()) < least_gain) return false;
+  graph.order = std::move(order);
+  return true;
+}
+
 // (row, column) of the first weight that is negative, NaN or too large, or (-1, -1); and for each row
 // whether an arc is absent.
 nb::tuple check_weights(Snapshots weights, Stop* stop) {
@@ -72,6 +85,8 @@ void bind_csr(nb::module_& module, nb::class_<Graph>& graph) {
       .def(nb::init<Indices, Indices>(), nb::arg("first_out").noconvert(), nb::arg("head").noconvert())
       .def("edge_index", &edge_index, nb::arg("tails").noconvert(), nb::arg("heads").noconvert())
       .def("transpose", &transpose)
+      .def("rearrange", &rearrange, nb::arg("coordinates").noconvert().none(), nb::arg("least_gain"))
+      .def_prop_ro("rearranged", [](const Graph& self) { return static_cast<bool>(self.order); })
       .def("reaches", &reaches, nb::arg("weights").noconvert().none(), nb::arg("goal"))
       .def_prop_ro_static("bytes_per_vertex", [](nb::handle) { return Workspace::bytes_per_vertex; })
       // For the test of the wrap-around: puts the idle workspace close to its last generation.
