@@ -117,17 +117,26 @@ template <class W>
 struct OrderedArcs {
   Csr graph;
   const W* weights;
-  const Order* order;
+  const std::int32_t* inner_of;
+  const std::int32_t* outer_of;
+  const std::int32_t* first_edge;
   std::int64_t shift = 0;
 
-  void enter(std::int32_t v) { shift = std::int64_t{order->edge[v]} - graph.first_out[v]; }
+  OrderedArcs(const Order& order, const W* of_instance)
+      : graph(order.view()),
+        weights(of_instance),
+        inner_of(order.inner.data()),
+        outer_of(order.outer.data()),
+        first_edge(order.edge.data()) {}
+
+  void enter(std::int32_t v) { shift = std::int64_t{first_edge[v]} - graph.first_out[v]; }
   W weight(std::int32_t arc) const { return weights[arc + shift]; }
   std::int64_t edge(std::int32_t arc) const { return arc + shift; }
-  std::int32_t inner(std::int32_t v) const { return order->inner[v]; }
-  std::int32_t outer(std::int32_t v) const { return order->outer[v]; }
+  std::int32_t inner(std::int32_t v) const { return inner_of[v]; }
+  std::int32_t outer(std::int32_t v) const { return outer_of[v]; }
   // Ties are broken by the user's number, which stands above the inner one.
   std::uint64_t tie(std::int32_t v) const {
-    return (std::uint64_t{static_cast<std::uint32_t>(order->outer[v])} << 32) | static_cast<std::uint32_t>(v);
+    return (std::uint64_t{static_cast<std::uint32_t>(outer_of[v])} << 32) | static_cast<std::uint32_t>(v);
   }
   std::int32_t find(std::int32_t tail, std::int32_t other) const {
     std::int32_t arc = graph.first_out[tail];
@@ -136,9 +145,11 @@ struct OrderedArcs {
   }
   void prefetch_row(std::int32_t v) const {
     __builtin_prefetch(graph.head + graph.first_out[v]);
-    __builtin_prefetch(weights + order->edge[v]);
+    const W* row = weights + first_edge[v];
+    __builtin_prefetch(row);
+    __builtin_prefetch(reinterpret_cast<const char*>(row) + 64);
   }
-  void prefetch_rho(const double*, std::int32_t v) const { __builtin_prefetch(order->outer.data() + v); }
+  void prefetch_rho(const double* rho, std::int32_t v) const { __builtin_prefetch(outer_of + v); __builtin_prefetch(rho + outer_of[v]); }
 };
 
 }  // namespace rhostar

@@ -41,7 +41,7 @@ _FLAWS = (
 _LARGE = 50_000
 # An order must bring the ends of an edge closer by so many bits on average; below that, weights and rho, which
 # stay in the user's order, lose what the records gain.
-_LEAST_GAIN = 4.0
+_LEAST_GAIN = 6.0
 
 
 class Graph:

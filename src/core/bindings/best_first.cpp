@@ -38,7 +38,7 @@ nb::tuple solve_with(Graph& graph, const Row& weights, std::int32_t source, std:
     };
     // A trace is the same in any order: no second kernel for it.
     if (std::is_same_v<Log, NoLog> && graph.order) {
-      if constexpr (std::is_same_v<Log, NoLog>) run(OrderedArcs<W>{graph.order->view(), data, graph.order.get()});
+      if constexpr (std::is_same_v<Log, NoLog>) run(OrderedArcs<W>(*graph.order, data));
     } else {
       run(OutArcs<W>{graph.csr, data});
     }
@@ -116,7 +116,7 @@ nb::tuple solve_many(Graph& graph, bool greedy, Snapshots weights, Positions row
       all = greedy ? solve_batch<GreedyRule>(batch, options, *workspace)
                    : solve_batch<AStarRule>(batch, options, *workspace);
     };
-    if (graph.order) run(OrderedArcs<W>{graph.order->view(), data, graph.order.get()});
+    if (graph.order) run(OrderedArcs<W>(*graph.order, data));
     else run(OutArcs<W>{graph.csr, data});
   });
   interrupt.raise_if_signalled();
