@@ -102,6 +102,8 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
                    const Options& options, Workspace& workspace, Log& log) {
   // How many arcs are scanned between two looks at the interrupt.
   constexpr std::int64_t patience = 1 << 16;
+  // Smaller graphs stay in the caches by themselves.
+  const bool large = arcs.graph.n > 20'000;
 
   const Csr graph = arcs.graph;
   workspace.begin();
@@ -122,7 +124,7 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
     out.status = status;
     if (!options.lower_bound) return out;
     double bound = ignored;
-    for (const Key& key : heap.keys()) {
+    for (const Key& key : heap) {
       const std::int32_t v = key.vertex();
       const double least = nodes[v].g + options.lower_bound[arcs.outer(v)];
       if (!(least > -infinity)) return fail(Status::bad_bound, arcs.outer(v));
@@ -156,16 +158,17 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
       if (options.interrupt && options.interrupt->requested()) return fail(Status::stopped, arcs.outer(v));
       countdown = patience;
     }
-    // The children's records come in while the heap is repaired.
-    for (std::int32_t arc = begin; arc < end; ++arc) {
-      __builtin_prefetch(nodes + graph.head[arc]);
-      rule.prefetch(arcs, graph.head[arc]);
+    if (large) {  // the children's records come in while the heap is repaired
+      for (std::int32_t arc = begin; arc < end; ++arc) {
+        __builtin_prefetch(nodes + graph.head[arc]);
+        rule.prefetch(arcs, graph.head[arc]);
+      }
     }
     if (4 * out.reopened > out.expanded) {
       heap.vacate();  // where much is reopened, the records are at hand and the next key is often the least
     } else {
       heap.pop();
-      if (!heap.empty()) arcs.prefetch_row(heap.top());
+      if (large && !heap.empty()) arcs.prefetch_row(heap.top());
     }
 
     arcs.enter(v);

@@ -5,6 +5,7 @@
 // possible: no stale entry is ever in the heap, and its size is |OPEN|.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -35,13 +36,21 @@ inline std::size_t less(const Key& a, const Key& b) { return static_cast<std::si
 
 class Heap {
  public:
-  // `places` has room for every vertex and need not be cleared.
-  Heap(std::vector<Key>& storage, std::int32_t* places) : keys_(storage), places_(places) { keys_.clear(); }
+  // `storage` holds nothing but `nothing` between heaps, so that groups of four need no look at where the heap
+  // ends; `places` has room for every vertex and need not be cleared.
+  Heap(std::vector<Key>& storage, std::int32_t* places) : storage_(storage), places_(places) {
+    if (storage_.empty()) storage_.assign(64, nothing);
+    keys_ = storage_.data();
+  }
+  Heap(const Heap&) = delete;
+  Heap& operator=(const Heap&) = delete;
+  ~Heap() { std::fill(keys_, keys_ + size_, nothing); }
 
-  bool empty() const { return keys_.empty(); }
-  std::size_t size() const { return keys_.size(); }
-  std::int32_t top() const { return keys_.front().vertex(); }
-  const std::vector<Key>& keys() const { return keys_; }
+  bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
+  std::int32_t top() const { return keys_[0].vertex(); }
+  const Key* begin() const { return keys_; }
+  const Key* end() const { return keys_ + size_; }
 
   void push(Key key) {
     if (vacant_) {
@@ -49,8 +58,8 @@ class Heap {
       replace_top(key);
       return;
     }
-    keys_.push_back(key);
-    rise(keys_.size() - 1, key);
+    if (size_ + arity > storage_.size()) grow();
+    rise(size_++, key);
   }
 
   // `key` must not be larger than the one the vertex has.
@@ -59,21 +68,14 @@ class Heap {
   // The last key fills the gap at the top. It belongs near the bottom, so the gap is moved all the way down
   // first, by a number of steps that is easy to predict, and the key rises from there.
   void pop() {
-    const Key key = keys_.back();
-    keys_.pop_back();
-    const std::size_t size = keys_.size();
+    const std::size_t size = --size_;
+    Key* keys = keys_;
+    const Key key = keys[size];
+    keys[size] = nothing;
     if (size == 0) return;
-    Key* keys = keys_.data();
     std::size_t gap = 0;
-    std::size_t first = 1;
-    while (first + arity <= size) {
+    for (std::size_t first = 1; first < size; first = arity * gap + 1) {
       const std::size_t least = least_of_four(keys, first);
-      put(keys, gap, keys[least]);
-      gap = least;
-      first = arity * gap + 1;
-    }
-    if (first < size) {
-      const std::size_t least = least_of_last(keys, first, size);
       put(keys, gap, keys[least]);
       gap = least;
     }
@@ -83,7 +85,7 @@ class Heap {
   // Instead of pop(): the top leaves its place to the next key that is pushed, which saves most of both where
   // that key is among the least. settle() must follow before the next top is asked for.
   void vacate() {
-    keys_.front() = Key{0, 0};  // below all others, so that none rises into the place
+    keys_[0] = Key{0, 0};  // below all others, so that none rises into the place
     vacant_ = true;
   }
   void settle() {
@@ -94,6 +96,7 @@ class Heap {
 
  private:
   static constexpr std::size_t arity = 4;
+  static constexpr Key nothing{~std::uint64_t{0}, ~std::uint64_t{0}};
 
   static std::size_t least_of_four(const Key* keys, std::size_t first) {
     const std::size_t left = first + less(keys[first + 1], keys[first]);
@@ -101,10 +104,9 @@ class Heap {
     return left ^ ((left ^ right) & -less(keys[right], keys[left]));
   }
 
-  static std::size_t least_of_last(const Key* keys, std::size_t first, std::size_t size) {
-    std::size_t least = first;
-    for (std::size_t k = first + 1; k < size; ++k) least = keys[k] < keys[least] ? k : least;
-    return least;
+  [[gnu::noinline]] void grow() {
+    storage_.resize(2 * storage_.size(), nothing);
+    keys_ = storage_.data();
   }
 
   void put(Key* keys, std::size_t place, Key key) {
@@ -113,7 +115,7 @@ class Heap {
   }
 
   void rise(std::size_t gap, Key key) {
-    Key* keys = keys_.data();
+    Key* keys = keys_;
     while (gap > 0) {
       const std::size_t parent = (gap - 1) / arity;
       if (!(key < keys[parent])) break;
@@ -125,14 +127,10 @@ class Heap {
 
   // Not inlined: it is rare where no vertex is reopened, and its registers would be missed in the loop.
   [[gnu::noinline]] void replace_top(Key key) {
-    const std::size_t size = keys_.size();
-    Key* keys = keys_.data();
+    Key* keys = keys_;
     std::size_t gap = 0;
-    for (;;) {
-      const std::size_t first = arity * gap + 1;
-      if (first >= size) break;
-      const std::size_t least =
-          first + arity <= size ? least_of_four(keys, first) : least_of_last(keys, first, size);
+    for (std::size_t first = 1; first < size_; first = arity * gap + 1) {
+      const std::size_t least = least_of_four(keys, first);
       if (!(keys[least] < key)) break;
       put(keys, gap, keys[least]);
       gap = least;
@@ -140,8 +138,10 @@ class Heap {
     put(keys, gap, key);
   }
 
-  std::vector<Key>& keys_;
+  std::vector<Key>& storage_;
   std::int32_t* places_;
+  Key* keys_;
+  std::size_t size_ = 0;
   bool vacant_ = false;
 };
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -19,7 +20,7 @@ from rhostar.instances import InstanceSet
 
 T = TypeVar("T")
 
-_CHUNKS_PER_JOB = 8
+_CHUNKS_PER_JOB = 4
 """More than one, since instances differ in cost."""
 
 
@@ -54,11 +55,24 @@ def map_chunks(
     counted = _Counted(function)
     tasks = (delayed(counted)(instances[begin:end], begin, stop, **arguments) for begin, end in pairwise(cuts.tolist()))
     try:
-        return list(Parallel(n_jobs=n_jobs, prefer="threads")(tasks))
+        results = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator", pre_dispatch="all")(tasks)
+        if _shares_memory():
+            # joblib looks for results every 10 ms, longer than many a batch takes: ask it when they are there.
+            counted.wait_for(finished=cuts.size - 1)
+            time.sleep(0.0005)  # the last of them is still being handed over
+        return list(results)
     except BaseException:
         stop.set()
-        counted.wait(seconds=2.0)
+        counted.wait_until_empty(seconds=2.0)
         raise
+
+
+def _shares_memory() -> bool:
+    """Whether joblib is set up to run tasks as threads of this process."""
+    from joblib.parallel import get_active_backend
+
+    backend, _ = get_active_backend(prefer="threads")
+    return bool(getattr(backend, "supports_sharedmem", False))
 
 
 class _Counted:
@@ -69,19 +83,29 @@ class _Counted:
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.function, self.inside, self.changed = function, 0, threading.Condition()
+        self.function, self.inside, self.finished, self.failed = function, 0, 0, False
+        self.changed = threading.Condition()
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         with self.changed:
             self.inside += 1
         try:
             return self.function(*arguments, **options)
+        except BaseException:
+            self.failed = True
+            raise
         finally:
             with self.changed:
                 self.inside -= 1
+                self.finished += 1
                 self.changed.notify_all()
 
-    def wait(self, seconds: float) -> None:
+    def wait_for(self, finished: int) -> None:
+        """Wait until so many calls have ended, or one has failed."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.finished == finished or self.failed)
+
+    def wait_until_empty(self, seconds: float) -> None:
         """Wait until nobody is inside, or so long."""
         with self.changed:
             self.changed.wait_for(lambda: self.inside == 0, seconds)
