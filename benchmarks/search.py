@@ -144,13 +144,13 @@ def batch() -> dict:
     return compete(contestants, total(rs.solve_many(instances, np.zeros(graph.n))))
 
 
-def calls() -> dict:
-    """Return (d): calls on 200 vertices, path included, where overhead decides."""
+def calls(informed: bool) -> dict:
+    """Return (d): calls on 200 vertices, path included, with the octile distance or nearly exact values."""
     rng = np.random.default_rng(4)
     graph = rs.Graph.grid(10, 20, neighbours=8)
     weights = rng.uniform(1, 2, graph.m) * graph.length
     source, goal, times = 0, graph.n - 1, 300
-    rho = rs.heuristics.octile(graph, goal)
+    rho = 0.99 * rs.distances_to(graph, weights, goal) if informed else rs.heuristics.octile(graph, goal)
     one = {
         US: peers.rhostar(graph, weights, source, goal, rho),
         "NetworKit A*": peers.NetworKit(graph, weights).call(source, goal, rho),
@@ -226,7 +226,7 @@ def main() -> None:
         "machine": {"processor": processor(), "cores": os.cpu_count(), "python": platform.python_version()},
         "rounds": ROUNDS,
         "growth": growth(),
-        "calls": calls(),
+        "calls": {"octile": calls(informed=False), "nearly exact": calls(informed=True)},
         "batch": batch(),
         "gbfs": greedy(road),
         "large": {},

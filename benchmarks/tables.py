@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 US = "rhostar"
@@ -28,7 +29,7 @@ def rows(result: dict) -> list[tuple[str, dict]]:
         for label, entry in entries.items()
     ]
     found.append(("2,000 instances of a 32x32 grid", result["batch"]))
-    found.append(("calls on 200 vertices", result["calls"]))
+    found += [(f"calls on 200 vertices, {rho} ρ", field) for rho, field in result["calls"].items()]
     found.append(("greedy search on the road graph", result["gbfs"]["field"]))
     return found
 
@@ -76,13 +77,25 @@ def details(result: dict) -> str:
                 lines.append(f"igraph's A* on this query, in a process of its own: {entry['igraph A*']}.")
             lines.append("")
     lines += ["## A batch: 2,000 instances of a 32x32 grid", "", *table(result["batch"])]
-    lines += ["## Calls on 200 vertices, path included", "", *table(result["calls"])]
+    for rho, field in result["calls"].items():
+        lines += [f"## Calls on 200 vertices, path included, {rho} ρ", "", *table(field)]
     lines += [f"## Greedy search ({result['gbfs']['expanded']:,} expansions)", "", *table(result["gbfs"]["field"])]
     lines += ["## What an expansion costs, ρ = 0 on square grids", ""]
     lines += ["| vertices | expansions | largest OPEN | ns an expansion |", "|--:|--:|--:|--:|"]
     for row in result["growth"]:
         lines.append(f"| {row['n']:,} | {row['expanded']:,} | {row['peak_open']:,} | {row['ns']:.0f} |")
+    lines += [
+        "",
+        "Two things grow. The heap becomes deeper: its levels are the logarithm of the largest OPEN to base 4, "
+        f"{levels(result['growth'][0])} at the smallest and {levels(result['growth'][-1])} at the largest grid. And "
+        "the 20 bytes a vertex of the records, with 8 neighbours to look at, move away from the core: 20 KB fit the "
+        "first cache, 2 MB just about the second, 20 MB do not.",
+    ]
     return "\n".join(lines) + "\n"
+
+
+def levels(row: dict) -> str:
+    return f"{math.log(row['peak_open'], 4):.1f}"
 
 
 def table(field: dict) -> list[str]:
