@@ -186,6 +186,35 @@ def test_integers_that_float64_cannot_hold_are_refused() -> None:
         rs.astar(graph, np.array([2**53 + 1]), 0, 1, np.zeros(2))
 
 
+@pytest.mark.parametrize(
+    ("scale", "odd"),
+    [
+        (1, 0.0),
+        (1, 0.5),
+        (2**27, 0.0),
+        (2**31 - 1, 0.0),
+        (1, 2.0**31),
+        (1, -(2.0**31)),
+        (1, -(2.0**31) - 1),
+        (1, 1e300),
+    ],
+)
+def test_integer_scores_that_leave_31_bits_midway_change_nothing(scale: int, odd: float) -> None:
+    """Narrow keys are given up and wide ones taken; a run with a trace has wide ones from the start."""
+    rng = np.random.default_rng(5)
+    graph = rs.Graph.grid(12, 12)
+    for dtype in (np.int32, np.int64):
+        weights = np.minimum(rng.integers(0, 5, graph.m) * scale, 2**31 - 1).astype(dtype)
+        rho = rng.integers(-5, 20, graph.n) * float(scale)
+        rho[rng.integers(0, graph.n, 3)] = odd
+        exact = rs.distances_to(graph, weights.astype(float), 143)
+        assert rs.distances_to(graph, weights, 143).tolist() == exact.tolist()
+        for algorithm in (rs.astar, rs.gbfs):
+            narrow, wide = (algorithm(graph, weights, 0, 143, rho, trace=trace) for trace in (False, True))
+            assert narrow.path.tolist() == wide.path.tolist()
+            assert (narrow.cost, *narrow[3:7]) == (wide.cost, *wide[3:7])
+
+
 def test_misaligned_arrays_are_refused() -> None:
     def misaligned(values: np.ndarray) -> np.ndarray:
         raw = np.zeros(values.nbytes + 1, dtype=np.uint8)

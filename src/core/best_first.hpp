@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "csr.hpp"
@@ -65,7 +66,8 @@ struct EventLog {
 
 // ---------------------------------------------------------------- what goes in and comes out
 
-enum class Status : int { solved, no_path, budget, stopped, bad_weight, bad_rho, bad_bound };
+// `unfit` stays inside the core: a score does not fit the narrow keys, and the search begins anew with wide ones.
+enum class Status : int { solved, no_path, budget, stopped, bad_weight, bad_rho, bad_bound, unfit };
 
 class Interrupt {
  public:
@@ -97,7 +99,7 @@ struct Outcome {
 
 // ---------------------------------------------------------------- the loop
 
-template <class Rule, class Arcs, class Log>
+template <class Key, class Rule, class Arcs, class Log>
 Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_t goal,
                    const Options& options, Workspace& workspace, Log& log) {
   // How many arcs are scanned between two looks at the interrupt.
@@ -110,7 +112,7 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
   Node* const nodes = workspace.nodes();
   const std::uint32_t open = workspace.generation();
   const std::uint32_t closed = open + 1;
-  Heap heap = workspace.heap();
+  Heap<Key> heap = workspace.heap<Key>();
   Outcome out;
   double ignored = infinity;  // least g_new + pi over improvements of closed vertices that were not taken
   std::int64_t countdown = patience;
@@ -134,11 +136,12 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
     return out;
   };
 
-  const auto key = [&](double g, std::int32_t v) { return Key::make(rule.score(g, arcs.outer(v)), arcs.tie(v)); };
+  const auto score = [&](double g, std::int32_t v) { return rule.score(g, arcs.outer(v)); };
 
   if (!rule.readable(arcs.outer(source))) return fail(Status::bad_rho, arcs.outer(source));
   nodes[source] = {0.0, -1, open};
-  heap.push(key(0.0, source));
+  if (!Key::fits(score(0.0, source))) return fail(Status::unfit, -1);
+  heap.push(Key::make(score(0.0, source), arcs.tie(source)));
   log.add(Event::open, arcs.outer(source), 0.0);
   out.generated = out.peak_open = 1;
   if (Rule::greedy && source == goal) return finish(Status::solved);
@@ -200,18 +203,21 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
           return finish(Status::solved);
         }
         if (!rule.readable(arcs.outer(c))) return fail(Status::bad_rho, arcs.outer(c));
+        if (!Key::fits(score(g_new, c))) return fail(Status::unfit, -1);
         child = {g_new, v, open};
-        heap.push(key(g_new, c));
+        heap.push(Key::make(score(g_new, c), arcs.tie(c)));
         ++out.generated;
         log.add(Event::open, arcs.outer(c), g_new);
       } else if (child.stamp == open) {
         child.g = g_new;
         child.parent = v;
-        heap.decrease(key(g_new, c));
+        if (!Key::fits(score(g_new, c))) return fail(Status::unfit, -1);
+        heap.decrease(Key::make(score(g_new, c), arcs.tie(c)));
         log.add(Event::improve, arcs.outer(c), g_new);
       } else if (options.reopen) {
+        if (!Key::fits(score(g_new, c))) return fail(Status::unfit, -1);
         child = {g_new, v, open};
-        heap.push(key(g_new, c));
+        heap.push(Key::make(score(g_new, c), arcs.tie(c)));
         ++out.generated;
         ++out.reopened;
         log.add(Event::reopen, arcs.outer(c), g_new);
@@ -226,6 +232,18 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
     out.peak_open = std::max(out.peak_open, static_cast<std::int64_t>(heap.size()));
   }
   return finish(Status::no_path);
+}
+
+// Integer weights are tried with narrow keys first: with an integer rho their scores fit as a rule, and if one does
+// not, the same search with wide keys gives the same run.
+template <class Rule, class Arcs, class Log>
+Outcome search(const Arcs& arcs, const Rule& rule, std::int32_t source, std::int32_t goal, const Options& options,
+               Workspace& workspace, Log& log) {
+  if constexpr (Arcs::ties_are_vertices && std::is_same_v<Log, NoLog> && std::is_integral_v<decltype(arcs.weight(0))>) {
+    const Outcome out = best_first<NarrowKey>(arcs, rule, source, goal, options, workspace, log);
+    if (out.status != Status::unfit) return out;
+  }
+  return best_first<Key>(arcs, rule, source, goal, options, workspace, log);
 }
 
 // ---------------------------------------------------------------- one query, with its path
@@ -255,7 +273,7 @@ void read_path(Arcs arcs, std::int32_t goal, Workspace& workspace, Outcome& out,
 template <class Rule, class Arcs, class Log>
 Outcome query(const Arcs& arcs, const Rule& rule, std::int32_t source, std::int32_t goal, const Options& options,
               Workspace& workspace, Log& log, std::vector<std::int32_t>& path) {
-  Outcome out = best_first(arcs, rule, arcs.inner(source), arcs.inner(goal), options, workspace, log);
+  Outcome out = search(arcs, rule, arcs.inner(source), arcs.inner(goal), options, workspace, log);
   if (out.status > Status::budget) return out;
   read_path(arcs, arcs.inner(goal), workspace, out, path);
   // No optimum is negative, and none exceeds the cost of a path that was found.
@@ -270,7 +288,7 @@ Outcome distances(const InArcs<W>& arcs, std::int32_t goal, Interrupt* interrupt
   NoLog log;
   Options options;
   options.interrupt = interrupt;
-  const Outcome out = best_first(arcs, DijkstraRule{}, goal, -1, options, workspace, log);
+  const Outcome out = search(arcs, DijkstraRule{}, goal, -1, options, workspace, log);
   const Node* nodes = workspace.nodes();
   for (std::int32_t v = 0; v < arcs.graph.n; ++v)
     distance[v] = nodes[v].stamp >= workspace.generation() ? nodes[v].g : infinity;

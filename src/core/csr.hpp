@@ -94,6 +94,7 @@ constexpr bool is_absent(W weight) {
 // the user's number of an arc. (order.hpp has arcs for which these differ.)
 template <class W>
 struct OutArcs {
+  static constexpr bool ties_are_vertices = true;
   Csr graph;
   const W* weights;
   void enter(std::int32_t) {}
@@ -115,6 +116,7 @@ struct OutArcs {
 
 template <class W>
 struct InArcs {
+  static constexpr bool ties_are_vertices = true;
   Csr graph;  // the transpose
   const std::int32_t* original;
   const W* weights;  // in the order of the original

@@ -16,6 +16,10 @@ namespace rhostar {
 __extension__ using uint128 = unsigned __int128;
 
 struct Key {
+  static constexpr bool fits(double) { return true; }
+  static constexpr Key lowest() { return {0, 0}; }
+  static constexpr Key highest() { return {~std::uint64_t{0}, ~std::uint64_t{0}}; }
+
   std::uint64_t low;   // what decides ties; its lower half is the vertex
   std::uint64_t high;  // the score, its bits arranged so that they order as unsigned integers
 
@@ -31,9 +35,31 @@ struct Key {
   }
 };
 
-// 1 or 0, for arithmetic: a branch on the outcome would be mispredicted half of the time.
-inline std::size_t less(const Key& a, const Key& b) { return static_cast<std::size_t>(a < b); }
+// The same in 64 bits, for scores that are integers below 2^31 in size: half the memory, shorter comparisons.
+struct NarrowKey {
+  std::uint64_t bits;
 
+  static bool fits(double score) {
+    return score >= -2147483648.0 && score < 2147483648.0 && static_cast<std::int32_t>(score) == score;
+  }
+  static constexpr NarrowKey lowest() { return {0}; }
+  static constexpr NarrowKey highest() { return {~std::uint64_t{0}}; }
+  // `tie` is a vertex here, below 2^31.
+  static NarrowKey make(double score, std::uint64_t tie) {
+    const auto shifted = static_cast<std::uint32_t>(static_cast<std::int32_t>(score)) ^ 0x80000000u;
+    return {(std::uint64_t{shifted} << 32) | tie};
+  }
+  std::int32_t vertex() const { return static_cast<std::int32_t>(bits); }
+  bool operator<(const NarrowKey& other) const { return bits < other.bits; }
+};
+
+// 1 or 0, for arithmetic: a branch on the outcome would be mispredicted half of the time.
+template <class Key>
+std::size_t less(const Key& a, const Key& b) {
+  return static_cast<std::size_t>(a < b);
+}
+
+template <class Key>
 class Heap {
  public:
   // `storage` holds nothing but `nothing` between heaps, so that groups of four need no look at where the heap
@@ -85,7 +111,7 @@ class Heap {
   // Instead of pop(): the top leaves its place to the next key that is pushed, which saves most of both where
   // that key is among the least. settle() must follow before the next top is asked for.
   void vacate() {
-    keys_[0] = Key{0, 0};  // below all others, so that none rises into the place
+    keys_[0] = Key::lowest();  // below all others, so that none rises into the place
     vacant_ = true;
   }
   void settle() {
@@ -96,7 +122,7 @@ class Heap {
 
  private:
   static constexpr std::size_t arity = 4;
-  static constexpr Key nothing{~std::uint64_t{0}, ~std::uint64_t{0}};
+  static constexpr Key nothing = Key::highest();
 
   static std::size_t least_of_four(const Key* keys, std::size_t first) {
     const std::size_t left = first + less(keys[first + 1], keys[first]);

@@ -115,6 +115,7 @@ constexpr double best_scatter = 3.5;
 // Arcs of a renumbered graph with the weights of one instance in the user's order.
 template <class W>
 struct OrderedArcs {
+  static constexpr bool ties_are_vertices = false;
   Csr graph;
   const W* weights;
   const std::int32_t* inner_of;

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <vector>
 
 #include "heap.hpp"
@@ -38,7 +39,11 @@ class Workspace {
   static constexpr std::size_t bytes_per_vertex = sizeof(Node) + sizeof(std::int32_t);
 
   Node* nodes() { return nodes_.get(); }
-  Heap heap() { return Heap(keys_, places_.get()); }
+  template <class K>
+  Heap<K> heap() {
+    if constexpr (std::is_same_v<K, Key>) return Heap<K>(keys_, places_.get());
+    else return Heap<K>(narrow_keys_, places_.get());
+  }
   std::uint32_t generation() const { return generation_; }
   // Later generations only: an earlier one would bring old records back to life.
   void age(std::uint32_t generation) { generation_ = std::max(generation_, generation & ~1u); }
@@ -63,6 +68,7 @@ class Workspace {
   // Apart from the nodes: the heap writes places all the time, and sixteen of them share a cache line.
   std::unique_ptr<std::int32_t[], Free> places_;
   std::vector<Key> keys_;
+  std::vector<NarrowKey> narrow_keys_;
   std::uint32_t generation_ = 0;
 };
 
