@@ -195,6 +195,21 @@ def greedy(work: workloads.Workload) -> dict:
     return {"expanded": run.expanded, "field": compete(contestants, 1.0)}
 
 
+def integers(work: workloads.Workload) -> dict[str, float]:
+    """Return our time with integer weights (int32) and rho as a share of that with the same numbers as floats."""
+    whole = np.ceil(work.weights * 100)
+    optimum = rs.astar(work.graph, whole, work.source, work.goal, np.zeros(work.graph.n)).cost
+    shares = {}
+    for name, rho in work.rho.items():
+        query = (work.source, work.goal, np.floor(rho * 100))
+        contestants = {
+            US: peers.rhostar(work.graph, whole, *query),
+            "integers": peers.rhostar(work.graph, whole.astype(np.int32), *query),
+        }
+        shares[name] = compete(contestants, optimum)["integers"]["ratio"]
+    return shares
+
+
 def growth() -> list[dict]:
     """Return the cost of an expansion on grids of a thousand to a million vertices, rho = 0."""
     rows = []
@@ -236,6 +251,7 @@ def main() -> None:
         "calls": {"octile": calls(informed=False), "nearly exact": calls(informed=True)},
         "batch": batch(),
         "gbfs": greedy(road),
+        "integers": {"road": integers(road), "grid 100x100": integers(workloads.grid(100))},
         "large": {},
     }
     for label, work in (

@@ -80,7 +80,10 @@ def details(result: dict) -> str:
     for rho, field in result["calls"].items():
         lines += [f"## Calls on 200 vertices, path included, {rho} ρ", "", *table(field)]
     lines += [f"## Greedy search ({result['gbfs']['expanded']:,} expansions)", "", *table(result["gbfs"]["field"])]
-    lines += ["## What an expansion costs, ρ = 0 on square grids", ""]
+    lines += ["## Integer weights and ρ, as a share of the time with the same numbers as floats", ""]
+    for graph, shares in result["integers"].items():
+        lines.append(f"- {graph}: " + ", ".join(f"{rho} {share:.2f}" for rho, share in shares.items()))
+    lines += ["", "## What an expansion costs, ρ = 0 on square grids", ""]
     lines += ["| vertices | expansions | largest OPEN | ns an expansion |", "|--:|--:|--:|--:|"]
     for row in result["growth"]:
         lines.append(f"| {row['n']:,} | {row['expanded']:,} | {row['peak_open']:,} | {row['ns']:.0f} |")
