@@ -1,4 +1,4 @@
-"""The certified gap of an answer (THEORY U4): what both modes need, and that the twin without it is wrong."""
+"""The certified gap of an answer : what both modes need, and that the twin without it is wrong."""
 
 import numpy as np
 import pytest

@@ -50,7 +50,7 @@ def _check_theorems(case: Case, run: rs.Run) -> None:
     # Theorem 7: suboptimality is at most the inconsistency along an optimal path.
     assert run.cost <= optimum.cost + inconsistency(case, optimum.path) + tolerance
     assert run.cost >= optimum.cost  # exactly: both are added up from the start
-    if case.lower_bound is not None:  # U4: the certified gap is one
+    if case.lower_bound is not None:  # the certified gap is one
         assert run.cost - optimum.cost <= run.gap + tolerance
 
 

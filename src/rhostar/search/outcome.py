@@ -46,7 +46,7 @@ class Run(NamedTuple):
     peak_open: int
     """Largest |OPEN| before the first and after each completed iteration; greedy search returns in the midst of one."""
     bound: float | None = None
-    """Where `lower_bound` was given: no path costs less than this, up to rounding of the sums (THEORY U4)."""
+    """Where `lower_bound` was given: no path costs less than this, up to rounding of the sums."""
     trace: Trace | None = None
     """Where it was asked for."""
 

@@ -39,7 +39,7 @@ class Result:
     reopened: int = 0
     peak_open: int = 0
     bound: float | None = None
-    """With a lower bound pi: the optimum is at least this (THEORY U4)."""
+    """With a lower bound pi: the optimum is at least this; see :mod:`rhostar.search.run`."""
     states: list[State] = field(default_factory=list)
     """The state before the first iteration, then after each; the last iteration may have returned midway."""
 

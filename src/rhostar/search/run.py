@@ -2,6 +2,12 @@
 
 Ties go to the smallest vertex index. ``rho`` may be any finite float64 values: inadmissible,
 inconsistent, negative. Weights are not negative; ``inf`` says that an edge is absent.
+
+Why an answer of A* can carry its own certified gap, given values pi that never overestimate: follow an optimal
+path from its start to the first vertex that is not in CLOSED with its optimal g. Its predecessor was expanded
+with the optimal g, so that vertex is in OPEN with its own, and the optimum is at least the least g + pi in OPEN.
+Without reopening there is one more case: the vertex was closed before with a larger g and its improvement was
+ignored. So the least g_new + pi over all ignored improvements must be taken into account too.
 """
 
 from __future__ import annotations
@@ -64,7 +70,7 @@ def astar(
     lower_bound
         Values pi that never overestimate the cost-to-go on this instance; so pi at the goal is at
         most 0, and inf is allowed where the goal cannot be reached. The run then carries ``gap``, a
-        bound on how far its cost is above the optimum (THEORY U4).
+        bound on how far its cost is above the optimum.
 
     Returns
     -------
