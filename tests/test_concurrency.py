@@ -45,6 +45,14 @@ def test_joblib_configuration_is_followed(batch) -> None:
         assert_equal(rs.solve_many(instances, rho), expected)
 
 
+def test_a_backend_that_begins_only_when_asked_is_not_waited_for(batch, monkeypatch: pytest.MonkeyPatch) -> None:
+    joblib = pytest.importorskip("joblib")
+    instances, rho, expected = batch
+    monkeypatch.setattr("rhostar.parallel._jobs", lambda n_jobs: 2)
+    with joblib.parallel_config(backend="sequential"):
+        assert_equal(rs.solve_many(instances, rho), expected)
+
+
 def test_two_threads_share_one_graph(batch) -> None:
     instances, rho, expected = batch
     wrong: list[int] = []

@@ -89,6 +89,7 @@ class _Counted:
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         with self.changed:
             self.inside += 1
+            self.changed.notify_all()
         try:
             return self.function(*arguments, **options)
         except BaseException:
@@ -101,9 +102,10 @@ class _Counted:
                 self.changed.notify_all()
 
     def wait_for(self, finished: int) -> None:
-        """Wait until so many calls have ended, or one has failed."""
+        """Wait until so many calls have ended, or one has failed; not for calls that do not begin by themselves."""
         with self.changed:
-            self.changed.wait_for(lambda: self.finished == finished or self.failed)
+            if self.changed.wait_for(lambda: self.inside or self.finished, 1.0):
+                self.changed.wait_for(lambda: self.finished == finished or self.failed)
 
     def wait_until_empty(self, seconds: float) -> None:
         """Wait until nobody is inside, or so long."""
