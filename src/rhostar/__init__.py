@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rhostar import errors, heuristics, utilities
+    from rhostar import errors, families, heuristics, utilities
     from rhostar.graph import Graph
     from rhostar.instances import Instance, InstanceSet
     from rhostar.search.outcome import Run, Runs, Status
@@ -29,6 +29,7 @@ _HOME = {
     "distances_to": "search.run",
     "errors": None,
     "evaluate": "utilities",
+    "families": None,
     "gbfs": "search.run",
     "heuristics": None,
     "solve_many": "search.run",
@@ -48,6 +49,7 @@ __all__ = [
     "distances_to",
     "errors",
     "evaluate",
+    "families",
     "gbfs",
     "heuristics",
     "solve_many",

@@ -1,0 +1,51 @@
+"""Families of tables: what is in them, and which instances shaped them."""
+
+import numpy as np
+import pytest
+
+import rhostar as rs
+from rhostar.families import FullTable, Linear, Provenance, Quantised
+
+
+def instances() -> rs.InstanceSet:
+    graph = rs.Graph.grid(3, 3)
+    return rs.InstanceSet(graph, np.ones((10, graph.m)), sources=0, goal=8)
+
+
+def test_a_family_knows_the_instances_that_shaped_it() -> None:
+    train, other = instances().split(0.5, seed=0)
+    family = Linear(base=np.zeros(9), features=np.ones((9, 1)), built_from=(Provenance.of(train[:3]),))
+    assert family.overlap(train) == 3
+    assert family.overlap(other) == 0
+    assert family.overlap(instances()) == 0, "another origin"
+    assert FullTable().overlap(train) == 0
+
+
+def test_linear_family() -> None:
+    features = np.array([[1.0, 2.0, 1.0], [3.0, 4.0, 1.0], [5.0, 7.0, 1.0], [0.0, 0.0, 1.0]])
+    family = Linear(base=np.array([0.0, 1.0, 0.0, 0.0]), features=features)
+    assert (family.parameters, family.rank) == (3, 2), "a constant column decides no comparison"
+    rho = family.table([0.5, -1.0, 2.0])
+    assert rho.tolist() == [0.5, 0.5, -2.5, 2.0]
+    assert family.contains(rho)
+    assert not Linear(base=np.zeros(4), features=features[:, :1]).contains(rho)
+
+
+@pytest.mark.parametrize(
+    ("base", "features"),
+    [([0.0, 0.0], [[1.0], [1.0], [1.0]]), ([0.0, 0.0], [1.0, 1.0]), ([0.0, np.nan], [[1.0], [1.0]]), ([0.0], [[]])],
+)
+def test_linear_family_refuses(base: list[float], features: list[object]) -> None:
+    with pytest.raises(rs.errors.ArrayError):
+        Linear(base=np.array(base), features=np.array(features))
+
+
+def test_quantised_family() -> None:
+    family = Quantised(levels=np.array([4.0, 0.0, 1.0, 1.0]), goal=2)
+    assert family.levels.tolist() == [0.0, 1.0, 4.0]
+    rho = family.nearest([0.4, 2.6, 9.9, -3.0])
+    assert rho.tolist() == [0.0, 4.0, 9.9, 0.0], "the goal keeps its value"
+    assert family.contains(rho)
+    assert not family.contains([0.0, 4.0, 9.9, 0.5])
+    with pytest.raises(rs.errors.InputError):
+        Quantised(levels=np.array([]), goal=0)
