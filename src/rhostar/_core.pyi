@@ -49,6 +49,29 @@ class Graph:
         bound_of: _Indices,
         stop: Stop | None,
     ) -> tuple[Any, ...]: ...
+    def label_moments(
+        self,
+        weights: NDArray[Any],
+        rows: NDArray[np.int64],
+        times: NDArray[np.int64],
+        goal: int,
+        sum: _Floats,
+        count: NDArray[np.int64],
+        least: _Floats,
+        stop: Stop | None,
+    ) -> tuple[int, int, int]: ...
+    def label_rows(
+        self, weights: NDArray[Any], rows: NDArray[np.int64], goal: int, out: NDArray[Any], stop: Stop | None
+    ) -> tuple[int, int, int]: ...
+    def label_trees(
+        self,
+        weights: NDArray[Any],
+        rows: NDArray[np.int64],
+        goal: int,
+        edge: NDArray[np.int32],
+        below: NDArray[np.int32],
+        stop: Stop | None,
+    ) -> tuple[int, int, int]: ...
     def distances_to(self, weights: NDArray[Any], goal: int, stop: Stop | None) -> tuple[Any, ...]: ...
 
 def wind_down() -> None: ...

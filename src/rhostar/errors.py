@@ -55,6 +55,14 @@ class UtilityError(InputError):
     """A performance measure that is negative, NaN, or without a usable limit."""
 
 
+class NotFittedError(InputError, AttributeError):
+    """A learner that is asked for its table before it has one."""
+
+
+class FitError(RhostarError, RuntimeError):
+    """A fit that came to no end: a linear program that is infeasible or out of time, and the like."""
+
+
 class StorageError(RhostarError, ValueError):
     """A saved file that is damaged, truncated or not ours."""
 

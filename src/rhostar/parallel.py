@@ -25,7 +25,13 @@ _CHUNKS_PER_JOB = 4
 
 
 def map_chunks(
-    function: Callable[..., T], instances: InstanceSet, /, *, n_jobs: int | None = None, **arguments: Any
+    function: Callable[..., T],
+    instances: InstanceSet,
+    /,
+    *,
+    n_jobs: int | None = None,
+    multiple_of: int = 1,
+    **arguments: Any,
 ) -> list[T]:
     """Call ``function(chunk, first, stop, **arguments)`` on parts of a set and return the results in order.
 
@@ -39,6 +45,9 @@ def map_chunks(
     n_jobs
         As everywhere in joblib: None means 1 unless ``joblib.parallel_config`` says otherwise, -1
         all cores.
+    multiple_of
+        Every chunk but the last begins and ends at a multiple of this: sums taken in blocks of that
+        size are then the same for any number of jobs.
 
     Raises
     ------
@@ -51,7 +60,9 @@ def map_chunks(
         return [function(instances, 0, stop, **arguments)]
     from joblib import Parallel, delayed
 
-    cuts = np.linspace(0, len(instances), min(len(instances), jobs * _CHUNKS_PER_JOB) + 1).astype(int)
+    blocks = -(-len(instances) // multiple_of)
+    cuts = np.linspace(0, blocks, min(blocks, jobs * _CHUNKS_PER_JOB) + 1).astype(int) * multiple_of
+    cuts[-1] = len(instances)
     counted = _Counted(function)
     tasks = (delayed(counted)(instances[begin:end], begin, stop, **arguments) for begin, end in pairwise(cuts.tolist()))
     try:

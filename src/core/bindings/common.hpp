@@ -159,5 +159,6 @@ nb::object to_numpy(std::vector<T>&& values) {
 
 void bind_csr(nb::module_& module, nb::class_<Graph>& graph);
 void bind_best_first(nb::class_<Graph>& graph);
+void bind_labels(nb::class_<Graph>& graph);
 
 }  // namespace rhostar::bindings

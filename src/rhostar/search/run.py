@@ -145,7 +145,7 @@ def distances_to(graph: Graph, weights: ArrayLike, goal: int) -> NDArray[np.floa
     row, goal = arrays.weight_row(weights, "weights", graph.m), arrays.vertex(goal, "goal", graph.n)
     failure, offender, distance = graph._kernel.distances_to(row, goal, None)
     if failure == _BAD_WEIGHT:
-        raise _weight_error(graph, row, offender, "weights")
+        raise weight_error(graph, row, offender, "weights")
     return distance
 
 
@@ -402,7 +402,7 @@ def _failure(
 ) -> Exception:
     """Return the error behind a status of the core."""
     if failure == _BAD_WEIGHT:
-        return _weight_error(graph, weights, offender, f"{where}weights")
+        return weight_error(graph, weights, offender, f"{where}weights")
     if failure == _STOPPED:
         return StoppedError(f"{where}stopped")
     try:
@@ -416,7 +416,8 @@ def _failure(
     return InputError(f"{where}the core refused its input (code {failure})")
 
 
-def _weight_error(graph: Graph, weights: Any, edge: int, name: str) -> WeightError:
+def weight_error(graph: Graph, weights: Any, edge: int, name: str) -> WeightError:
+    """Return what is wrong with the weight of an edge."""
     what = f"{name}[{edge}] (edge {graph.tail[edge]} -> {graph.head[edge]})"
     value = weights[edge]
     if value >= 0 and weights.dtype.kind == "f":

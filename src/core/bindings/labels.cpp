@@ -1,0 +1,91 @@
+#include "labels.hpp"
+
+#include "common.hpp"
+
+namespace rhostar::bindings {
+
+namespace {
+
+using Sums = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Counts = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Trees = nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// (failure, snapshot, offender): what all of these return. `reduce` is as for rhostar::label.
+template <class Reduce>
+nb::tuple label_with(Graph& graph, const bindings::Snapshots& weights, const Positions& rows, std::int64_t goal,
+                     Stop* stop, Reduce&& reduce) {
+  bool fits = weights.shape(1) == static_cast<std::size_t>(graph.csr.m) &&
+              (weights.stride(1) == 1 || weights.shape(1) <= 1) && graph.has_vertex(goal);
+  for (std::size_t i = 0; fits && i < rows.size(); ++i)
+    fits = rows(i) >= 0 && rows(i) < static_cast<std::int64_t>(weights.shape(0));
+  if (!fits) return nb::make_tuple(bad_input, -1, -1);
+  const Transpose& transpose = graph.transposed();
+  LabelOutcome out;
+  PythonInterrupt interrupt(stop);
+  const bool known = with_weights(weights, [&](const auto* data) {
+    using W = std::remove_cvref_t<decltype(*data)>;
+    Unlocked unlocked;
+    Lease workspace(graph.pool, graph.csr.n);
+    const rhostar::Snapshots<W> snapshots{InArcs<W>{transpose.view(), transpose.edge.data(), data}, data,
+                                          weights.stride(0), rows.data(), static_cast<std::int64_t>(rows.size())};
+    out = label(snapshots, static_cast<std::int32_t>(goal), &interrupt, *workspace, reduce);
+  });
+  interrupt.raise_if_signalled();
+  if (!known) return nb::make_tuple(bad_input, -1, -1);
+  return nb::make_tuple(static_cast<int>(out.status), out.done, out.offender);
+}
+
+nb::tuple label_moments(Graph& graph, bindings::Snapshots weights, Positions rows, Positions times, std::int64_t goal,
+                        Sums sum, Counts count, Sums least, Stop* stop) {
+  const auto n = static_cast<std::size_t>(graph.csr.n);
+  if (times.size() != rows.size() || sum.size() != n || count.size() != n || least.size() != n)
+    return nb::make_tuple(bad_input, -1, -1);
+  const Moments moments{sum.data(), count.data(), least.data()};
+  return label_with(graph, weights, rows, goal, stop, [&](std::int64_t i, const auto&, auto distance) {
+    moments.add(graph.csr.n, times.data()[i], distance);
+  });
+}
+
+nb::tuple label_rows(Graph& graph, bindings::Snapshots weights, Positions rows, std::int64_t goal, Matrix out,
+                     Stop* stop) {
+  const bool wide = out.dtype() == nb::dtype<double>();
+  if (out.shape(0) != rows.size() || out.shape(1) != static_cast<std::size_t>(graph.csr.n) ||
+      (!wide && out.dtype() != nb::dtype<float>()))
+    return nb::make_tuple(bad_input, -1, -1);
+  const auto fill = [&](auto* first) {
+    return label_with(graph, weights, rows, goal, stop, [&](std::int64_t i, const auto&, auto distance) {
+      auto* row = first + i * graph.csr.n;
+      for (std::int32_t v = 0; v < graph.csr.n; ++v)
+        row[v] = static_cast<std::remove_reference_t<decltype(*row)>>(distance(v));
+    });
+  };
+  return wide ? fill(static_cast<double*>(out.data())) : fill(static_cast<float*>(out.data()));
+}
+
+nb::tuple label_trees(Graph& graph, bindings::Snapshots weights, Positions rows, std::int64_t goal, Trees edge,
+                      Trees below, Stop* stop) {
+  const auto n = static_cast<std::size_t>(graph.csr.n);
+  for (const Trees* out : {&edge, &below})
+    if (out->shape(0) != rows.size() || out->shape(1) != n) return nb::make_tuple(bad_input, -1, -1);
+  TreeScratch scratch;
+  return label_with(graph, weights, rows, goal, stop, [&](std::int64_t i, const auto& arcs, auto distance) {
+    optimal_tree(arcs, static_cast<std::int32_t>(goal), distance, scratch, edge.data() + i * graph.csr.n,
+                 below.data() + i * graph.csr.n);
+  });
+}
+
+}  // namespace
+
+void bind_labels(nb::class_<Graph>& graph) {
+  graph
+      .def("label_moments", &label_moments, nb::arg("weights").noconvert(), nb::arg("rows").noconvert(),
+           nb::arg("times").noconvert(), nb::arg("goal"), nb::arg("sum").noconvert(), nb::arg("count").noconvert(),
+           nb::arg("least").noconvert(), nb::arg("stop").none())
+      .def("label_rows", &label_rows, nb::arg("weights").noconvert(), nb::arg("rows").noconvert(), nb::arg("goal"),
+           nb::arg("out").noconvert(), nb::arg("stop").none())
+      .def("label_trees", &label_trees, nb::arg("weights").noconvert(), nb::arg("rows").noconvert(), nb::arg("goal"),
+           nb::arg("edge").noconvert(), nb::arg("below").noconvert(), nb::arg("stop").none());
+}
+
+}  // namespace rhostar::bindings

@@ -1,0 +1,117 @@
+// What learners want of many snapshots with one goal: costs-to-go, reduced while they are at hand, and optimal trees.
+//
+// A tree follows a fixed rule: of all optimal paths the one with the fewest edges, and of those the lexicographically
+// smallest. Following just any tight arc (w + distance of its head = distance of its tail) could go round in a circle
+// of zero weights.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "best_first.hpp"
+
+namespace rhostar {
+
+// Snapshot i is weights + rows[i] * stride, in the order of the original graph.
+template <class W>
+struct Snapshots {
+  InArcs<W> arcs;  // with the weights of whatever snapshot
+  const W* weights;
+  std::int64_t stride;
+  const std::int64_t* rows;
+  std::int64_t size;
+};
+
+struct LabelOutcome {
+  Status status = Status::solved;  // anything else ended the batch at snapshot `done`
+  std::int64_t done = 0;
+  std::int64_t offender = -1;
+};
+
+// Calls reduce(i, arcs, distance) for each snapshot, where distance(v) is the cost-to-go of v.
+template <class W, class Reduce>
+LabelOutcome label(const Snapshots<W>& snapshots, std::int32_t goal, Interrupt* interrupt, Workspace& workspace,
+                   Reduce&& reduce) {
+  LabelOutcome all;
+  NoLog log;
+  Options options;
+  options.interrupt = interrupt;
+  InArcs<W> arcs = snapshots.arcs;
+  for (; all.done < snapshots.size; ++all.done) {
+    if (interrupt && interrupt->requested()) {
+      all.status = Status::stopped;
+      return all;
+    }
+    arcs.weights = snapshots.weights + snapshots.rows[all.done] * snapshots.stride;
+    const Outcome out = search(arcs, DijkstraRule{}, goal, -1, options, workspace, log);
+    if (out.status != Status::no_path) {  // with nowhere to arrive, running out of vertices is success
+      all.status = out.status;
+      all.offender = out.offender;
+      return all;
+    }
+    const Node* nodes = workspace.nodes();
+    const std::uint32_t seen = workspace.generation();
+    reduce(all.done, arcs, [nodes, seen](std::int32_t v) { return nodes[v].stamp >= seen ? nodes[v].g : infinity; });
+  }
+  return all;
+}
+
+// Finite costs-to-go added up, counted, and the least of them; each snapshot counts times[i] times.
+struct Moments {
+  double* sum;
+  std::int64_t* count;
+  double* least;
+
+  void add(std::int32_t n, std::int64_t times, auto distance) const {
+    for (std::int32_t v = 0; v < n; ++v) {
+      const double d = distance(v);
+      const bool finite = d < infinity;
+      sum[v] += finite ? static_cast<double>(times) * d : 0.0;
+      count[v] += finite ? times : 0;
+      least[v] = std::min(least[v], d);
+    }
+  }
+};
+
+// Memory that the trees of one batch share.
+struct TreeScratch {
+  std::vector<std::int32_t> order, hops, parent;
+};
+
+// edge[v]: the first edge of the optimal path from v, -1 for the goal and where there is none; below[v]: how many
+// vertices have v on their path, v itself not counted.
+template <class W>
+void optimal_tree(const InArcs<W>& arcs, std::int32_t goal, auto distance, TreeScratch& scratch, std::int32_t* edge,
+                  std::int32_t* below) {
+  const Csr& graph = arcs.graph;
+  auto& [order, hops, parent] = scratch;
+  order.clear();
+  hops.assign(static_cast<std::size_t>(graph.n), -1);
+  std::fill(edge, edge + graph.n, -1);
+  std::fill(below, below + graph.n, 0);
+  parent.assign(static_cast<std::size_t>(graph.n), -1);
+  order.push_back(goal);
+  hops[goal] = 0;
+  // Breadth first over tight arcs: every vertex is met with the fewest edges, and among parents with one edge fewer
+  // the smallest is kept.
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const std::int32_t c = order[k];
+    const double beyond = distance(c);
+    for (std::int32_t arc = graph.first_out[c]; arc < graph.first_out[c + 1]; ++arc) {
+      const std::int32_t v = graph.head[arc];
+      const bool fresh = hops[v] < 0;
+      if (!fresh && (hops[v] != hops[c] + 1 || parent[v] <= c)) continue;
+      if (is_absent(arcs.weight(arc)) || beyond + static_cast<double>(arcs.weight(arc)) != distance(v)) continue;
+      if (fresh) {
+        hops[v] = hops[c] + 1;
+        order.push_back(v);
+      }
+      parent[v] = c;
+      edge[v] = static_cast<std::int32_t>(arcs.edge(arc));
+    }
+  }
+  for (std::size_t k = order.size(); k-- > 1;) below[parent[order[k]]] += below[order[k]] + 1;
+}
+
+}  // namespace rhostar

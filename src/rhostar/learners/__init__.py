@@ -1,0 +1,36 @@
+"""Heuristic values from solved instances: estimators in the manner of scikit-learn.
+
+Every learner has ``fit(instances)``, which sets ``rho_`` (one float64 per vertex), ``family_`` (the tables it
+chooses among), ``trained_on_`` and ``goal_``. Names are loaded when they are first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rhostar.learners.base import Learner, Scorer
+    from rhostar.learners.distances import MeanDistance
+
+_HOME = {
+    "Learner": "base",
+    "MeanDistance": "distances",
+    "Scorer": "base",
+}
+
+__all__ = [
+    "Learner",
+    "MeanDistance",
+    "Scorer",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'rhostar.learners' has no attribute {name!r}")
+    value = getattr(import_module(f"rhostar.learners.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
