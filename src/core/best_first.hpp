@@ -82,6 +82,7 @@ struct Options {
   std::int64_t budget = std::numeric_limits<std::int64_t>::max();
   const double* lower_bound = nullptr;  // pi, for the certified gap of A*
   Interrupt* interrupt = nullptr;
+  std::int64_t first_look = 1 << 16;  // arcs that are scanned before the first look at the interrupt
 };
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -115,7 +116,7 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
   Heap<Key> heap = workspace.heap<Key>();
   Outcome out;
   double ignored = infinity;  // least g_new + pi over improvements of closed vertices that were not taken
-  std::int64_t countdown = patience;
+  std::int64_t countdown = options.first_look;
 
   const auto fail = [&out](Status status, std::int64_t offender) {
     out.status = status;
@@ -256,8 +257,11 @@ void read_path(Arcs arcs, std::int32_t goal, Workspace& workspace, Outcome& out,
   const Node* nodes = workspace.nodes();
   if (nodes[goal].stamp < workspace.generation()) return;
   const auto begin = static_cast<std::ptrdiff_t>(path.size());
-  for (std::int32_t v = goal; v != -1; v = nodes[v].parent) path.push_back(v);
-  std::reverse(path.begin() + begin, path.end());
+  std::size_t length = 0;
+  for (std::int32_t v = goal; v != -1; v = nodes[v].parent) ++length;
+  path.resize(path.size() + length);
+  auto place = path.end();
+  for (std::int32_t v = goal; v != -1; v = nodes[v].parent) *--place = v;
   out.cost = nodes[goal].g;
   if (out.reopened > 0) {
     out.cost = 0.0;

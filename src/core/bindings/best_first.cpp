@@ -17,54 +17,6 @@ Options make_options(bool reopen, std::int64_t budget, Interrupt& interrupt) {
   return options;
 }
 
-nb::object to_python(NoLog&) { return nb::none(); }
-nb::object to_python(EventLog& log) {
-  return nb::make_tuple(to_numpy(std::move(log.kind)), to_numpy(std::move(log.vertex)),
-                        to_numpy(std::move(log.g)));
-}
-
-template <class Rule, class Log>
-nb::tuple solve_with(Graph& graph, const Row& weights, std::int32_t source, std::int32_t goal,
-                     const double* rho, const Options& options, PythonInterrupt& interrupt) {
-  Outcome out;
-  Log log;
-  std::vector<std::int32_t> path;
-  with_weights(weights, [&](const auto* data) {
-    using W = std::remove_cvref_t<decltype(*data)>;
-    Unlocked unlocked;
-    Lease workspace(graph.pool, graph.csr.n);
-    const auto run = [&](const auto& arcs) {
-      out = query(arcs, Rule{rho}, source, goal, options, *workspace, log, path);
-    };
-    // A trace is the same in any order: no second kernel for it.
-    if (std::is_same_v<Log, NoLog> && graph.order) {
-      if constexpr (std::is_same_v<Log, NoLog>) run(OrderedArcs<W>(*graph.order, data));
-    } else {
-      run(OutArcs<W>{graph.csr, data});
-    }
-  });
-  interrupt.raise_if_signalled();
-  return nb::make_tuple(static_cast<int>(out.status), out.cost, to_numpy(std::move(path)), out.expanded,
-                        out.generated, out.reopened, out.peak_open, out.bound, out.offender, to_python(log));
-}
-
-nb::tuple solve(Graph& graph, bool greedy, Row weights, std::int64_t source, std::int64_t goal, Table rho,
-                bool reopen, std::int64_t budget, Table lower_bound, bool trace, Stop* stop) {
-  const auto n = static_cast<std::size_t>(graph.csr.n);
-  const bool fits = weights.size() == static_cast<std::size_t>(graph.csr.m) && is_table(rho, n) &&
-                    graph.has_vertex(source) && graph.has_vertex(goal) &&
-                    (!lower_bound.is_valid() || is_table(lower_bound, n)) &&
-                    with_weights(weights, [](const auto*) {});
-  if (!fits) return nb::make_tuple(bad_input);
-  PythonInterrupt interrupt(stop);
-  Options options = make_options(reopen, budget, interrupt);
-  if (lower_bound.is_valid()) options.lower_bound = lower_bound.data();
-  const auto run = greedy ? (trace ? &solve_with<GreedyRule, EventLog> : &solve_with<GreedyRule, NoLog>)
-                          : (trace ? &solve_with<AStarRule, EventLog> : &solve_with<AStarRule, NoLog>);
-  return run(graph, weights, static_cast<std::int32_t>(source), static_cast<std::int32_t>(goal), rho.data(),
-             options, interrupt);
-}
-
 // Pointers to tables of n values each; false where one of them is none, or where `which` names another.
 bool collect(const std::vector<Table>& tables, const Indices& which, std::size_t size, std::size_t n,
              std::vector<const double*>& pointers) {
@@ -154,9 +106,6 @@ nb::tuple distances_to(Graph& graph, Row weights, std::int64_t goal, Stop* stop)
 
 void bind_best_first(nb::class_<Graph>& graph) {
   graph
-      .def("solve", &solve, nb::arg("greedy"), nb::arg("weights").noconvert(), nb::arg("source"),
-           nb::arg("goal"), nb::arg("rho").noconvert(), nb::arg("reopen"), nb::arg("budget"),
-           nb::arg("lower_bound").noconvert().none(), nb::arg("trace"), nb::arg("stop").none())
       .def("solve_many", &solve_many, nb::arg("greedy"), nb::arg("weights").noconvert(),
            nb::arg("rows").noconvert(), nb::arg("sources").noconvert(), nb::arg("goals").noconvert(),
            nb::arg("rho").noconvert(), nb::arg("rho_of").noconvert(), nb::arg("reopen"), nb::arg("budget"),

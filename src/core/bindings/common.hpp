@@ -100,7 +100,7 @@ class Unlocked {
 };
 
 // Asked by the kernels every so often; takes the interpreter lock at most every 50 ms to see to signals.
-class PythonInterrupt final : public Interrupt {
+class PythonInterrupt : public Interrupt {
  public:
   explicit PythonInterrupt(Stop* stop) : stop_(stop) {}
 
@@ -108,6 +108,7 @@ class PythonInterrupt final : public Interrupt {
     if (stop_ && stop_->flag.load(std::memory_order_relaxed)) return true;
     if (Shutdown::for_this_thread()) return true;
     const auto now = std::chrono::steady_clock::now();
+    if (last_ == std::chrono::steady_clock::time_point{}) last_ = now;
     if (now - last_ < std::chrono::milliseconds(50)) return false;
     last_ = now;
     nb::gil_scoped_acquire lock;
@@ -123,7 +124,22 @@ class PythonInterrupt final : public Interrupt {
  private:
   Stop* stop_;
   bool raised_ = false;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_{};  // of the first question: most queries end before it
+};
+
+// The same for a single query, which keeps the interpreter lock until it is first asked: giving it back and taking
+// it again would be felt in a query of a microsecond.
+class LateUnlock final : public PythonInterrupt {
+ public:
+  using PythonInterrupt::PythonInterrupt;
+  bool requested() override {
+    if (!unlocked_) unlocked_.emplace();
+    return PythonInterrupt::requested();
+  }
+  void lock() { unlocked_.reset(); }
+
+ private:
+  std::optional<Unlocked> unlocked_;
 };
 
 template <class T>
@@ -159,6 +175,7 @@ nb::object to_numpy(std::vector<T>&& values) {
 
 void bind_csr(nb::module_& module, nb::class_<Graph>& graph);
 void bind_best_first(nb::class_<Graph>& graph);
+void bind_query(nb::module_& module, nb::class_<Graph>& graph);
 void bind_labels(nb::class_<Graph>& graph);
 
 }  // namespace rhostar::bindings

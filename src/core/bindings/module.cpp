@@ -11,6 +11,7 @@ NB_MODULE(_core, module) {
   nb::class_<Graph> graph(module, "Graph");
   bind_csr(module, graph);
   bind_best_first(graph);
+  bind_query(module, graph);
   bind_labels(graph);
   module.def("wind_down", &Shutdown::begin);
   nb::module_::import_("atexit").attr("register")(module.attr("wind_down"));

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from rhostar import arrays
+from rhostar import _core, arrays
 from rhostar.search.trace import Trace
 
 
@@ -69,6 +69,9 @@ class Run(NamedTuple):
 
     def __hash__(self) -> int:
         return id(self)
+
+
+_core.results_are(Run, STATUSES)  # the core makes them by itself
 
 
 class Paths(Sequence[NDArray[np.int32]]):

@@ -258,37 +258,31 @@ def solve(
     stop: _core.Stop | None = None,
 ) -> Run:
     """Run either algorithm; what :func:`astar` and :func:`gbfs` call. A `stop` that is set ends it."""
-    limit = -1 if budget is None else _budget(budget)
-    if type(rho) is not np.ndarray and isinstance(rho, Mapping):
-        rho = _for_goal(rho, goal, "rho")
     try:
-        raw = graph._kernel.solve(greedy, weights, source, goal, rho, reopen, limit, lower_bound, trace, stop)
-    except (TypeError, AttributeError) as error:
-        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
-            raise  # not about the arguments: a signal handler raised it
-        raw = (_BAD_INPUT,)
-    if raw[0] == _BAD_INPUT:
-        # Something is wrong or merely not in the core's form: check all of it and try again.
+        kernel = graph._kernel
+    except AttributeError:
         _require_graph(graph)
+        raise
+    found = kernel.solve(greedy, weights, source, goal, rho, reopen, budget, lower_bound, trace, stop)
+    if type(found) is Run:
+        return found
+    if found == _BAD_INPUT and isinstance(rho, Mapping):
+        rho = _for_goal(rho, goal, "rho")
+        found = kernel.solve(greedy, weights, source, goal, rho, reopen, budget, lower_bound, trace, stop)
+    if found == _BAD_INPUT:
+        # Something is wrong or merely not in the core's form: check all of it and try again.
         source, goal = arrays.vertex(source, "source", graph.n), arrays.vertex(goal, "goal", graph.n)
         weights = arrays.weight_row(weights, "weights", graph.m)
         rho = arrays.table(rho, "rho", graph.n)
+        limit = None if budget is None else _budget(budget)
         reopen, trace = bool(reopen), bool(trace)
-        raw = graph._kernel.solve(greedy, weights, source, goal, rho, reopen, limit, lower_bound, trace, stop)
-    status, cost, path, expanded, generated, reopened, peak_open, bound, offender, log = raw
-    if status >= _STOPPED:
-        raise _failure(status, offender, graph, weights, [rho], [lower_bound])
-    return Run(
-        STATUSES[status],
-        cost,
-        path,
-        expanded,
-        generated,
-        reopened,
-        peak_open,
-        None if lower_bound is None else bound,
-        None if log is None else Trace(int(goal), *log),
-    )
+        found = kernel.solve(greedy, weights, source, goal, rho, reopen, limit, lower_bound, trace, stop)
+    if type(found) is Run:
+        return found
+    first, second = found
+    if type(first) is Run:
+        return first._replace(trace=Trace(int(goal), *second))
+    raise _failure(first, second, graph, weights, [rho], [lower_bound])
 
 
 def _require_graph(graph: Graph) -> None:
