@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rhostar import errors, families, heuristics, learners, utilities
+    from rhostar import errors, families, heuristics, lab, learners, utilities
     from rhostar.graph import Graph
     from rhostar.instances import Instance, InstanceSet
     from rhostar.search.outcome import Run, Runs, Status
@@ -32,6 +32,7 @@ _HOME = {
     "families": None,
     "gbfs": "search.run",
     "heuristics": None,
+    "lab": None,
     "learners": None,
     "solve_many": "search.run",
     "utilities": None,
@@ -53,6 +54,7 @@ __all__ = [
     "families",
     "gbfs",
     "heuristics",
+    "lab",
     "learners",
     "solve_many",
     "utilities",
