@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rhostar import errors, families, heuristics, lab, learners, utilities
+    from rhostar import datasets, errors, families, heuristics, lab, learners, utilities
     from rhostar.graph import Graph
     from rhostar.instances import Instance, InstanceSet
     from rhostar.search.outcome import Run, Runs, Status
@@ -26,6 +26,7 @@ _HOME = {
     "Status": "search.outcome",
     "Trace": "search.trace",
     "astar": "search.run",
+    "datasets": None,
     "distances_to": "search.run",
     "errors": None,
     "evaluate": "utilities",
@@ -48,6 +49,7 @@ __all__ = [
     "Trace",
     "__version__",
     "astar",
+    "datasets",
     "distances_to",
     "errors",
     "evaluate",

@@ -67,6 +67,18 @@ class StorageError(RhostarError, ValueError):
     """A saved file that is damaged, truncated or not ours."""
 
 
+class ReadError(InputError):
+    """A file of data that cannot be read as what it should be; names the file, the line and what was expected."""
+
+    def __init__(self, path: object, line: int | None, what: str) -> None:
+        self.path, self.line, self.what = str(path), line, what
+        super().__init__(path, line, what)
+
+    def __str__(self) -> str:
+        where = self.path if self.line is None else f"{self.path}, line {self.line}"
+        return f"{where}: {self.what}"
+
+
 class StoppedError(RhostarError):
     """A batch that was ended because another part of it failed or was interrupted."""
 

@@ -177,5 +177,6 @@ void bind_csr(nb::module_& module, nb::class_<Graph>& graph);
 void bind_best_first(nb::class_<Graph>& graph);
 void bind_query(nb::module_& module, nb::class_<Graph>& graph);
 void bind_labels(nb::class_<Graph>& graph);
+void bind_text(nb::module_& module);
 
 }  // namespace rhostar::bindings

@@ -1,0 +1,93 @@
+"""Data in: readers and converters for networks of one's own, and how to sample them.
+
+From a file to a set of instances in three lines, whatever the format::
+
+    network = rs.datasets.read_dimacs("rome99.gr")                  # also .gr.gz, with a .co file
+    goal = rs.datasets.choose_goal(network.graph)
+    instances = network.sample(500, goal=goal, seed=0)
+
+    town = rs.datasets.read_map("den520d.map")                      # MovingAI, 8 or 4 neighbours
+    queries = rs.datasets.read_scenario("den520d.map.scen")
+    instances = town.queries(queries)                               # or town.sample(500)
+
+    worlds = rs.datasets.read_worlds("forest/train")                # a folder of PNG files
+    instances = worlds.instances()                                  # lower left to upper right
+    first = instances[:100]
+
+    roads = rs.datasets.read_node_edge("TG.cnode.txt", "TG.cedge.txt")
+    goal = rs.datasets.choose_goal(roads.graph, roads.weights[0])
+    instances = roads.sample(500, goal=goal, seed=0)
+
+    traffic = rs.datasets.read_metr_la("metr_la_week.npz")          # 2,016 snapshots of travel times
+    instances = traffic.sample(1000, goal=0, seed=0)                # i.i.d. from the week
+    earlier, later = rs.datasets.split_by_day(instances, traffic.days)
+
+    network = rs.datasets.read_edge_table("times.csv")              # or .parquet: tail, head, weight, snapshot
+    goal = network.graph.vertex("work")
+    instances = network.sample(500, goal=goal, seed=0)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rhostar.datasets.dimacs import read_dimacs
+    from rhostar.datasets.edge_table import from_pandas, read_edge_table
+    from rhostar.datasets.metr_la import read_metr_la
+    from rhostar.datasets.movingai import GridMap, Scenario, read_map, read_scenario
+    from rhostar.datasets.network import Network
+    from rhostar.datasets.node_edge import read_node_edge
+    from rhostar.datasets.sampling import choose_goal, deduplicate, sample_sources, split_by_day, without
+    from rhostar.datasets.worlds import Worlds, read_worlds
+
+_HOME = {
+    "GridMap": "movingai",
+    "Network": "network",
+    "Scenario": "movingai",
+    "Worlds": "worlds",
+    "choose_goal": "sampling",
+    "deduplicate": "sampling",
+    "from_pandas": "edge_table",
+    "read_dimacs": "dimacs",
+    "read_edge_table": "edge_table",
+    "read_map": "movingai",
+    "read_metr_la": "metr_la",
+    "read_node_edge": "node_edge",
+    "read_scenario": "movingai",
+    "read_worlds": "worlds",
+    "sample_sources": "sampling",
+    "split_by_day": "sampling",
+    "without": "sampling",
+}
+
+__all__ = [
+    "GridMap",
+    "Network",
+    "Scenario",
+    "Worlds",
+    "choose_goal",
+    "deduplicate",
+    "from_pandas",
+    "read_dimacs",
+    "read_edge_table",
+    "read_map",
+    "read_metr_la",
+    "read_node_edge",
+    "read_scenario",
+    "read_worlds",
+    "sample_sources",
+    "split_by_day",
+    "without",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'rhostar.datasets' has no attribute {name!r}")
+    value = getattr(import_module(f"rhostar.datasets.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,92 @@
+"""Choosing goals, sampling, splitting in time, duplicates."""
+
+import numpy as np
+import pytest
+
+import rhostar as rs
+from rhostar import datasets
+
+
+def test_goal_lies_in_the_largest_strong_part() -> None:
+    # 0 -> 1 <-> 2 <-> 3 -> 4, and 5 alone.
+    graph = rs.Graph.from_edges(6, [0, 1, 2, 2, 3, 3], [1, 2, 1, 3, 2, 4])
+    assert datasets.choose_goal(graph) in (1, 2, 3)
+    chosen = {datasets.choose_goal(graph, how="random", seed=seed) for seed in range(50)}
+    assert chosen == {1, 2, 3}
+    # With 2 -> 3 absent, only 1 and 2 are left.
+    weights = np.ones(graph.m)
+    weights[graph.edge_index(2, 3)] = np.inf
+    assert {datasets.choose_goal(graph, weights, how="random", seed=seed) for seed in range(50)} == {1, 2}
+    with pytest.raises(rs.errors.InputError, match="how"):
+        datasets.choose_goal(graph, how="nearest")
+
+
+def test_sources_reach_the_goal_and_are_uniform(rng: np.random.Generator) -> None:
+    graph = rs.Graph.from_edges(6, [0, 1, 2, 2, 3, 3], [1, 2, 1, 3, 2, 4])
+    sources = datasets.sample_sources(graph, 2, 3000, seed=1)
+    counts = np.bincount(sources, minlength=6)
+    assert counts[[2, 4, 5]].tolist() == [0, 0, 0]
+    assert (np.abs(counts[[0, 1, 3]] - 1000) < 5 * np.sqrt(1000)).all()
+    weights = np.ones(graph.m)
+    weights[graph.edge_index(0, 1)] = np.inf
+    assert set(datasets.sample_sources(graph, 2, 100, weights=weights).tolist()) == {1, 3}
+    with pytest.raises(rs.errors.InfeasibleError, match="no other vertex reaches the goal 5"):
+        datasets.sample_sources(graph, 5, 10)
+
+
+def test_samples_of_a_network_are_feasible_and_reproducible(rng: np.random.Generator) -> None:
+    graph = rs.Graph.grid(6, 6)
+    weights = rng.uniform(1, 2, (20, graph.m))
+    weights[rng.random(weights.shape) < 0.35] = np.inf
+    network = datasets.Network(graph, weights)
+    instances = network.sample(400, goal=0, seed=3)
+    assert len(instances) == 400
+    assert np.shares_memory(instances.weights, network.weights)
+    assert all(np.isfinite(rs.astar(*instance, np.zeros(graph.n)).cost) for instance in instances)
+    again = network.sample(400, goal=0, seed=3)
+    assert np.array_equal(again.rows, instances.rows)
+    assert np.array_equal(again.sources, instances.sources)
+    # Uniform over feasible pairs (snapshot, start).
+    pairs = [(k, v) for k in range(20) for v in range(1, 36) if np.isfinite(rs.distances_to(graph, weights[k], 0)[v])]
+    many = network.sample(20_000, goal=0, seed=4)
+    per_row = np.bincount(many.rows, minlength=20)
+    expected = np.bincount([k for k, _ in pairs], minlength=20) * 20_000 / len(pairs)
+    assert (np.abs(per_row - expected) < 5 * np.sqrt(expected + 1)).all()
+    only = network.sample(50, goal=0, rows=[2, 5])
+    assert set(only.rows.tolist()) <= {2, 5}
+
+
+def test_no_sample_where_nothing_is_feasible() -> None:
+    graph = rs.Graph.from_edges(3, [0], [1])
+    with pytest.raises(rs.errors.InfeasibleError, match="only 0 of 5"):
+        datasets.Network(graph, [1.0]).sample(5, goal=0)
+    with pytest.raises(rs.errors.ArrayError, match="names has 1 entries for 2 snapshots"):
+        datasets.Network(graph, [[1.0], [2.0]], names=("a",))
+
+
+def test_split_by_day(rng: np.random.Generator) -> None:
+    graph = rs.Graph.grid(3, 3)
+    network = datasets.Network(graph, rng.uniform(1, 2, (30, graph.m)), days=np.arange(30) // 10)
+    instances = network.sample(300, goal=0)
+    earlier, later = datasets.split_by_day(instances, network.days)
+    assert earlier.rows.max() < 20 <= later.rows.min()
+    assert len(earlier) + len(later) == 300
+    earlier, later = datasets.split_by_day(instances, network.days, test_days=2)
+    assert earlier.rows.max() < 10 <= later.rows.min()
+    for bad in (3, 4):
+        with pytest.raises(rs.errors.InputError, match="one part would be empty"):
+            datasets.split_by_day(instances, network.days, test_days=bad)
+    with pytest.raises(rs.errors.ArrayError, match="one entry per snapshot"):
+        datasets.split_by_day(instances, network.days[:5])
+
+
+def test_duplicates(rng: np.random.Generator) -> None:
+    graph = rs.Graph.grid(3, 3)
+    base = rng.integers(0, 3, (4, graph.m)).astype(float)
+    weights = base[[0, 1, 0, 2, 1, 3]]
+    weights[2][weights[2] == 0] = -0.0
+    instances = rs.InstanceSet(graph, weights, [1, 1, 1, 1, 2, 1], goal=0)
+    assert datasets.deduplicate(instances).indices.tolist() == [0, 1, 3, 4, 5]
+    other = rs.InstanceSet(graph, base[[1, 3]].astype(np.float32), 5, goal=8)
+    assert datasets.without(instances, other).indices.tolist() == [0, 2, 3]
+    assert len(datasets.without(instances, instances)) == 0
