@@ -7,7 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rhostar import datasets, errors, families, heuristics, lab, learners, utilities
+    from rhostar import certificates, datasets, errors, families, heuristics, lab, learners, utilities
+    from rhostar.certificates.dimension import pseudo_dimension
     from rhostar.graph import Graph
     from rhostar.instances import Instance, InstanceSet
     from rhostar.search.outcome import Run, Runs, Status
@@ -26,6 +27,7 @@ _HOME = {
     "Status": "search.outcome",
     "Trace": "search.trace",
     "astar": "search.run",
+    "certificates": None,
     "datasets": None,
     "distances_to": "search.run",
     "errors": None,
@@ -35,6 +37,7 @@ _HOME = {
     "heuristics": None,
     "lab": None,
     "learners": None,
+    "pseudo_dimension": "certificates.dimension",
     "solve_many": "search.run",
     "utilities": None,
 }
@@ -49,6 +52,7 @@ __all__ = [
     "Trace",
     "__version__",
     "astar",
+    "certificates",
     "datasets",
     "distances_to",
     "errors",
@@ -58,6 +62,7 @@ __all__ = [
     "heuristics",
     "lab",
     "learners",
+    "pseudo_dimension",
     "solve_many",
     "utilities",
 ]
