@@ -43,6 +43,12 @@ def grid_set(count: int = 40, side: int = 6, seed: int = 0) -> rs.InstanceSet:
 LEARNERS = [
     rs.learners.MeanDistance(),
     rs.learners.MeanDistance("quantile", quantile=0.2),
+    rs.learners.MeanWeights(),
+    rs.learners.PathUse(0.1, blur=1.0),
+    rs.learners.LowerEnvelope(),
+    rs.learners.Quantised(rs.learners.MeanDistance()),
+    rs.learners.Landmarks(4, random_state=0),
+    rs.learners.BestOf(random_state=0),
 ]
 ids = pytest.mark.parametrize("learner", LEARNERS, ids=str)
 
@@ -199,7 +205,8 @@ def test_the_same_table_again(learner: rs.learners.Learner) -> None:
     assert learner.trained_on_.overlap(train) == len(train)
     assert learner.trained_on_.overlap(other) == 0
     twins = [clone(learner).fit(train), pickle.loads(pickle.dumps(learner)), clone(learner).fit(other).fit(train)]
-    twins.append(clone(learner).set_params(n_jobs=2).fit(train))
+    jobs = {name: 2 for name in learner.get_params() if name.split("__")[-1] == "n_jobs"}
+    twins.append(clone(learner).set_params(**jobs).fit(train))
     with joblib.parallel_config(n_jobs=2):
         twins.append(clone(learner).fit(train))
     for twin in twins:
@@ -216,9 +223,10 @@ def test_what_a_fit_refuses(learner: rs.learners.Learner) -> None:
         check_is_fitted(learner)
     goals = np.where(np.arange(20) < 7, 35, 34)
     mixed = rs.InstanceSet(instances.graph, instances.weights, np.zeros(20, dtype=int), goals)
-    with pytest.raises(rs.errors.InstanceError, match="instance 7 has goal 34"):
-        learner.fit(mixed)
-    with pytest.raises(rs.errors.InstanceError, match="at least 1 instance, got 0"):
+    if learner.one_goal:
+        with pytest.raises(rs.errors.InstanceError, match="instance 7 has goal 34"):
+            learner.fit(mixed)
+    with pytest.raises(rs.errors.InstanceError, match=r"at least \d instances?, got 0"):
         learner.fit(instances[:0])
     with pytest.raises(rs.errors.InputError, match="must be an InstanceSet, got list"):
         learner.fit([1, 2])
@@ -226,11 +234,12 @@ def test_what_a_fit_refuses(learner: rs.learners.Learner) -> None:
     rho = learner.fit(instances).rho_
     check_is_fitted(learner)
     with pytest.raises(rs.errors.InstanceError):
-        learner.fit(mixed)
+        learner.fit(instances[:0])
     assert learner.rho_ is rho, "an error leaves the earlier fit"
-    assert learner.rho_for(35) is rho
-    with pytest.raises(rs.errors.InputError, match="goal must be 35"):
-        learner.rho_for(3)
+    assert np.array_equal(learner.rho_for(35), rho)
+    if learner.one_goal:
+        with pytest.raises(rs.errors.InputError, match="goal must be 35"):
+            learner.rho_for(3)
 
 
 @pytest.mark.parametrize(

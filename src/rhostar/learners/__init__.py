@@ -10,16 +10,33 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rhostar.learners.base import Learner, Scorer
     from rhostar.learners.distances import MeanDistance
+    from rhostar.learners.landmarks import Landmarks
+    from rhostar.learners.weights import LowerEnvelope, MeanWeights, PathUse
+    from rhostar.learners.wrappers import BestOf, PerGoal, Quantised
 
 _HOME = {
+    "BestOf": "wrappers",
+    "Landmarks": "landmarks",
     "Learner": "base",
+    "LowerEnvelope": "weights",
     "MeanDistance": "distances",
+    "MeanWeights": "weights",
+    "PathUse": "weights",
+    "PerGoal": "wrappers",
+    "Quantised": "wrappers",
     "Scorer": "base",
 }
 
 __all__ = [
+    "BestOf",
+    "Landmarks",
     "Learner",
+    "LowerEnvelope",
     "MeanDistance",
+    "MeanWeights",
+    "PathUse",
+    "PerGoal",
+    "Quantised",
     "Scorer",
 ]
 

@@ -71,7 +71,8 @@ class MeanDistance(Learner):
             matrix, times = labels.matrix(instances, self.n_jobs)
             rho = finite_quantile(matrix, times, 0.5 if self.statistic == "median" else level)
             known = np.isfinite(rho)
-        return {"rho_": fill(instances, rho, known)}
+        weights = instances.weights[instances.rows[0]]
+        return {"rho_": fill(instances.graph, weights, rho, known)}
 
 
 def finite_quantile(matrix: NDArray[Any], times: NDArray[np.int64], level: float) -> NDArray[np.float64]:
@@ -92,11 +93,12 @@ def finite_quantile(matrix: NDArray[Any], times: NDArray[np.int64], level: float
     return result
 
 
-def fill(instances: InstanceSet, rho: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return rho with values where none are known; the goal's is always known."""
+def fill(
+    graph: Graph, weights: NDArray[Any], rho: NDArray[np.float64], known: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return rho with values where none are known (the goal's always is); the weights say what a distance costs."""
     if known.all():
         return rho
-    graph = instances.graph
     if graph.coordinates is None:
         return np.where(known, rho, rho[known].max())
     from scipy.spatial import cKDTree
@@ -104,7 +106,7 @@ def fill(instances: InstanceSet, rho: NDArray[np.float64], known: NDArray[np.boo
     places = np.flatnonzero(known)
     distance, nearest = cKDTree(graph.coordinates[places]).query(graph.coordinates[~known])
     filled = rho.copy()
-    filled[~known] = rho[places[nearest]] + distance * cost_of_distance(graph, instances.weights[instances.rows[0]])
+    filled[~known] = rho[places[nearest]] + distance * cost_of_distance(graph, weights)
     return filled
 
 
