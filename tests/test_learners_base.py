@@ -49,6 +49,8 @@ LEARNERS = [
     rs.learners.Quantised(rs.learners.MeanDistance()),
     rs.learners.Landmarks(4, random_state=0),
     rs.learners.BestOf(random_state=0),
+    rs.learners.InconsistencyLP(2.0),
+    rs.learners.OnlineInconsistency(2.0),
 ]
 ids = pytest.mark.parametrize("learner", LEARNERS, ids=str)
 
@@ -90,10 +92,12 @@ def optimal_path(instance: rs.Instance, source: int) -> list[int] | None:
 def test_trees_follow_the_fixed_rule(seed: int) -> None:
     instances = random_set(seed, n=6, count=2, integers=True, absent=0.2)  # zero weights, many ties
     graph = instances.graph
-    edge, below = labels.trees(instances)
-    distinct = labels.snapshots(instances).instances
-    for k, instance in enumerate(distinct):
-        passes = np.zeros(graph.n, dtype=int)
+    distinct = labels.snapshots(instances)
+    start = np.random.default_rng(seed).integers(0, 4, graph.n).astype(float)
+    edge, below = labels.trees(distinct, labels.same_starts(distinct, start))
+    _, own = labels.trees(distinct, labels.own_starts(instances, distinct))
+    for k, instance in enumerate(distinct.instances):
+        passes = np.zeros(graph.n)
         for v in range(graph.n):
             path = optimal_path(instance, v)
             if path is None or v == instance.goal:
@@ -102,15 +106,22 @@ def test_trees_follow_the_fixed_rule(seed: int) -> None:
             assert (graph.tail[edge[k, v]], graph.head[edge[k, v]]) == (v, path[1])
             for u, c in pairwise(path):
                 assert graph.head[edge[k, u]] == c, "the rest of a path is the path of its second vertex"
-            passes[path[1:]] += 1
+            passes[path[1:]] += start[v]
         assert below[k].tolist() == passes.tolist()
+    mine = np.zeros_like(own)
+    for i, instance in enumerate(instances):
+        path = optimal_path(instance, instance.source)
+        assert path is not None
+        mine[distinct.of[i], path[1:]] += 1
+    assert own.tolist() == mine.tolist()
 
 
 def test_a_tree_by_hand() -> None:
     #     4 -> 3 -> 2 -> 0 and 4 -> 1 -> 0, both of cost 3: the second has fewer edges
     graph = rs.Graph.from_edges(6, [4, 3, 2, 4, 1, 5], [3, 2, 0, 1, 0, 4])
     weights = graph.arrange([1.0, 1.0, 1.0, 2.0, 1.0, 0.0])
-    edge, below = labels.trees(rs.InstanceSet(graph, weights, sources=5, goal=0))
+    distinct = labels.snapshots(rs.InstanceSet(graph, weights, sources=5, goal=0))
+    edge, below = labels.trees(distinct, labels.same_starts(distinct, np.ones(6)))
     assert graph.head[edge[0, 1:]].tolist() == [0, 0, 2, 1, 4]
     assert below[0].tolist() == [5, 2, 1, 0, 1, 0]
 

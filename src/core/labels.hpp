@@ -74,22 +74,32 @@ struct Moments {
   }
 };
 
+// Where paths begin in one snapshot, each with a weight; a vertex may occur more than once.
+struct Starts {
+  const std::int32_t* vertex;
+  const double* weight;
+  std::int64_t begin, end;
+};
+
 // Memory that the trees of one batch share.
 struct TreeScratch {
   std::vector<std::int32_t> order, hops, parent;
+  std::vector<double> own;
 };
 
-// edge[v]: the first edge of the optimal path from v, -1 for the goal and where there is none; below[v]: how many
-// vertices have v on their path, v itself not counted.
+// edge[v]: the first edge of the optimal path from v, -1 for the goal and where there is none; below[v]: the weight of
+// all starts that have v on their path, v itself not counted.
 template <class W>
-void optimal_tree(const InArcs<W>& arcs, std::int32_t goal, auto distance, TreeScratch& scratch, std::int32_t* edge,
-                  std::int32_t* below) {
+void optimal_tree(const InArcs<W>& arcs, std::int32_t goal, auto distance, const Starts& starts, TreeScratch& scratch,
+                  std::int32_t* edge, double* below) {
   const Csr& graph = arcs.graph;
-  auto& [order, hops, parent] = scratch;
+  auto& [order, hops, parent, own] = scratch;
   order.clear();
   hops.assign(static_cast<std::size_t>(graph.n), -1);
   std::fill(edge, edge + graph.n, -1);
-  std::fill(below, below + graph.n, 0);
+  std::fill(below, below + graph.n, 0.0);
+  own.assign(static_cast<std::size_t>(graph.n), 0.0);
+  for (std::int64_t i = starts.begin; i < starts.end; ++i) own[starts.vertex[i]] += starts.weight[i];
   parent.assign(static_cast<std::size_t>(graph.n), -1);
   order.push_back(goal);
   hops[goal] = 0;
@@ -111,7 +121,7 @@ void optimal_tree(const InArcs<W>& arcs, std::int32_t goal, auto distance, TreeS
       edge[v] = static_cast<std::int32_t>(arcs.edge(arc));
     }
   }
-  for (std::size_t k = order.size(); k-- > 1;) below[parent[order[k]]] += below[order[k]] + 1;
+  for (std::size_t k = order.size(); k-- > 1;) below[parent[order[k]]] += below[order[k]] + own[order[k]];
 }
 
 }  // namespace rhostar

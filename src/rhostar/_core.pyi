@@ -70,8 +70,12 @@ class Graph:
         weights: NDArray[Any],
         rows: NDArray[np.int64],
         goal: int,
-        edge: NDArray[np.int32],
-        below: NDArray[np.int32],
+        begin: NDArray[np.int64],
+        end: NDArray[np.int64],
+        vertex: _Indices,
+        weight: _Floats,
+        edge: _Indices,
+        below: _Floats,
         stop: Stop | None,
     ) -> tuple[int, int, int]: ...
     def distances_to(self, weights: NDArray[Any], goal: int, stop: Stop | None) -> tuple[Any, ...]: ...

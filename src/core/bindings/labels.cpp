@@ -9,6 +9,7 @@ namespace {
 using Sums = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Counts = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Sizes = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Trees = nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // (failure, snapshot, offender): what all of these return. `reduce` is as for rhostar::label.
@@ -63,14 +64,21 @@ nb::tuple label_rows(Graph& graph, bindings::Snapshots weights, Positions rows, 
   return wide ? fill(static_cast<double*>(out.data())) : fill(static_cast<float*>(out.data()));
 }
 
-nb::tuple label_trees(Graph& graph, bindings::Snapshots weights, Positions rows, std::int64_t goal, Trees edge,
-                      Trees below, Stop* stop) {
+// The starts of snapshot i are begin[i] to end[i] - 1 of (vertex, weight).
+nb::tuple label_trees(Graph& graph, bindings::Snapshots weights, Positions rows, std::int64_t goal, Positions begin,
+                      Positions end, Indices vertex, Table weight, Trees edge, Sizes below, Stop* stop) {
   const auto n = static_cast<std::size_t>(graph.csr.n);
-  for (const Trees* out : {&edge, &below})
-    if (out->shape(0) != rows.size() || out->shape(1) != n) return nb::make_tuple(bad_input, -1, -1);
+  bool fits = begin.size() == rows.size() && end.size() == rows.size() && vertex.size() == weight.size() &&
+              edge.shape(0) == rows.size() && edge.shape(1) == n && below.shape(0) == rows.size() &&
+              below.shape(1) == n;
+  for (std::size_t i = 0; fits && i < rows.size(); ++i)
+    fits = 0 <= begin(i) && begin(i) <= end(i) && end(i) <= static_cast<std::int64_t>(vertex.size());
+  for (std::size_t i = 0; fits && i < vertex.size(); ++i) fits = graph.has_vertex(vertex(i));
+  if (!fits) return nb::make_tuple(bad_input, -1, -1);
   TreeScratch scratch;
   return label_with(graph, weights, rows, goal, stop, [&](std::int64_t i, const auto& arcs, auto distance) {
-    optimal_tree(arcs, static_cast<std::int32_t>(goal), distance, scratch, edge.data() + i * graph.csr.n,
+    const Starts starts{vertex.data(), weight.data(), begin.data()[i], end.data()[i]};
+    optimal_tree(arcs, static_cast<std::int32_t>(goal), distance, starts, scratch, edge.data() + i * graph.csr.n,
                  below.data() + i * graph.csr.n);
   });
 }
@@ -85,7 +93,8 @@ void bind_labels(nb::class_<Graph>& graph) {
       .def("label_rows", &label_rows, nb::arg("weights").noconvert(), nb::arg("rows").noconvert(), nb::arg("goal"),
            nb::arg("out").noconvert(), nb::arg("stop").none())
       .def("label_trees", &label_trees, nb::arg("weights").noconvert(), nb::arg("rows").noconvert(), nb::arg("goal"),
-           nb::arg("edge").noconvert(), nb::arg("below").noconvert(), nb::arg("stop").none());
+           nb::arg("begin").noconvert(), nb::arg("end").noconvert(), nb::arg("vertex").noconvert(),
+           nb::arg("weight").noconvert(), nb::arg("edge").noconvert(), nb::arg("below").noconvert(), nb::arg("stop").none());
 }
 
 }  // namespace rhostar::bindings

@@ -10,17 +10,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rhostar.learners.base import Learner, Scorer
     from rhostar.learners.distances import MeanDistance
+    from rhostar.learners.inconsistency import InconsistencyLP
     from rhostar.learners.landmarks import Landmarks
+    from rhostar.learners.online import OnlineInconsistency
     from rhostar.learners.weights import LowerEnvelope, MeanWeights, PathUse
     from rhostar.learners.wrappers import BestOf, PerGoal, Quantised
 
 _HOME = {
     "BestOf": "wrappers",
+    "InconsistencyLP": "inconsistency",
     "Landmarks": "landmarks",
     "Learner": "base",
     "LowerEnvelope": "weights",
     "MeanDistance": "distances",
     "MeanWeights": "weights",
+    "OnlineInconsistency": "online",
     "PathUse": "weights",
     "PerGoal": "wrappers",
     "Quantised": "wrappers",
@@ -29,11 +33,13 @@ _HOME = {
 
 __all__ = [
     "BestOf",
+    "InconsistencyLP",
     "Landmarks",
     "Learner",
     "LowerEnvelope",
     "MeanDistance",
     "MeanWeights",
+    "OnlineInconsistency",
     "PathUse",
     "PerGoal",
     "Quantised",

@@ -78,14 +78,41 @@ def matrix(instances: InstanceSet, n_jobs: int | None = None) -> tuple[NDArray[A
     return np.concatenate(_checked(parts)), distinct.times
 
 
-def trees(instances: InstanceSet, n_jobs: int | None = None) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+class Starts(NamedTuple):
+    """Where paths begin: those of snapshot k are begin[k] to end[k] - 1 of (vertex, weight)."""
+
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+    vertex: NDArray[np.int32]
+    weight: NDArray[np.float64]
+
+
+def same_starts(distinct: Snapshots, weight: NDArray[np.float64]) -> Starts:
+    """Return starts at every vertex with these weights, in each snapshot as often as it is used."""
+    count, n = len(distinct.instances), weight.size
+    return Starts(
+        np.zeros(count, dtype=np.int64), np.full(count, n), np.arange(n, dtype=np.int32), np.ascontiguousarray(weight)
+    )
+
+
+def own_starts(instances: InstanceSet, distinct: Snapshots) -> Starts:
+    """Return the sources of the instances that use each snapshot, with weight 1."""
+    end = np.cumsum(distinct.times)
+    order = np.argsort(distinct.of, kind="stable")
+    vertex = np.ascontiguousarray(instances.sources[order])
+    return Starts(end - distinct.times, end, vertex, np.ones(vertex.size))
+
+
+def trees(
+    distinct: Snapshots, starts: Starts, n_jobs: int | None = None
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return the optimal tree of each distinct snapshot, as two (K, n) matrices.
 
     The path from a vertex is the one with the fewest edges among all optimal ones, and of those the
     lexicographically smallest. The first matrix holds the edge that leaves each vertex (-1 for the goal and where
-    there is no path), the second how many vertices have this one on their path, itself not counted.
+    there is no path), the second the weight of all starts that have this vertex on their path, itself not counted.
     """
-    parts = _checked(map_chunks(_trees, snapshots(instances).instances, n_jobs=n_jobs))
+    parts = _checked(map_chunks(_trees, distinct.instances, n_jobs=n_jobs, starts=starts))
     edge, below = (np.concatenate(matrices) for matrices in zip(*parts, strict=True))
     return edge, below
 
@@ -113,9 +140,15 @@ def _rows(chunk: InstanceSet, first: int, stop: _core.Stop, *, dtype: Any) -> ND
     return _failure(chunk, chunk.rows, *outcome) if outcome[0] else out
 
 
-def _trees(chunk: InstanceSet, first: int, stop: _core.Stop) -> tuple[NDArray[np.int32], ...] | Exception:
-    edge, below = (np.empty((len(chunk), chunk.graph.n), dtype=np.int32) for _ in range(2))
-    outcome = chunk.graph._kernel.label_trees(chunk.weights, chunk.rows, int(chunk.goals[0]), edge, below, stop)
+def _trees(
+    chunk: InstanceSet, first: int, stop: _core.Stop, *, starts: Starts
+) -> tuple[NDArray[np.int32], NDArray[np.float64]] | Exception:
+    edge = np.empty((len(chunk), chunk.graph.n), dtype=np.int32)
+    below = np.empty(edge.shape)
+    begin, end = (limit[first : first + len(chunk)] for limit in starts[:2])
+    outcome = chunk.graph._kernel.label_trees(
+        chunk.weights, chunk.rows, int(chunk.goals[0]), begin, end, starts.vertex, starts.weight, edge, below, stop
+    )
     return _failure(chunk, chunk.rows, *outcome) if outcome[0] else (edge, below)
 
 
