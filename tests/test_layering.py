@@ -1,6 +1,7 @@
 """Imports go downwards only; the rooms of the house and who may enter which."""
 
 import ast
+import functools
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,7 @@ def modules() -> list[str]:
     return sorted(name for name in found if not name.endswith("__init__"))
 
 
+@functools.cache
 def imports(name: str) -> set[str]:
     """Modules of the package that are imported when `name` runs; imports for the type checker do not count."""
     tree = ast.parse((PACKAGE / (name.replace(".", "/") + ".py")).read_text())

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rhostar import certificates, datasets, errors, families, heuristics, lab, learners, utilities
+    from rhostar import certificates, datasets, errors, families, heuristics, lab, learners, report, utilities
     from rhostar.certificates.dimension import pseudo_dimension
     from rhostar.graph import Graph
     from rhostar.instances import Instance, InstanceSet
@@ -38,6 +38,7 @@ _HOME = {
     "lab": None,
     "learners": None,
     "pseudo_dimension": "certificates.dimension",
+    "report": None,
     "solve_many": "search.run",
     "utilities": None,
 }
@@ -63,6 +64,7 @@ __all__ = [
     "lab",
     "learners",
     "pseudo_dimension",
+    "report",
     "solve_many",
     "utilities",
 ]

@@ -1,0 +1,26 @@
+"""The report: one page that shows what was learned, how it does, what can be promised, and the searches themselves."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rhostar.report.comparison import build
+    from rhostar.report.html import render, write
+    from rhostar.report.method import Method
+    from rhostar.report.view import Report
+
+_HOME = {"Method": "method", "Report": "view", "build": "comparison", "render": "html", "write": "html"}
+
+__all__ = ["Method", "Report", "build", "render", "write"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'rhostar.report' has no attribute {name!r}")
+    value = getattr(import_module(f"rhostar.report.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,39 @@
+"""Numbers and vertices as people read them."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+import numpy as np
+
+from rhostar.instances import InstanceSet
+
+VERSION = version("rhostar")
+
+
+def percent(share: float) -> str:
+    """Return per cent with two digits that say something; what is not 0 never looks like 0.
+
+    >>> [percent(x) for x in (0.0, 0.00001, 0.00123, 0.0456, 0.3, 1.5)]
+    ['0 %', '0.001 %', '0.12 %', '4.6 %', '30 %', '150 %']
+    """
+    if share == 0 or not np.isfinite(share):
+        return "0 %" if share == 0 else "?"
+    percent = 100 * share
+    if percent >= 10:
+        return f"{percent:.0f} %"
+    digits = min(3, max(1, 1 - int(np.floor(np.log10(percent)))))
+    return f"{max(percent, 0.001):.{digits}f} %"
+
+
+def count(value: float) -> str:
+    """Return a mean of counts as people read it."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def vertex_name(instances: InstanceSet, v: int) -> str:
+    """Return the label of a vertex, or its number."""
+    labels, shape = instances.graph.labels, instances.graph.shape
+    if labels is not None:
+        return str(labels[v])
+    return f"cell ({v // shape[1]}, {v % shape[1]})" if shape is not None else f"vertex {v}"
