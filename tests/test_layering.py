@@ -22,7 +22,7 @@ LAYERS = [
     ["graph_parts", "snapshots"],
     ["instances"],
     ["parallel"],
-    ["search.reference", "search.trace"],
+    ["search.reference", "search.trace", "search.intervals", "search.line"],
     ["search.outcome"],
     ["search.run"],
     ["search.pieces"],

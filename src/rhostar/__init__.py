@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rhostar.graph import Graph
     from rhostar.instances import Instance, InstanceSet
     from rhostar.search.outcome import Run, Runs, Status
+    from rhostar.search.pieces import pieces
     from rhostar.search.run import astar, distances_to, gbfs, solve_many
     from rhostar.search.trace import Trace
     from rhostar.utilities import evaluate
@@ -37,6 +38,7 @@ _HOME = {
     "heuristics": None,
     "lab": None,
     "learners": None,
+    "pieces": "search.pieces",
     "pseudo_dimension": "certificates.dimension",
     "report": None,
     "solve_many": "search.run",
@@ -63,6 +65,7 @@ __all__ = [
     "heuristics",
     "lab",
     "learners",
+    "pieces",
     "pseudo_dimension",
     "report",
     "solve_many",

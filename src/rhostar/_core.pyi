@@ -79,6 +79,37 @@ class Graph:
         stop: Stop | None,
     ) -> tuple[int, int, int]: ...
     def distances_to(self, weights: NDArray[Any], goal: int, stop: Stop | None) -> tuple[Any, ...]: ...
+    def pieces(
+        self,
+        greedy: bool,
+        exact: NDArray[np.int64],
+        weights: _Floats,
+        source: int,
+        goal: int,
+        base: NDArray[np.int64],
+        direction: NDArray[np.int64],
+        low: NDArray[np.int64],
+        high: NDArray[np.int64],
+        reopen: bool,
+        budget: int,
+        limit: int,
+        stop: Stop | None,
+    ) -> tuple[Any, ...]: ...
+    def piece_trace(
+        self,
+        greedy: bool,
+        exact: NDArray[np.int64],
+        weights: _Floats,
+        unit: float,
+        source: int,
+        goal: int,
+        base: NDArray[np.int64],
+        direction: NDArray[np.int64],
+        place: NDArray[np.int64],
+        reopen: bool,
+        budget: int,
+        stop: Stop | None,
+    ) -> tuple[Any, ...]: ...
 
 def results_are(run: type, statuses: tuple[str, ...]) -> None: ...
 def wind_down() -> None: ...

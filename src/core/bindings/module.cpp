@@ -14,6 +14,7 @@ NB_MODULE(_core, module) {
   bind_query(module, graph);
   bind_labels(graph);
   bind_text(module);
+  bind_pieces(graph);
   module.def("wind_down", &Shutdown::begin);
   nb::module_::import_("atexit").attr("register")(module.attr("wind_down"));
   nb::set_leak_warnings(false);  // threads that end with the process may still hold a graph

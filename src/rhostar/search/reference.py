@@ -2,7 +2,8 @@
 
 Slow on purpose and free of cleverness: OPEN and CLOSED are Python sets, the next vertex is the
 minimum over OPEN, and the state is copied after every iteration. Sums are formed in the same order
-as in the compiled core, so both round alike. Nothing here is used to solve real problems.
+as in the compiled core, so both round alike; with integers or fractions for weights and ``rho`` they
+do not round at all. Nothing here is used to solve real problems.
 
 Letters: ``rho`` heuristic values, ``g`` cost of the path to a vertex that the pointers hold.
 """
@@ -59,7 +60,7 @@ def gbfs(children: Children, source: int, goal: int, rho: Sequence[float], budge
     open_: set[int] = {source}
     closed: set[int] = set()
     pointer: dict[int, int | None] = {source: None}
-    g = {source: 0.0}  # not part of the algorithm: what the path costs
+    g: dict[int, float] = {source: 0}  # not part of the algorithm: what the path costs
 
     def record() -> None:
         out.states.append(State(frozenset(open_), frozenset(closed), dict(pointer), dict(g)))
@@ -105,7 +106,7 @@ def astar(
     open_: set[int] = {source}
     closed: set[int] = set()
     pointer: dict[int, int | None] = {source: None}
-    g = {source: 0.0}
+    g: dict[int, float] = {source: 0}
     ignored = math.inf  # least g_new + pi over improvements of closed vertices that were not taken
 
     def record() -> None:
