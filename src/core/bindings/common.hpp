@@ -179,5 +179,6 @@ void bind_query(nb::module_& module, nb::class_<Graph>& graph);
 void bind_labels(nb::class_<Graph>& graph);
 void bind_text(nb::module_& module);
 void bind_pieces(nb::class_<Graph>& graph);
+void bind_ranking(nb::class_<Graph>& graph);
 
 }  // namespace rhostar::bindings
