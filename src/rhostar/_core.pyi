@@ -51,6 +51,32 @@ class Graph:
         bound_of: _Indices,
         stop: Stop | None,
     ) -> tuple[Any, ...]: ...
+    def rank(
+        self,
+        greedy: bool,
+        weights: NDArray[Any],
+        rows: NDArray[np.int64],
+        sources: _Indices,
+        goals: _Indices,
+        rho: _Floats,
+        reopen: bool,
+        budget: int,
+        path: _Indices | None,
+        path_end: NDArray[np.int64] | None,
+        stop: Stop | None,
+    ) -> tuple[Any, ...]: ...
+    def touched(
+        self,
+        greedy: bool,
+        weights: NDArray[Any],
+        rows: NDArray[np.int64],
+        sources: _Indices,
+        goals: _Indices,
+        rho: _Floats,
+        reopen: bool,
+        budget: int,
+        stop: Stop | None,
+    ) -> tuple[Any, ...]: ...
     def label_moments(
         self,
         weights: NDArray[Any],

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rhostar.learners.inconsistency import InconsistencyLP
     from rhostar.learners.landmarks import Landmarks
     from rhostar.learners.online import OnlineInconsistency
+    from rhostar.learners.ranking import SelfImitatedRanking
     from rhostar.learners.weights import LowerEnvelope, MeanWeights, PathUse
     from rhostar.learners.wrappers import BestOf, PerGoal, Quantised
 
@@ -29,6 +30,7 @@ _HOME = {
     "PerGoal": "wrappers",
     "Quantised": "wrappers",
     "Scorer": "base",
+    "SelfImitatedRanking": "ranking",
 }
 
 __all__ = [
@@ -44,6 +46,7 @@ __all__ = [
     "PerGoal",
     "Quantised",
     "Scorer",
+    "SelfImitatedRanking",
 ]
 
 

@@ -1,0 +1,243 @@
+"""ρ for greedy search (or A*) by imitating its own successes: vertices that led nowhere go up, the path's go down.
+
+A run selects some vertex u that is not on the path it returns while p, the vertex of the path that is next, waits
+in OPEN: had ρ_p been below ρ_u, that expansion would have been saved. Each such pair is a comparison that went the
+wrong way; pushing ρ_u up and ρ_p down is a step of the perceptron on it. Comparisons are counted as whole
+numbers, so that every number of jobs gives the same table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar import _core, arrays
+from rhostar.errors import InputError, StoppedError
+from rhostar.families import Provenance
+from rhostar.instances import InstanceSet
+from rhostar.learners.base import Learner, Seed, generator
+from rhostar.learners.objective import Blur, Initial, Objective, initial_table, spread
+from rhostar.learners.progress import progress
+from rhostar.learners.wrappers import hold_out
+from rhostar.parallel import map_chunks
+from rhostar.search.run import weight_error
+from rhostar.utilities import Algorithm, Utility
+
+# The core's failures, in its order (best_first.hpp, enum Status).
+_STOPPED, _BAD_WEIGHT = 3, 4
+
+
+class SelfImitatedRanking(Learner):
+    """Runs the search with the table it has, and makes it prefer the path it found to all it tried in vain.
+
+    Each iteration runs a batch of the training set, counts for every vertex how often it waited on the path less
+    how often it was in the way, divides by the size of the batch, clips, and takes a step of Adagrad, smoothed
+    over the graph; steps fall linearly to 0 within a round. Each round begins at the best table so far, which is
+    the initial one until another does better: the result is never worse than it on what it is judged on.
+
+    Parameters
+    ----------
+    initial
+        The table to start from: a learner, which is cloned and fitted, or an array; None is
+        :class:`MeanDistance`. If its values are too coarse to begin with, so is what is learned: where there are
+        several candidates, :class:`BestOf` tells.
+    algorithm, reopen
+        What to run: "gbfs" with scores ρ, or "astar" with scores g + ρ.
+    utility
+        What decides which table is best; None is the number of expansions. With A*, one that looks at the
+        cost as well keeps the answers good.
+    validation
+        What tables are judged on: None is the training set, a number the share of it that is held out (by
+        snapshots), else a set of instances.
+    steps
+        The first step of each round, in standard deviations of the initial table: tables learned from weights a
+        thousand times as large are a thousand times as large. Large steps leave traps behind, small ones polish.
+    iterations
+        Per round.
+    batch
+        Instances per iteration.
+    clip
+        Largest push of a vertex, in comparisons per instance.
+    damping
+        What Adagrad's sums of squares begin with: vertices that are pushed less often than its root per instance
+        take smaller steps.
+    blur
+        How far a step spreads over the graph, in edges; 0 not at all.
+    every
+        How many iterations lie between two judgements.
+    budget
+        Most expansions of a run; None is 100 n, which greedy search never reaches.
+    random_state, n_jobs, verbose
+        As for every learner.
+
+    Attributes
+    ----------
+    initial_
+        The table it started from.
+    history_
+        (k,) the mean of the utility at every judgement, the initial table first, lower is better.
+    best_
+        The mean at the table that was kept.
+    judged_on_
+        The instances it was chosen on, a :class:`rhostar.families.Provenance`.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(12, 12, neighbours=8)
+    >>> blocked = np.random.default_rng(0).random((60, 12, 12)) < 0.25
+    >>> blocked[:, 0, 0] = blocked[:, -1, -1] = False
+    >>> instances = rs.InstanceSet.from_obstacles(
+    ...     graph, blocked, 0, graph.n - 1, corner_cutting=True, infeasible="drop")
+    >>> learner = rs.learners.SelfImitatedRanking(random_state=0).fit(instances)
+    >>> bool(learner.best_ < learner.history_[0])
+    True
+    """
+
+    consistency = "Nothing is known: ρ is made for the order of vertices, not for costs."
+    algorithm: Algorithm
+
+    def __init__(
+        self,
+        initial: Initial = None,
+        *,
+        algorithm: Algorithm = "gbfs",
+        reopen: bool = True,
+        utility: Utility | None = None,
+        validation: float | InstanceSet | None = None,
+        steps: Sequence[float] = (0.4, 0.15, 0.05, 0.015),
+        iterations: int = 100,
+        batch: int = 50,
+        clip: float = 20.0,
+        damping: float = 0.01,
+        blur: float = 1.0,
+        every: int = 2,
+        budget: int | None = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.initial, self.algorithm, self.reopen, self.utility = initial, algorithm, reopen, utility
+        self.validation, self.steps, self.iterations, self.batch = validation, steps, iterations, batch
+        self.clip, self.damping, self.blur, self.every = clip, damping, blur, every
+        self.budget, self.random_state, self.n_jobs, self.verbose = budget, random_state, n_jobs, verbose
+
+    def _learn(self, instances: InstanceSet) -> dict[str, Any]:
+        steps = self._steps()
+        iterations, every = arrays.integer(self.iterations, "iterations", 1), arrays.integer(self.every, "every", 1)
+        batch = arrays.integer(self.batch, "batch", 1)
+        clip = _positive(self.clip, "clip")
+        damping = _positive(self.damping, "damping")
+        width = arrays.number(self.blur, "blur", "finite and not negative", lambda x: 0 <= x < np.inf)
+        rng = generator(self.random_state)
+        train, judged = instances, instances
+        if self.validation is not None:
+            train, judged = hold_out(instances, self.validation, rng)
+        if judged.graph is not train.graph and judged.graph != train.graph:
+            raise InputError("validation must be on the graph of the training set")
+        objective = Objective(judged, self.utility, self.algorithm, self.reopen, self.budget, self.n_jobs)
+        best = initial = initial_table(self.initial, train)
+        blur = Blur(train.graph, width)
+        unit = spread(initial, train)
+        goal = int(train.goals[0])
+        history = [objective.mean(best)]
+        least = history[0]
+        with progress("ranking", len(steps) * iterations, self.verbose) as advance:
+            for first in steps:
+                rho, squares = best.copy(), np.full(best.size, damping)
+                for i in range(iterations):
+                    chosen = rng.permutation(len(train))[:batch]
+                    pushes = comparisons(train[chosen], rho, objective) / chosen.size
+                    np.clip(pushes, -clip, clip, out=pushes)
+                    squares += pushes * pushes
+                    change = blur(pushes / np.sqrt(squares))
+                    change[goal] = 0.0
+                    rho -= first * unit * (1 - i / iterations) * change
+                    if (i + 1) % every == 0 or i + 1 == iterations:
+                        history.append(objective.mean(rho))
+                        if history[-1] < least:
+                            least, best = history[-1], rho.copy()
+                    advance(f"{least:.6g}")
+        return {
+            "rho_": best,
+            "initial_": initial,
+            "history_": np.array(history),
+            "best_": least,
+            "judged_on_": Provenance.of(judged),
+        }
+
+    def _steps(self) -> list[float]:
+        try:
+            steps = [_positive(step, f"steps[{k}]") for k, step in enumerate(self.steps)]
+        except TypeError:
+            raise InputError(f"steps must be a sequence of positive numbers, got {self.steps!r}") from None
+        if not steps:
+            raise InputError("steps must hold at least one number")
+        return steps
+
+
+def comparisons(instances: InstanceSet, rho: NDArray[np.float64], objective: Objective) -> NDArray[np.int64]:
+    """Return for each vertex how often it waited on a path less how often it was in the way, over all instances.
+
+    The goal's count is left at 0. Runs that find no path within the budget are left out.
+    """
+    parts = map_chunks(
+        _count,
+        instances,
+        n_jobs=objective.n_jobs,
+        greedy=objective.greedy,
+        rho=rho,
+        reopen=objective.reopen,
+        budget=objective.budget,
+    )
+    total = np.zeros(instances.graph.n, dtype=np.int64)
+    for part in parts:  # in order, so that the first offending instance is named whatever the number of jobs
+        if isinstance(part, Exception):
+            raise part
+        total += part
+    return total
+
+
+def _count(
+    chunk: InstanceSet,
+    first: int,
+    stop: _core.Stop,
+    *,
+    greedy: bool,
+    rho: NDArray[np.float64],
+    reopen: bool,
+    budget: int,
+) -> NDArray[np.int64] | Exception:
+    failure, offender, *columns = chunk.graph._kernel.rank(
+        greedy,
+        chunk.weights,
+        chunk.rows,
+        chunk.sources,
+        chunk.goals,
+        arrays.aligned(rho),
+        reopen,
+        budget,
+        None,
+        None,
+        stop,
+    )
+    if not failure:
+        return columns[-1]
+    return refusal(chunk, first + (columns[0].size if columns else 0), first, failure, offender)
+
+
+def refusal(chunk: InstanceSet, instance: int, first: int, failure: int, offender: int) -> Exception:
+    """Return the error behind a failure of the core at an instance of a chunk."""
+    if failure == _BAD_WEIGHT:
+        row = chunk.rows[instance - first]
+        return weight_error(chunk.graph, chunk.weights[row], offender, f"instance {instance}: weights")
+    if failure == _STOPPED:
+        return StoppedError("stopped")
+    return InputError(f"instance {instance}: the core refused its input (code {failure})")
+
+
+def _positive(value: Any, name: str) -> float:
+    return arrays.number(value, name, "positive and finite", lambda x: 0 < x < np.inf)
