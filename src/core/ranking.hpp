@@ -1,4 +1,5 @@
-// What learners want to know of runs: which vertices were selected before the path's, and which were generated.
+// What learners want to know of runs: which vertices were selected before the path's, which were generated, and
+// whether a set of runs is cheaper than it was.
 //
 // A vertex u off the path that is selected while the path's vertex p waits in OPEN is a comparison that went the
 // wrong way: rho_u was too low against rho_p. Such comparisons are counted as whole numbers, so sums over instances
@@ -142,6 +143,44 @@ TouchedOutcome touch_batch(const Batch<Arcs, W>& batch, Options options, Workspa
     all.ends.push_back(static_cast<std::int64_t>(log.vertices.size()));
   }
   all.vertices = std::move(log.vertices);
+  return all;
+}
+
+struct SpendingOutcome {
+  std::vector<std::int64_t> expanded;  // fewer than instances where `total` ran out
+  bool within = true;
+  Status failure = Status::solved;
+  std::int64_t offender = -1;
+};
+
+// Runs instances as long as together they expand fewer than `total` vertices.
+template <class Rule, class Arcs, class W>
+SpendingOutcome spend_batch(const Batch<Arcs, W>& batch, Options options, std::int64_t total, Workspace& workspace) {
+  SpendingOutcome all;
+  NoLog log;
+  Arcs arcs = batch.arcs;
+  const std::int64_t budget = options.budget;
+  for (std::int64_t i = 0; i < batch.size; ++i) {
+    if (options.interrupt && options.interrupt->requested()) {
+      all.failure = Status::stopped;
+      return all;
+    }
+    options.budget = std::min(budget, total);
+    arcs.weights = batch.weights + batch.rows[i] * batch.stride;
+    const Outcome out = search(arcs, Rule{batch.rho[batch.rho_of[i]]}, arcs.inner(batch.sources[i]),
+                               arcs.inner(batch.goals[i]), options, workspace, log);
+    if (out.status > Status::budget) {
+      all.failure = out.status;
+      all.offender = out.offender;
+      return all;
+    }
+    total -= out.expanded;
+    if (total <= 0) {
+      all.within = false;
+      return all;
+    }
+    all.expanded.push_back(out.expanded);
+  }
   return all;
 }
 

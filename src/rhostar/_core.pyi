@@ -77,6 +77,19 @@ class Graph:
         budget: int,
         stop: Stop | None,
     ) -> tuple[Any, ...]: ...
+    def spend(
+        self,
+        greedy: bool,
+        weights: NDArray[Any],
+        rows: NDArray[np.int64],
+        sources: _Indices,
+        goals: _Indices,
+        rho: _Floats,
+        reopen: bool,
+        budget: int,
+        total: int,
+        stop: Stop | None,
+    ) -> tuple[Any, ...]: ...
     def label_moments(
         self,
         weights: NDArray[Any],

@@ -6,7 +6,7 @@ namespace rhostar::bindings {
 
 namespace {
 
-// What both kernels take: a range of instances and one table for all of them.
+// What all kernels here take: a range of instances and one table for all of them.
 struct Range {
   Snapshots weights;
   Positions rows;
@@ -103,6 +103,20 @@ nb::tuple touched(Graph& graph, bool greedy, Snapshots weights, Positions rows, 
                         to_numpy(std::move(all.vertices)));
 }
 
+// (failure, offender, within, expanded)
+nb::tuple spend(Graph& graph, bool greedy, Snapshots weights, Positions rows, Indices sources, Indices goals,
+                Table rho, bool reopen, std::int64_t budget, std::int64_t total, Stop* stop) {
+  const Range range{weights, rows, sources, goals, rho};
+  if (!range.fits(graph)) return nb::make_tuple(bad_input, -1);
+  SpendingOutcome all;
+  const bool known = with_batch(graph, range, reopen, budget, stop, [&](const auto& batch, auto& options, auto& space) {
+    all = greedy ? spend_batch<GreedyRule>(batch, options, total, space)
+                 : spend_batch<AStarRule>(batch, options, total, space);
+  });
+  if (!known) return nb::make_tuple(bad_input, -1);
+  return nb::make_tuple(static_cast<int>(all.failure), all.offender, all.within, to_numpy(std::move(all.expanded)));
+}
+
 }  // namespace
 
 void bind_ranking(nb::class_<Graph>& graph) {
@@ -113,7 +127,10 @@ void bind_ranking(nb::class_<Graph>& graph) {
            nb::arg("path_end").noconvert().none(), nb::arg("stop").none())
       .def("touched", &touched, nb::arg("greedy"), nb::arg("weights").noconvert(), nb::arg("rows").noconvert(),
            nb::arg("sources").noconvert(), nb::arg("goals").noconvert(), nb::arg("rho").noconvert(),
-           nb::arg("reopen"), nb::arg("budget"), nb::arg("stop").none());
+           nb::arg("reopen"), nb::arg("budget"), nb::arg("stop").none())
+      .def("spend", &spend, nb::arg("greedy"), nb::arg("weights").noconvert(), nb::arg("rows").noconvert(),
+           nb::arg("sources").noconvert(), nb::arg("goals").noconvert(), nb::arg("rho").noconvert(),
+           nb::arg("reopen"), nb::arg("budget"), nb::arg("total"), nb::arg("stop").none());
 }
 
 }  // namespace rhostar::bindings

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rhostar.learners.base import Learner, Scorer
+    from rhostar.learners.bumps import BumpSearch
     from rhostar.learners.distances import MeanDistance
     from rhostar.learners.inconsistency import InconsistencyLP
     from rhostar.learners.landmarks import Landmarks
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "BestOf": "wrappers",
+    "BumpSearch": "bumps",
     "InconsistencyLP": "inconsistency",
     "Landmarks": "landmarks",
     "Learner": "base",
@@ -35,6 +37,7 @@ _HOME = {
 
 __all__ = [
     "BestOf",
+    "BumpSearch",
     "InconsistencyLP",
     "Landmarks",
     "Learner",

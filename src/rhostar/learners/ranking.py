@@ -15,19 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _core, arrays
-from rhostar.errors import InputError, StoppedError
+from rhostar.errors import InputError
 from rhostar.families import Provenance
 from rhostar.instances import InstanceSet
 from rhostar.learners.base import Learner, Seed, generator
-from rhostar.learners.objective import Blur, Initial, Objective, initial_table, spread
+from rhostar.learners.objective import Blur, Initial, Objective, initial_table, refusal, spread
 from rhostar.learners.progress import progress
 from rhostar.learners.wrappers import hold_out
 from rhostar.parallel import map_chunks
-from rhostar.search.run import weight_error
 from rhostar.utilities import Algorithm, Utility
-
-# The core's failures, in its order (best_first.hpp, enum Status).
-_STOPPED, _BAD_WEIGHT = 3, 4
 
 
 class SelfImitatedRanking(Learner):
@@ -227,16 +223,6 @@ def _count(
     if not failure:
         return columns[-1]
     return refusal(chunk, first + (columns[0].size if columns else 0), first, failure, offender)
-
-
-def refusal(chunk: InstanceSet, instance: int, first: int, failure: int, offender: int) -> Exception:
-    """Return the error behind a failure of the core at an instance of a chunk."""
-    if failure == _BAD_WEIGHT:
-        row = chunk.rows[instance - first]
-        return weight_error(chunk.graph, chunk.weights[row], offender, f"instance {instance}: weights")
-    if failure == _STOPPED:
-        return StoppedError("stopped")
-    return InputError(f"instance {instance}: the core refused its input (code {failure})")
 
 
 def _positive(value: Any, name: str) -> float:
