@@ -58,7 +58,7 @@ UTILITIES = {
 @pytest.mark.parametrize("utility", UTILITIES)
 def test_running_only_what_a_bump_reaches_changes_nothing(algorithm: str, utility: str, monkeypatch) -> None:
     instances = worlds(30, side=10)
-    options = {"algorithm": algorithm, "utility": UTILITIES[utility], "steps": 40 if utility == "custom" else 150}
+    options = {"algorithm": algorithm, "utility": UTILITIES[utility], "steps": 100 if utility == "custom" else 150}
     options["initial"] = noisy(instances)
     one = quick(**options).fit(instances)
     everything = lambda trial, support: np.ones(len(instances), dtype=bool)  # noqa: E731
