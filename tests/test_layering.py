@@ -26,7 +26,7 @@ LAYERS = [
     ["search.outcome"],
     ["search.run"],
     ["search.pieces"],
-    ["heuristics", "utilities", "families"],
+    ["drop_in", "heuristics", "utilities", "families"],
     ["certificates.*"],
     ["learners.*", "lab.*", "datasets.*", "certify"],
     ["report.*"],

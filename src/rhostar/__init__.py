@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rhostar import certificates, datasets, errors, families, heuristics, lab, learners, report, utilities
     from rhostar.certificates.dimension import pseudo_dimension
+    from rhostar.drop_in import astar_path
     from rhostar.graph import Graph
     from rhostar.instances import Instance, InstanceSet
     from rhostar.search.outcome import Run, Runs, Status
@@ -28,6 +29,7 @@ _HOME = {
     "Status": "search.outcome",
     "Trace": "search.trace",
     "astar": "search.run",
+    "astar_path": "drop_in",
     "certificates": None,
     "datasets": None,
     "distances_to": "search.run",
@@ -55,6 +57,7 @@ __all__ = [
     "Trace",
     "__version__",
     "astar",
+    "astar_path",
     "certificates",
     "datasets",
     "distances_to",

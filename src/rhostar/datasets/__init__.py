@@ -25,12 +25,17 @@ From a file to a set of instances in three lines, whatever the format::
     network = rs.datasets.read_edge_table("times.csv")              # or .parquet: tail, head, weight, snapshot
     goal = network.graph.vertex("work")
     instances = network.sample(500, goal=goal, seed=0)
+
+    network = rs.datasets.from_networkx(streets, "travel_time")     # an OSMnx graph; also from_igraph, from_pandas
+    goal = network.graph.vertex(53138)                              # the label is the OSM id
+    instances = network.sample(500, goal=goal, seed=0)
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rhostar.datasets.converters import from_igraph, from_networkx
     from rhostar.datasets.dimacs import read_dimacs
     from rhostar.datasets.edge_table import from_pandas, read_edge_table
     from rhostar.datasets.metr_la import read_metr_la
@@ -47,6 +52,8 @@ _HOME = {
     "Worlds": "worlds",
     "choose_goal": "sampling",
     "deduplicate": "sampling",
+    "from_igraph": "converters",
+    "from_networkx": "converters",
     "from_pandas": "edge_table",
     "read_dimacs": "dimacs",
     "read_edge_table": "edge_table",
@@ -67,6 +74,8 @@ __all__ = [
     "Worlds",
     "choose_goal",
     "deduplicate",
+    "from_igraph",
+    "from_networkx",
     "from_pandas",
     "read_dimacs",
     "read_edge_table",
