@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -157,3 +158,16 @@ def check_weights(weights: NDArray[Any], stop: Stop | None) -> tuple[int, int, N
 def scan_records(
     data: bytes, begin: int, letter: str, comments: str, kinds: str
 ) -> tuple[int, int, int, int, bool, _Indices, list[NDArray[Any]]]: ...
+def explore(
+    weights: NDArray[np.int64],
+    sources: _Indices,
+    goal: int,
+    greedy: bool,
+    reopen: bool,
+    limit: int,
+    measure: int,
+    bits: int,
+    progress: Callable[[int, float], object] | None,
+    stop: Stop | None,
+) -> tuple[Any, ...]: ...
+def shatter(ranks: NDArray[np.int32], stop: Stop | None) -> tuple[int, _Indices]: ...

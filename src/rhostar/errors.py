@@ -63,6 +63,10 @@ class FitError(RhostarError, RuntimeError):
     """A fit that came to no end: a linear program that is infeasible or out of time, and the like."""
 
 
+class WitnessError(InputError):
+    """A witness that does not show what it claims."""
+
+
 class StorageError(RhostarError, ValueError):
     """A saved file that is damaged, truncated or not ours."""
 
@@ -77,6 +81,10 @@ class ReadError(InputError):
     def __str__(self) -> str:
         where = self.path if self.line is None else f"{self.path}, line {self.line}"
         return f"{where}: {self.what}"
+
+
+class LimitError(RhostarError):
+    """An exact answer that was not reached within its limit; the message says how far it got."""
 
 
 class StoppedError(RhostarError):

@@ -180,5 +180,6 @@ void bind_labels(nb::class_<Graph>& graph);
 void bind_text(nb::module_& module);
 void bind_pieces(nb::class_<Graph>& graph);
 void bind_ranking(nb::class_<Graph>& graph);
+void bind_symbolic(nb::module_& module);
 
 }  // namespace rhostar::bindings

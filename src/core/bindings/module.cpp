@@ -16,6 +16,7 @@ NB_MODULE(_core, module) {
   bind_text(module);
   bind_pieces(graph);
   bind_ranking(graph);
+  bind_symbolic(module);
   module.def("wind_down", &Shutdown::begin);
   nb::module_::import_("atexit").attr("register")(module.attr("wind_down"));
   nb::set_leak_warnings(false);  // threads that end with the process may still hold a graph

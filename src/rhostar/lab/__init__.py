@@ -4,14 +4,50 @@ from importlib import import_module
 from typing import Any
 
 _HOME = {
+    "Behaviours": "behaviours",
+    "Region": "behaviours",
     "ShatteredSet": "codes",
+    "Shattering": "patterns",
+    "Witness": "witness",
     "cost_code": "codes",
     "expansion_code": "codes",
+    "instance_set": "exact",
     "interval_code": "codes",
+    "joint_behaviours": "behaviours",
+    "martelli": "constructions",
+    "path_costs": "constructions",
+    "powers_of_two": "constructions",
     "reopening_code": "codes",
+    "sharper_instances": "constructions",
+    "shattering": "patterns",
+    "star": "constructions",
+    "star_copies": "constructions",
+    "theorem5_instances": "constructions",
+    "verify": "witness",
 }
 
-__all__ = ["ShatteredSet", "cost_code", "expansion_code", "interval_code", "reopening_code"]
+__all__ = [
+    "Behaviours",
+    "Region",
+    "ShatteredSet",
+    "Shattering",
+    "Witness",
+    "cost_code",
+    "expansion_code",
+    "instance_set",
+    "interval_code",
+    "joint_behaviours",
+    "martelli",
+    "path_costs",
+    "powers_of_two",
+    "reopening_code",
+    "sharper_instances",
+    "shattering",
+    "star",
+    "star_copies",
+    "theorem5_instances",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,171 @@
+"""Instances in the form that exact work needs: integer weights, few vertices, one goal.
+
+Over the reals every comparison of an integer instance is ρ_i − ρ_j against an integer, and a value below
+an integer can be told from that integer by a multiple of 2⁻ᵏ with 2ᵏ > n. So witnesses are such multiples,
+and where n·G·2ᵏ < 2⁵² (G the cost of the dearest simple path) the floats of a search add them up exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar.errors import ArrayError, InfeasibleError, InputError, InstanceError, WeightError
+from rhostar.graph import Graph
+from rhostar.instances import Instance, InstanceSet
+
+Algorithm = Literal["astar", "gbfs"]
+Arcs = Mapping[tuple[int, int], float]
+"""The edges (tail, head) of one instance and their weights."""
+
+MOST_VERTICES = 64
+"""Sets of vertices are words of the machine."""
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """What the compiled symbolic execution takes."""
+
+    weights: NDArray[np.int64]
+    """(N, n, n); -1 says that there is no edge."""
+    sources: NDArray[np.int32]
+    goal: int
+    bits: int
+    """k: witnesses are multiples of 2⁻ᵏ."""
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return self.weights.shape[1]
+
+
+def instance_set(n: int, arcs: Sequence[Arcs], sources: int | Sequence[int], goal: int) -> InstanceSet:
+    """Return instances with edges of their own on one graph: the union, where what an instance lacks weighs inf.
+
+    Parameters
+    ----------
+    n
+        Number of vertices.
+    arcs
+        For each instance its edges (tail, head) and their weights.
+    sources
+        One start vertex, or one for each instance.
+    goal
+        The goal.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.lab.instance_set(3, [{(0, 1): 1, (1, 2): 1}, {(0, 2): 5}], sources=0, goal=2)
+    InstanceSet(2 instances, 2 snapshots of 3 edges, goal 2)
+    """
+    pairs = sorted({pair for one in arcs for pair in one})
+    if not pairs:
+        raise InfeasibleError("instance 0 has no edges, hence no path from its source to its goal")
+    position = {pair: e for e, pair in enumerate(pairs)}
+    weights = np.full((len(arcs), len(pairs)), np.inf)
+    for row, one in enumerate(arcs):
+        weights[row, [position[pair] for pair in one]] = list(one.values())
+    tail, head = np.array(pairs).T
+    graph = Graph.from_edges(n, tail, head)
+    return InstanceSet(graph, graph.arrange(weights), np.broadcast_to(np.asarray(sources), len(arcs)), goal)
+
+
+def gather(instances: InstanceSet | Sequence[Instance]) -> InstanceSet:
+    """Return a set as it is, and single instances as a set on the union of their edges.
+
+    Raises
+    ------
+    InstanceError
+        If they have different numbers of vertices or different goals, naming the first that differs.
+    """
+    if isinstance(instances, InstanceSet):
+        return instances
+    single = list(instances)
+    if not single:
+        raise InstanceError("instances must not be empty")
+    for i, one in enumerate(single):
+        if not isinstance(one, Instance):
+            raise InputError(f"instances[{i}] must be an Instance, got {type(one).__name__}")
+        if one.graph.n != single[0].graph.n:
+            raise InstanceError(
+                f"instances[{i}] has {one.graph.n} vertices, instances[0] has {single[0].graph.n}; "
+                "ρ needs one set of vertices"
+            )
+        if one.goal != single[0].goal:
+            raise InstanceError(f"instances[{i}] has goal {one.goal}, instances[0] has {single[0].goal}")
+    arcs = [
+        {
+            (int(v), int(c)): float(w)
+            for v, c, w in zip(one.graph.tail, one.graph.head, one.weights, strict=True)
+            if np.isfinite(w)
+        }
+        for one in single
+    ]
+    return instance_set(single[0].graph.n, arcs, [one.source for one in single], single[0].goal)
+
+
+def exact(instances: InstanceSet) -> Exact:
+    """Return the instances with integer weights.
+
+    Weights of a float type are taken where they are integers.
+
+    Raises
+    ------
+    InstanceError, InfeasibleError
+        If goals differ, or an instance has no path from its source to its goal.
+    WeightError
+        If a weight is not an integer, or so large that sums with ρ would round.
+    InputError
+        If there are more than 64 vertices.
+    """
+    graph, n = instances.graph, instances.graph.n
+    if n > MOST_VERTICES:
+        raise InputError(f"instances have {n} vertices; exact work is possible up to {MOST_VERTICES}")
+    if len(instances) == 0:
+        raise InstanceError("instances must not be empty")
+    goal = instances.goal
+    if not isinstance(goal, int):
+        i = int(np.argmax(instances.goals != instances.goals[0]))
+        raise InstanceError(
+            f"instance {i} has goal {instances.goals[i]}, instance 0 has {instances.goals[0]}; "
+            "take one goal at a time (by_goal)"
+        )
+    if n * len(instances) * n > 1 << 28:
+        raise ArrayError(f"{len(instances)} instances of {n} vertices are too many for exact work")
+    weights = np.full((len(instances), n, n), -1, dtype=np.int64)
+    for i, row in enumerate(instances.rows):
+        values = instances.weights[row]
+        present = np.isfinite(values)
+        whole = present & (values == np.floor(np.where(present, values, 0)))
+        if (present & ~whole).any():
+            e = int(np.argmax(present & ~whole))
+            raise WeightError(
+                f"instance {i}: the edge {graph.tail[e]} -> {graph.head[e]} weighs {values[e]}, which is no integer; "
+                "exact work needs integers (multiply fractions by a common denominator)"
+            )
+        tail, head = graph.tail[present], graph.head[present]
+        weights[i, tail, head] = values[present].astype(np.int64)
+        reached = graph._kernel.reaches(np.ascontiguousarray(values), goal)
+        if not reached[instances.sources[i]]:
+            raise InfeasibleError(f"instance {i} has no path from {instances.sources[i]} to {goal}")
+    bits = n.bit_length()  # 2^bits > n
+    dearest = int(np.sort(weights.max(axis=(0, 2)))[1:].clip(0).sum())
+    if n * max(dearest, 1) << bits >= 1 << 52:
+        raise WeightError(
+            f"paths may cost up to {dearest}; with {n} vertices, sums are exact below {(1 << 52 - bits) // n}"
+        )
+    return Exact(weights, np.ascontiguousarray(instances.sources, dtype=np.int32), goal, bits)
+
+
+def require_algorithm(algorithm: str) -> Algorithm:
+    """Return the algorithm, or raise :class:`InputError`."""
+    if algorithm == "astar":
+        return "astar"
+    if algorithm == "gbfs":
+        return "gbfs"
+    raise InputError(f"algorithm must be 'astar' or 'gbfs', got {algorithm!r}")
