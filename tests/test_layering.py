@@ -27,6 +27,7 @@ LAYERS = [
     ["search.run"],
     ["search.pieces"],
     ["drop_in", "heuristics", "utilities", "families"],
+    ["duals"],
     ["certificates.*"],
     ["learners.*", "lab.*", "datasets.*", "certify"],
     ["report.*"],

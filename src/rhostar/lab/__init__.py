@@ -5,11 +5,15 @@ from typing import Any
 
 _HOME = {
     "Behaviours": "behaviours",
+    "ConvexDual": "dual_functions",
+    "Dual": "dual_functions",
     "Region": "behaviours",
     "ShatteredSet": "codes",
     "Shattering": "patterns",
     "Witness": "witness",
     "cost_code": "codes",
+    "dual": "dual_functions",
+    "dual_inconsistency": "dual_functions",
     "expansion_code": "codes",
     "instance_set": "exact",
     "interval_code": "codes",
@@ -28,11 +32,15 @@ _HOME = {
 
 __all__ = [
     "Behaviours",
+    "ConvexDual",
+    "Dual",
     "Region",
     "ShatteredSet",
     "Shattering",
     "Witness",
     "cost_code",
+    "dual",
+    "dual_inconsistency",
     "expansion_code",
     "instance_set",
     "interval_code",
