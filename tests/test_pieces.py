@@ -292,7 +292,7 @@ def call(**changes: object) -> rs.search.pieces.Pieces:
         ({"algorithm": "bfs"}, rs.errors.InputError, "algorithm must be"),
         ({"budget": -1}, rs.errors.InputError, "budget must be at least 0"),
         ({"limit": 0}, rs.errors.InputError, "limit must be between"),
-        ({"limit": 1, "low": -3}, rs.errors.InputError, r"more than limit=1 pieces: they reach from -3 to .* of 1"),
+        ({"limit": 1, "low": -3}, rs.errors.LimitError, r"more than limit=1 pieces: they reach from -3 to .* of 1"),
     ],
 )
 def test_bad_input(changes: dict[str, object], error: type[Exception], message: str) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _core
-from rhostar.errors import InputError, UtilityError
+from rhostar.errors import InputError, LimitError, UtilityError
 from rhostar.instances import InstanceSet
 from rhostar.parallel import map_chunks
 from rhostar.search.intervals import Interval, Intervals
@@ -182,7 +182,7 @@ def _measure(
             values = utility.clip(raw).values
         except UtilityError as error:
             return UtilityError(f"{error} (instance {i} of the set, piece by piece)")
-        except InputError as error:
+        except (InputError, LimitError) as error:
             return error
         measured.append(_Measured(found.cuts, values, raw > utility.limit, found.snap.weights))
     return measured

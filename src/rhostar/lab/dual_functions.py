@@ -64,7 +64,7 @@ def dual(
 
     Raises
     ------
-    InputError
+    InputError, LimitError
         As :func:`rhostar.pieces`, naming the first offending instance.
 
     Examples

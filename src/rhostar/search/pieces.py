@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _core, arrays, snapshots
-from rhostar.errors import InputError, StoppedError
+from rhostar.errors import InputError, LimitError, StoppedError
 from rhostar.graph import Graph
 from rhostar.instances import Instance, InstanceSet
 from rhostar.search.intervals import Interval, Intervals, fraction
@@ -174,7 +174,9 @@ def pieces(
     Raises
     ------
     InputError
-        If low exceeds high, an argument has the wrong shape or values, or there are more than `limit` pieces.
+        If low exceeds high, or an argument has the wrong shape or values.
+    LimitError
+        If there are more than `limit` pieces; it says how far they reach.
 
     Examples
     --------
@@ -266,7 +268,7 @@ def pieces_on(
         raise StoppedError(f"{where}stopped")
     if not complete:
         reached = float(line.theta(int(p[-1]), int(q[-1])))
-        raise InputError(
+        raise LimitError(
             f"{where}there are more than limit={limit} pieces: they reach from {float(line.low):g} to "
             f"{reached:g} of {float(line.high):g}; raise limit or narrow the range"
         )
