@@ -100,20 +100,23 @@ struct Outcome {
 
 // ---------------------------------------------------------------- the loop
 
-template <class Key, class Rule, class Arcs, class Log>
+// Graphs up to this size stay in the caches by themselves. There instructions count, and nothing is fetched ahead; a
+// wider heap and blank records pay, which they do not where memory is waited for.
+constexpr std::int32_t largest_near = 20'000;
+
+template <class Key, bool near, class Rule, class Arcs, class Log>
 Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_t goal,
                    const Options& options, Workspace& workspace, Log& log) {
   // How many arcs are scanned between two looks at the interrupt.
   constexpr std::int64_t patience = 1 << 16;
-  // Smaller graphs stay in the caches by themselves.
-  const bool large = arcs.graph.n > 20'000;
 
   const Csr graph = arcs.graph;
-  workspace.begin();
+  if constexpr (near) workspace.begin_blank();
+  else workspace.begin();
   Node* const nodes = workspace.nodes();
   const std::uint32_t open = workspace.generation();
   const std::uint32_t closed = open + 1;
-  Heap<Key> heap = workspace.heap<Key>();
+  auto heap = workspace.template heap<Key, near ? 8 : 4>();
   Outcome out;
   double ignored = infinity;  // least g_new + pi over improvements of closed vertices that were not taken
   std::int64_t countdown = options.first_look;
@@ -139,8 +142,13 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
 
   const auto score = [&](double g, std::int32_t v) { return rule.score(g, arcs.outer(v)); };
 
+  const auto write_first = [&](std::int32_t v, double g, std::int32_t parent) {
+    nodes[v] = {g, parent, open};
+    if constexpr (near) workspace.note(v);
+  };
+
   if (!rule.readable(arcs.outer(source))) return fail(Status::bad_rho, arcs.outer(source));
-  nodes[source] = {0.0, -1, open};
+  write_first(source, 0.0, -1);
   if (!Key::fits(score(0.0, source))) return fail(Status::unfit, -1);
   heap.push(Key::make(score(0.0, source), arcs.tie(source)));
   log.add(Event::open, arcs.outer(source), 0.0);
@@ -162,7 +170,7 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
       if (options.interrupt && options.interrupt->requested()) return fail(Status::stopped, arcs.outer(v));
       countdown = patience;
     }
-    if (large) {  // the children's records come in while the heap is repaired
+    if constexpr (!near) {  // the children's records come in while the heap is repaired
       for (std::int32_t arc = begin; arc < end; ++arc) {
         __builtin_prefetch(nodes + graph.head[arc]);
         rule.prefetch(arcs, graph.head[arc]);
@@ -172,7 +180,7 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
       heap.vacate();  // where much is reopened, the records are at hand and the next key is often the least
     } else {
       heap.pop();
-      if (large && !heap.empty()) arcs.prefetch_row(heap.top());
+      if (!near && !heap.empty()) arcs.prefetch_row(heap.top());
     }
 
     arcs.enter(v);
@@ -190,8 +198,8 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
       if (is_bad(weight)) return fail(Status::bad_weight, arcs.edge(arc));
       const double g_new = g + static_cast<double>(weight);
       const bool fresh = child.stamp < open;
-      // One branch for what is most common by far: a vertex that is known and not improved.
-      if (!(fresh | (g_new < child.g))) continue;
+      // First of all what is most common by far: a vertex that is known and not improved.
+      if (near ? g_new >= child.g : !(fresh | (g_new < child.g))) continue;
 
       if (fresh) {
         if (g_new == infinity) {
@@ -199,13 +207,14 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
           return fail(Status::bad_weight, arcs.edge(arc));  // finite, but the sum is beyond the largest float
         }
         if (Rule::greedy && c == goal) {
-          child = {g_new, v, open};
+          write_first(c, g_new, v);
           log.add(Event::goal, arcs.outer(c), g_new);
           return finish(Status::solved);
         }
         if (!rule.readable(arcs.outer(c))) return fail(Status::bad_rho, arcs.outer(c));
         if (!Key::fits(score(g_new, c))) return fail(Status::unfit, -1);
-        child = {g_new, v, open};
+        write_first(c, g_new, v);
+        if constexpr (!near) __builtin_prefetch(graph.first_out + c);  // for when it is expanded
         heap.push(Key::make(score(g_new, c), arcs.tie(c)));
         ++out.generated;
         log.add(Event::open, arcs.outer(c), g_new);
@@ -237,14 +246,24 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
 
 // Integer weights are tried with narrow keys first: with an integer rho their scores fit as a rule, and if one does
 // not, the same search with wide keys gives the same run.
+template <bool near, class Rule, class Arcs, class Log>
+Outcome search_sized(const Arcs& arcs, const Rule& rule, std::int32_t source, std::int32_t goal,
+                     const Options& options, Workspace& workspace, Log& log) {
+  if constexpr (Arcs::ties_are_vertices && std::is_same_v<Log, NoLog> && std::is_integral_v<decltype(arcs.weight(0))>) {
+    const Outcome out = best_first<NarrowKey, near>(arcs, rule, source, goal, options, workspace, log);
+    if (out.status != Status::unfit) return out;
+  }
+  return best_first<Key, near>(arcs, rule, source, goal, options, workspace, log);
+}
+
+// Traces, and graphs that are rearranged, which are large, do with one kernel.
 template <class Rule, class Arcs, class Log>
 Outcome search(const Arcs& arcs, const Rule& rule, std::int32_t source, std::int32_t goal, const Options& options,
                Workspace& workspace, Log& log) {
-  if constexpr (Arcs::ties_are_vertices && std::is_same_v<Log, NoLog> && std::is_integral_v<decltype(arcs.weight(0))>) {
-    const Outcome out = best_first<NarrowKey>(arcs, rule, source, goal, options, workspace, log);
-    if (out.status != Status::unfit) return out;
-  }
-  return best_first<Key>(arcs, rule, source, goal, options, workspace, log);
+  if constexpr (Arcs::ties_are_vertices && std::is_same_v<Log, NoLog>)
+    if (arcs.graph.n <= largest_near)
+      return search_sized<true>(arcs, rule, source, goal, options, workspace, log);
+  return search_sized<false>(arcs, rule, source, goal, options, workspace, log);
 }
 
 // ---------------------------------------------------------------- one query, with its path

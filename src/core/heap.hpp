@@ -1,4 +1,4 @@
-// An indexed 4-ary heap ordered by (score, vertex): equal scores go to the smaller vertex (Assumption 2).
+// An indexed heap, 4-ary or 8-ary, ordered by (score, vertex): equal scores go to the smaller vertex (Assumption 2).
 //
 // A key packs the pair into 128 bits whose unsigned order is the order of the pair, so one comparison
 // without a branch decides both score and tie. The place of every vertex is kept, which makes decrease-key
@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace rhostar {
@@ -53,16 +54,16 @@ struct NarrowKey {
   bool operator<(const NarrowKey& other) const { return bits < other.bits; }
 };
 
-// 1 or 0, for arithmetic: a branch on the outcome would be mispredicted half of the time.
+// 1 or 0, for arithmetic.
 template <class Key>
 std::size_t less(const Key& a, const Key& b) {
   return static_cast<std::size_t>(a < b);
 }
 
-template <class Key>
+template <class Key, std::size_t arity = 4>
 class Heap {
  public:
-  // `storage` holds nothing but `nothing` between heaps, so that groups of four need no look at where the heap
+  // `storage` holds nothing but `nothing` between heaps, so that groups need no look at where the heap
   // ends; `places` has room for every vertex and need not be cleared.
   Heap(std::vector<Key>& storage, std::int32_t* places) : storage_(storage), places_(places) {
     if (storage_.empty()) storage_.assign(64, nothing);
@@ -101,7 +102,7 @@ class Heap {
     if (size == 0) return;
     std::size_t gap = 0;
     for (std::size_t first = 1; first < size; first = arity * gap + 1) {
-      const std::size_t least = least_of_four(keys, first);
+      const std::size_t least = least_of_group(keys, first);
       put(keys, gap, keys[least]);
       gap = least;
     }
@@ -121,13 +122,41 @@ class Heap {
   }
 
  private:
-  static constexpr std::size_t arity = 4;
   static constexpr Key nothing = Key::highest();
 
-  static std::size_t least_of_four(const Key* keys, std::size_t first) {
-    const std::size_t left = first + less(keys[first + 1], keys[first]);
-    const std::size_t right = first + 2 + less(keys[first + 3], keys[first + 2]);
-    return left ^ ((left ^ right) & -less(keys[right], keys[left]));
+  // Without branches, which would be mispredicted half of the time; and for the keys of searches without loading the
+  // winners of the first round once more, because the next level of the heap has to wait for it.
+  static std::size_t least_of_group(const Key* keys, std::size_t first) {
+    if constexpr (arity == 8) return first + least_of_eight(keys + first);
+    else return first + least_of_four(keys + first);
+  }
+  static std::size_t least_of_four(const Key* keys) {
+    const std::size_t i = less(keys[1], keys[0]), j = less(keys[3], keys[2]);
+    const std::size_t left = i, right = 2 + j;
+    if constexpr (std::is_same_v<Key, rhostar::Key>) {
+      const Key a{i ? keys[1].low : keys[0].low, i ? keys[1].high : keys[0].high};
+      const Key b{j ? keys[3].low : keys[2].low, j ? keys[3].high : keys[2].high};
+      return left ^ ((left ^ right) & -less(b, a));
+    } else {
+      return left ^ ((left ^ right) & -less(keys[right], keys[left]));
+    }
+  }
+
+  struct Candidate {
+    Key key;
+    std::size_t place;
+  };
+  static Candidate lesser(const Candidate& a, const Candidate& b) {
+    const bool second = b.key < a.key;
+    if constexpr (std::is_same_v<Key, rhostar::Key>)
+      return {{second ? b.key.low : a.key.low, second ? b.key.high : a.key.high}, second ? b.place : a.place};
+    else return {{second ? b.key.bits : a.key.bits}, second ? b.place : a.place};
+  }
+  static std::size_t least_of_eight(const Key* keys) {
+    const auto at = [keys](std::size_t i) { return Candidate{keys[i], i}; };
+    const Candidate left = lesser(lesser(at(0), at(1)), lesser(at(2), at(3)));
+    const Candidate right = lesser(lesser(at(4), at(5)), lesser(at(6), at(7)));
+    return right.key < left.key ? right.place : left.place;
   }
 
   [[gnu::noinline]] void grow() {
@@ -156,7 +185,7 @@ class Heap {
     Key* keys = keys_;
     std::size_t gap = 0;
     for (std::size_t first = 1; first < size_; first = arity * gap + 1) {
-      const std::size_t least = least_of_four(keys, first);
+      const std::size_t least = least_of_group(keys, first);
       if (!(keys[least] < key)) break;
       put(keys, gap, keys[least]);
       gap = least;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <new>
 #include <type_traits>
@@ -39,10 +40,10 @@ class Workspace {
   static constexpr std::size_t bytes_per_vertex = sizeof(Node) + sizeof(std::int32_t);
 
   Node* nodes() { return nodes_.get(); }
-  template <class K>
-  Heap<K> heap() {
-    if constexpr (std::is_same_v<K, Key>) return Heap<K>(keys_, places_.get());
-    else return Heap<K>(narrow_keys_, places_.get());
+  template <class K, std::size_t arity>
+  Heap<K, arity> heap() {
+    if constexpr (std::is_same_v<K, Key>) return Heap<K, arity>(keys_, places_.get());
+    else return Heap<K, arity>(narrow_keys_, places_.get());
   }
   std::uint32_t generation() const { return generation_; }
   // Later generations only: an earlier one would bring old records back to life.
@@ -50,15 +51,34 @@ class Workspace {
 
   // Start a query: everything written before becomes unseen.
   void begin() {
-    if (generation_ >= last_generation) {
-      std::memset(static_cast<void*>(nodes_.get()), 0, size_ * sizeof(Node));
-      generation_ = 0;
-    }
-    generation_ += 2;
+    next_generation();
+    blank_ = false;
   }
+
+  // The same, and g is NaN wherever nothing has been written since: no g_new is >= that, so one comparison tells
+  // both unseen and improved vertices from the rest. For queries that note what they write first, each vertex once.
+  void begin_blank() {
+    next_generation();
+    if (!blank_) {
+      noted_.resize(size_);
+      for (std::size_t v = 0; v < size_; ++v) nodes_[v].g = std::numeric_limits<double>::quiet_NaN();
+    }
+    for (std::size_t i = 0; i < note_count_; ++i) nodes_[noted_[i]].g = std::numeric_limits<double>::quiet_NaN();
+    blank_ = true;
+    note_count_ = 0;
+  }
+  void note(std::int32_t v) { noted_[note_count_++] = v; }
 
  private:
   static constexpr std::uint32_t last_generation = 0xFFFFFFFCu;
+  void next_generation() {
+    if (generation_ >= last_generation) {
+      std::memset(static_cast<void*>(nodes_.get()), 0, size_ * sizeof(Node));
+      generation_ = 0;
+      blank_ = false;
+    }
+    generation_ += 2;
+  }
   struct Free {
     void operator()(void* memory) const { std::free(memory); }
   };
@@ -70,6 +90,9 @@ class Workspace {
   std::vector<Key> keys_;
   std::vector<NarrowKey> narrow_keys_;
   std::uint32_t generation_ = 0;
+  bool blank_ = false;  // whether g is NaN but for the vertices noted
+  std::vector<std::int32_t> noted_;
+  std::size_t note_count_ = 0;
 };
 
 class WorkspacePool {
