@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rhostar.learners.distances import MeanDistance
     from rhostar.learners.inconsistency import InconsistencyLP
     from rhostar.learners.landmarks import Landmarks
+    from rhostar.learners.linear import LinearFamily
     from rhostar.learners.online import OnlineInconsistency
     from rhostar.learners.ranking import SelfImitatedRanking
     from rhostar.learners.weights import LowerEnvelope, MeanWeights, PathUse
@@ -24,6 +25,7 @@ _HOME = {
     "InconsistencyLP": "inconsistency",
     "Landmarks": "landmarks",
     "Learner": "base",
+    "LinearFamily": "linear",
     "LowerEnvelope": "weights",
     "MeanDistance": "distances",
     "MeanWeights": "weights",
@@ -41,6 +43,7 @@ __all__ = [
     "InconsistencyLP",
     "Landmarks",
     "Learner",
+    "LinearFamily",
     "LowerEnvelope",
     "MeanDistance",
     "MeanWeights",
