@@ -101,7 +101,9 @@ def worlds(count: int = 60, side: int = 14, seed: int = 0, scale: float = 1.0) -
 
 
 def quick(**options: object) -> rs.learners.SelfImitatedRanking:
-    return rs.learners.SelfImitatedRanking(**{"iterations": 12, "random_state": 0, "batch": 20} | options)
+    return rs.learners.SelfImitatedRanking(
+        **{"iterations": 12, "random_state": 0, "batch": 20, "blurs": (0, 1)} | options
+    )
 
 
 @pytest.mark.parametrize("algorithm", ["gbfs", "astar"])
@@ -117,7 +119,7 @@ def test_counts_are_the_same_for_any_number_of_jobs(algorithm: str) -> None:
     assert all((other == found[0]).all() for other in found)
 
 
-@pytest.mark.parametrize("options", [{}, {"algorithm": "astar"}, {"validation": 0.3}, {"blur": 0.0}])
+@pytest.mark.parametrize("options", [{}, {"algorithm": "astar"}, {"validation": 0.3}, {"blurs": 0.0}])
 def test_it_improves_and_is_never_worse_than_where_it_started(options: dict) -> None:
     instances = worlds()
     learner = quick(**options).fit(instances)
@@ -194,13 +196,15 @@ def test_blur_keeps_constants_and_spreads_as_far_as_it_says() -> None:
     ("options", "words"),
     [
         ({"steps": ()}, "steps"),
-        ({"steps": 3.0}, "steps must be a sequence"),
+        ({"steps": 0.0}, r"steps\[0\]"),
+        ({"blurs": None}, "blurs must be a number or a sequence"),
+        ({"steps": "large"}, "steps"),
         ({"steps": (1.0, -1.0)}, r"steps\[1\]"),
         ({"iterations": 0}, "iterations"),
         ({"batch": 0}, "batch"),
         ({"clip": math.nan}, "clip"),
         ({"damping": 0}, "damping"),
-        ({"blur": -1}, "blur"),
+        ({"blurs": (0, -1)}, r"blurs\[1\]"),
         ({"every": 0}, "every"),
         ({"budget": 0}, "budget"),
         ({"algorithm": "dijkstra"}, "algorithm"),

@@ -8,7 +8,8 @@ numbers, so that every number of jobs gives the same table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,10 @@ class SelfImitatedRanking(Learner):
 
     Each iteration runs a batch of the training set, counts for every vertex how often it waited on the path less
     how often it was in the way, divides by the size of the batch, clips, and takes a step of Adagrad, smoothed
-    over the graph; steps fall linearly to 0 within a round. Each round begins at the best table so far, which is
-    the initial one until another does better: the result is never worse than it on what it is judged on.
+    over the graph; steps fall linearly to 0 within a round. There is a round for each first step and each width of
+    the smoothing, each from the initial table, and the best of all tables met is kept, the initial one among
+    them: the result is never worse than it on what it is judged on. Which step is right differs widely: traps are
+    left behind by large ones alone, and fine tables are spoilt by them.
 
     Parameters
     ----------
@@ -49,8 +52,10 @@ class SelfImitatedRanking(Learner):
         What tables are judged on: None is the training set, a number the share of it that is held out (by
         snapshots), else a set of instances.
     steps
-        The first step of each round, in standard deviations of the initial table: tables learned from weights a
-        thousand times as large are a thousand times as large. Large steps leave traps behind, small ones polish.
+        The first step of a round, one or several, in standard deviations of the initial table: tables learned from
+        weights a thousand times as large are a thousand times as large.
+    blurs
+        How far a step spreads over the graph, one or several, in edges; 0 is not at all.
     iterations
         Per round.
     batch
@@ -60,8 +65,6 @@ class SelfImitatedRanking(Learner):
     damping
         What Adagrad's sums of squares begin with: vertices that are pushed less often than its root per instance
         take smaller steps.
-    blur
-        How far a step spreads over the graph, in edges; 0 not at all.
     every
         How many iterations lie between two judgements.
     budget
@@ -77,6 +80,8 @@ class SelfImitatedRanking(Learner):
         (k,) the mean of the utility at every judgement, the initial table first, lower is better.
     best_
         The mean at the table that was kept.
+    round_
+        (step, blur) of the round that found it; None where it is the initial table.
     judged_on_
         The instances it was chosen on, a :class:`rhostar.families.Provenance`.
 
@@ -104,13 +109,13 @@ class SelfImitatedRanking(Learner):
         reopen: bool = True,
         utility: Utility | None = None,
         validation: float | InstanceSet | None = None,
-        steps: Sequence[float] = (0.4, 0.15, 0.05, 0.015),
+        steps: float | Sequence[float] = (1.0, 0.4, 0.15, 0.05),
+        blurs: float | Sequence[float] = (0.0, 1.0, 2.0),
         iterations: int = 100,
         batch: int = 50,
         clip: float = 20.0,
         damping: float = 0.01,
-        blur: float = 1.0,
-        every: int = 2,
+        every: int = 4,
         budget: int | None = None,
         random_state: Seed = None,
         n_jobs: int | None = None,
@@ -118,16 +123,18 @@ class SelfImitatedRanking(Learner):
     ) -> None:
         self.initial, self.algorithm, self.reopen, self.utility = initial, algorithm, reopen, utility
         self.validation, self.steps, self.iterations, self.batch = validation, steps, iterations, batch
-        self.clip, self.damping, self.blur, self.every = clip, damping, blur, every
+        self.blurs, self.clip, self.damping, self.every = blurs, clip, damping, every
         self.budget, self.random_state, self.n_jobs, self.verbose = budget, random_state, n_jobs, verbose
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
-        steps = self._steps()
+        steps = _numbers(self.steps, "steps", "positive and finite", lambda x: 0 < x < np.inf)
+        widths = _numbers(self.blurs, "blurs", "finite and not negative", lambda x: 0 <= x < np.inf)
         iterations, every = arrays.integer(self.iterations, "iterations", 1), arrays.integer(self.every, "every", 1)
         batch = arrays.integer(self.batch, "batch", 1)
-        clip = _positive(self.clip, "clip")
-        damping = _positive(self.damping, "damping")
-        width = arrays.number(self.blur, "blur", "finite and not negative", lambda x: 0 <= x < np.inf)
+        clip, damping = (
+            arrays.number(value, name, "positive and finite", lambda x: 0 < x < np.inf)
+            for value, name in ((self.clip, "clip"), (self.damping, "damping"))
+        )
         rng = generator(self.random_state)
         train, judged = instances, instances
         if self.validation is not None:
@@ -136,14 +143,15 @@ class SelfImitatedRanking(Learner):
             raise InputError("validation must be on the graph of the training set")
         objective = Objective(judged, self.utility, self.algorithm, self.reopen, self.budget, self.n_jobs)
         best = initial = initial_table(self.initial, train)
-        blur = Blur(train.graph, width)
         unit = spread(initial, train)
         goal = int(train.goals[0])
         history = [objective.mean(best)]
-        least = history[0]
-        with progress("ranking", len(steps) * iterations, self.verbose) as advance:
-            for first in steps:
-                rho, squares = best.copy(), np.full(best.size, damping)
+        least, found_by = history[0], None
+        rounds = [(step, width) for width in widths for step in steps]
+        with progress("ranking", len(rounds) * iterations, self.verbose) as advance:
+            for step, width in rounds:
+                blur = Blur(train.graph, width)
+                rho, squares = initial.copy(), np.full(initial.size, damping)
                 for i in range(iterations):
                     chosen = rng.permutation(len(train))[:batch]
                     pushes = comparisons(train[chosen], rho, objective) / chosen.size
@@ -151,28 +159,20 @@ class SelfImitatedRanking(Learner):
                     squares += pushes * pushes
                     change = blur(pushes / np.sqrt(squares))
                     change[goal] = 0.0
-                    rho -= first * unit * (1 - i / iterations) * change
+                    rho -= step * unit * (1 - i / iterations) * change
                     if (i + 1) % every == 0 or i + 1 == iterations:
                         history.append(objective.mean(rho))
                         if history[-1] < least:
-                            least, best = history[-1], rho.copy()
+                            least, best, found_by = history[-1], rho.copy(), (step, width)
                     advance(f"{least:.6g}")
         return {
             "rho_": best,
             "initial_": initial,
             "history_": np.array(history),
             "best_": least,
+            "round_": found_by,
             "judged_on_": Provenance.of(judged),
         }
-
-    def _steps(self) -> list[float]:
-        try:
-            steps = [_positive(step, f"steps[{k}]") for k, step in enumerate(self.steps)]
-        except TypeError:
-            raise InputError(f"steps must be a sequence of positive numbers, got {self.steps!r}") from None
-        if not steps:
-            raise InputError("steps must hold at least one number")
-        return steps
 
 
 def comparisons(instances: InstanceSet, rho: NDArray[np.float64], objective: Objective) -> NDArray[np.int64]:
@@ -225,5 +225,13 @@ def _count(
     return refusal(chunk, first + (columns[0].size if columns else 0), first, failure, offender)
 
 
-def _positive(value: Any, name: str) -> float:
-    return arrays.number(value, name, "positive and finite", lambda x: 0 < x < np.inf)
+def _numbers(values: Any, name: str, what: str, accepted: Callable[[float], bool]) -> list[float]:
+    """Return one number or several as a list."""
+    given = [values] if isinstance(values, Real) else values
+    try:
+        found = [arrays.number(value, f"{name}[{k}]", what, accepted) for k, value in enumerate(given)]
+    except TypeError:
+        raise InputError(f"{name} must be a number or a sequence of numbers, got {values!r}") from None
+    if not found:
+        raise InputError(f"{name} must hold at least one number")
+    return found
