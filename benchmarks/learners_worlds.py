@@ -206,8 +206,8 @@ def markdown(result: dict) -> str:
         "# Learned tables for greedy search on worlds of obstacles",
         "",
         "Worlds of 201 x 201 cells, start at the bottom left, goal at the top right, corners may be cut. 200 training "
-        "worlds; tables are chosen on the validation worlds among the candidates counted in the column *tried* and measured on the "
-        "test worlds, each family by itself. Expansions are means; *rescaled* is (E − 200)/4800 within [0, 1]. *Fresh* "
+        "worlds; tables are chosen on the validation worlds, among as many as the column *tried* says, and measured on "
+        "the test worlds, each family by itself. Expansions are means; *rescaled* is (E − 200)/4800 within [0, 1]. *Fresh* "
         "leaves out test worlds that also stand, byte for byte, in the training set. The path is the number of edges "
         "of an optimal path: no search expands fewer vertices than some path has edges.",
         "",
