@@ -14,6 +14,7 @@ from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
 from rhostar.learners.base import Learner, one_of
 from rhostar.learners.distances import MeanDistance
+from rhostar.learners.smoothing import blur
 from rhostar.search.run import solve_many, weight_error
 from rhostar.utilities import Algorithm, Expansions, Utility, evaluate
 
@@ -129,34 +130,36 @@ def refusal(chunk: InstanceSet, instance: int, first: int, failure: int, offende
 
 
 class Blur:
-    """Smooths values over a graph: each vertex takes over a part of the mean of its neighbours, several times.
+    """Smooths values over a graph.
+
+    A Gaussian mean on grids; elsewhere each vertex takes over a part of the mean of its neighbours, several times.
 
     Parameters
     ----------
     graph
         The graph; edges count in both directions.
     width
-        How far values spread: the standard deviation in edges, about.
+        How far values spread, in edges: the standard deviation, on grids along each axis.
     """
 
     def __init__(self, graph: Graph, width: float) -> None:
-        self.rounds = int(np.ceil(2 * width * width))
+        self.graph, self.width = graph, width
+        self.rounds = 0 if graph.shape is not None else int(np.ceil(2 * width * width))
         if self.rounds == 0:
             return
         from scipy.sparse import csr_array
 
-        ones = np.ones(graph.m)
-        arcs = csr_array((ones, graph.head, graph.first_out), shape=(graph.n, graph.n))
+        arcs = csr_array((np.ones(graph.m), graph.head, graph.first_out), shape=(graph.n, graph.n))
         links = (arcs + arcs.T).tocsr()
-        links.data[:] = 1.0
-        degree = np.maximum(np.diff(links.indptr), 1)
-        self.share = width * width / self.rounds
-        links.data[:] = np.repeat(self.share / degree, np.diff(links.indptr))
-        self.links = links
-        self.kept = np.where(np.diff(links.indptr) > 0, 1 - self.share, 1.0)
+        degree = np.diff(links.indptr)
+        share = width * width / self.rounds
+        links.data[:] = np.repeat(share / np.maximum(degree, 1), degree)
+        self.links, self.kept = links, np.where(degree > 0, 1 - share, 1.0)
 
     def __call__(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the smoothed values."""
+        if self.graph.shape is not None:
+            return blur(self.graph, values, self.width)
         for _ in range(self.rounds):
             values = self.kept * values + self.links @ values
         return values

@@ -110,7 +110,7 @@ class SelfImitatedRanking(Learner):
         utility: Utility | None = None,
         validation: float | InstanceSet | None = None,
         steps: float | Sequence[float] = (1.0, 0.4, 0.15, 0.05),
-        blurs: float | Sequence[float] = (0.0, 1.0, 2.0),
+        blurs: float | Sequence[float] = (0.0, 1.0, 2.0, 4.0),
         iterations: int = 100,
         batch: int = 50,
         clip: float = 20.0,
