@@ -12,7 +12,7 @@ endif
 
 CORE := CMakeLists.txt pyproject.toml $(shell find src/core -name '*.[ch]pp')
 
-.PHONY: demo test lint build wheel bench-overhead bench-search test-sanitized lock clean help
+.PHONY: demo test lint build wheel bench-overhead bench-search bench-pieces test-sanitized lock clean help
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## solve something and show it as a picture
@@ -30,6 +30,9 @@ build: .venv/.built  ## (re)build the compiled core if it changed
 
 bench-search: .venv/.dev .venv/.built  ## this engine against its peers: JSON, Markdown, plot, the README's table
 	$(BIN)/python benchmarks/search.py
+
+bench-pieces: .venv/.built  ## pieces of runs along a line, against a grid of values
+	$(BIN)/python benchmarks/pieces.py
 
 bench-overhead: .venv/.built  ## what a call costs beyond the kernel, and a vertex in memory
 	$(BIN)/python benchmarks/overhead.py
