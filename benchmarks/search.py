@@ -2,6 +2,7 @@
 
     make bench-search                       the whole comparison, several minutes
     python benchmarks/search.py --quick     without the slowest peers on the large graphs
+    python benchmarks/search.py --real      Rome, San Joaquin and den520d alone, where RHOSTAR_DATA has them
 
 Every figure is a ratio of two times taken in the same round; medians over the rounds, with the least and the
 largest ratio beside them, because machines are noisy. Each turn is one query off the clock and one on it. Answers
@@ -241,7 +242,13 @@ def report(entry: dict) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="without rustworkx and networkx on the large graphs")
-    quick = parser.parse_args().quick
+    parser.add_argument("--real", action="store_true", help="the real networks alone; prints and writes nothing")
+    arguments = parser.parse_args()
+    quick = arguments.quick
+    if arguments.real:
+        for _, work in workloads.real():
+            queries(work, quick)
+        return
     road = workloads.road()
     result = {
         "versions": peers.versions(),
@@ -261,6 +268,8 @@ def main() -> None:
     ):
         result["large"][label] = queries(work, quick)
         del work
+    for label, work in workloads.real():
+        result["large"][label] = queries(work, quick)
     if quick:
         return
     from tables import write_results

@@ -38,6 +38,11 @@ def summary(result: dict) -> str:
     """Return a table: how many times as long each library takes."""
     columns = ["NetworKit", "scipy", "igraph", "rustworkx", "networkx"]
     lines = [f"| | rhostar | {' | '.join(columns)} |", "|---|--:|" + "--:|" * len(columns)]
+    died = {
+        f"{graph}: {label}": entry.get("igraph A*", "").startswith("killed")
+        for graph, entries in result["large"].items()
+        for label, entry in entries.items()
+    }
     for label, field in rows(result):
         cells = []
         for column in columns:
@@ -45,7 +50,7 @@ def summary(result: dict) -> str:
                 (row["ratio"], name) for name, row in field.items() if name.startswith(column) and "told" not in name
             ]
             cells.append(f"{min(times)[0]:.1f}×" if times else "")
-        if label.endswith("noisy, reopening"):
+        if died.get(label):
             cells[2] = "dies"
         lines.append(f"| {label} | {unit(field[US]['ms'])} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -23,19 +26,72 @@ class Workload(NamedTuple):
 def heuristics(graph: rs.Graph, weights: np.ndarray, goal: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Return rho = 0, a consistent rho, and a noisy one that is not.
 
-    The consistent one is the straight line at the least cost per length; the noisy one is 0.9 of the exact
+    The consistent one is the straight line at the least cost per length, or where there are no coordinates the best of
+    eight landmarks' differences; the noisy one is 0.9 of the exact
     cost-to-go, each value off by up to 10 % either way: it neither underestimates always nor is consistent.
     """
-    straight = rs.heuristics.euclidean(graph, goal)
-    length = np.hypot(*(graph.coordinates[graph.tail] - graph.coordinates[graph.head]).T)
-    scale = (weights / length).min() * (1 - 1e-12)
+    consistent = straight_line(graph, weights, goal)
     exact = rs.distances_to(graph, weights, goal)
     exact = np.where(np.isfinite(exact), exact, exact[np.isfinite(exact)].max())
     return {
         "zero": np.zeros(graph.n),
-        "consistent": straight * scale,
+        "consistent": consistent,
         "noisy": 0.9 * exact * rng.uniform(0.9, 1.1, graph.n),
     }
+
+
+def straight_line(graph: rs.Graph, weights: np.ndarray, goal: int) -> np.ndarray:
+    """Return a consistent rho: the straight line, or where that says nothing the differences to landmarks."""
+    if graph.coordinates is not None:
+        length = np.hypot(*(graph.coordinates[graph.tail] - graph.coordinates[graph.head]).T)
+        scale = np.divide(weights, length, out=np.full(graph.m, np.inf), where=length > 0).min() * (1 - 1e-12)
+        if scale > 0:
+            return rs.heuristics.euclidean(graph, goal) * scale
+    rho = np.zeros(graph.n)
+    for landmark in np.random.default_rng(0).choice(graph.n, 8, replace=False):
+        distance = rs.distances_to(graph, weights, int(landmark))
+        # d(v, L) <= w(v, c) + d(c, L): the difference to the goal's own distance is consistent.
+        rho = np.maximum(rho, distance - distance[goal])
+    return rho
+
+
+def real() -> Iterator[tuple[str, Workload]]:
+    """Return real networks, where RHOSTAR_DATA names a folder that has them: (f) Rome, (g) San Joaquin, (h) den520d."""
+    folder = Path(os.environ.get("RHOSTAR_DATA", ""))
+    kinds = {
+        "Rome": (
+            [folder / "roads" / "rome99.gr"],
+            rs.datasets.read_dimacs,
+        ),
+        "San Joaquin": (
+            [folder / "roads" / "TG.cnode.txt", folder / "roads" / "TG.cedge.txt"],
+            rs.datasets.read_node_edge,
+        ),
+        "den520d": (
+            [folder / "movingai" / "den520d.map"],
+            rs.datasets.read_map,
+        ),
+    }
+    for name, (files, read) in kinds.items():
+        if not os.environ.get("RHOSTAR_DATA") or not all(file.is_file() for file in files):
+            print(f"{name}: no data; set RHOSTAR_DATA to a folder that has {' and '.join(f.name for f in files)}")
+            continue
+        yield name, _connected(name, read(*files))
+
+
+def _connected(name: str, network: rs.datasets.Network) -> Workload:
+    """Return a long query on the largest strongly connected part, without edges that are never there."""
+    graph, weights = network.graph, network.weights[0].astype(np.float64)
+    there = weights < np.inf
+    present = rs.Graph.from_edges(
+        graph.n, graph.tail[there], graph.head[there], coordinates=graph.coordinates, length=weights[there]
+    )
+    part = present.largest_strong_part().graph
+    weights = np.array(part.length)
+    goal = rs.datasets.choose_goal(part)
+    exact = rs.distances_to(part, weights, goal)
+    source = int(np.argsort(exact)[int(0.9 * part.n)])  # farther than nine tenths of all vertices
+    return Workload(name, part, weights, source, goal, heuristics(part, weights, goal, np.random.default_rng(5)))
 
 
 def grid(side: int = 1000) -> Workload:

@@ -1,4 +1,4 @@
-"""Data in: readers and converters for networks of one's own, and how to sample them.
+"""Data in: readers and converters for networks of one's own, how to sample them, and distributions to draw from.
 
 From a file to a set of instances in three lines, whatever the format::
 
@@ -10,9 +10,9 @@ From a file to a set of instances in three lines, whatever the format::
     queries = rs.datasets.read_scenario("den520d.map.scen")
     instances = town.queries(queries)                               # or town.sample(500)
 
-    worlds = rs.datasets.read_worlds("forest/train")                # a folder of PNG files
-    instances = worlds.instances()                                  # lower left to upper right
-    first = instances[:100]
+    worlds = rs.datasets.read_worlds("forest/train")                # a folder of PNG files, 201 x 201 cells
+    instances = worlds[:100].instances(dtype="float32")             # lower left to upper right
+    train, test = instances.split(0.8, seed=0)
 
     roads = rs.datasets.read_node_edge("TG.cnode.txt", "TG.cedge.txt")
     goal = rs.datasets.choose_goal(roads.graph, roads.weights[0])
@@ -29,6 +29,12 @@ From a file to a set of instances in three lines, whatever the format::
     network = rs.datasets.from_networkx(streets, "travel_time")     # an OSMnx graph; also from_igraph, from_pandas
     goal = network.graph.vertex(53138)                              # the label is the OSM id
     instances = network.sample(500, goal=goal, seed=0)
+
+And without any file, where the law of the instances is to be known::
+
+    town = rs.datasets.city(1000, seed=0)                           # also terrain, obstacle_worlds, overlay, ...
+    train, test = town.draw(200, seed=1), town.draw(200, seed=2)    # independent instances, as many as you want
+    low, high = town.weight_bounds                                  # town.law says how they are distributed
 """
 
 from importlib import import_module
