@@ -43,6 +43,10 @@ def test_joblib_configuration_is_followed(batch) -> None:
         assert_equal(rs.solve_many(instances, rho), expected)
     with joblib.parallel_config(backend="threading", n_jobs=3):
         assert_equal(rs.solve_many(instances, rho), expected)
+    with joblib.parallel_config(n_jobs=2):
+        start = time.perf_counter()
+        assert_equal(rs.solve_many(instances, rho), expected)
+        assert time.perf_counter() - start < 0.9, "it does not wait for threads that are not there"
 
 
 def test_a_backend_that_begins_only_when_asked_is_not_waited_for(batch, monkeypatch: pytest.MonkeyPatch) -> None:

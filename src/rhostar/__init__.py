@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rhostar.drop_in import astar_path
     from rhostar.graph import Graph
     from rhostar.instances import Instance, InstanceSet
+    from rhostar.learners.auto import learn
     from rhostar.search.outcome import Run, Runs, Status
     from rhostar.search.pieces import pieces
     from rhostar.search.run import astar, distances_to, gbfs, solve_many
@@ -39,6 +40,7 @@ _HOME = {
     "gbfs": "search.run",
     "heuristics": None,
     "lab": None,
+    "learn": "learners.auto",
     "learners": None,
     "pieces": "search.pieces",
     "pseudo_dimension": "certificates.dimension",
@@ -67,6 +69,7 @@ __all__ = [
     "gbfs",
     "heuristics",
     "lab",
+    "learn",
     "learners",
     "pieces",
     "pseudo_dimension",

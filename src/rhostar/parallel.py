@@ -66,7 +66,8 @@ def map_chunks(
     counted = _Counted(function)
     tasks = (delayed(counted)(instances[begin:end], begin, stop, **arguments) for begin, end in pairwise(cuts.tolist()))
     try:
-        results = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator", pre_dispatch="all")(tasks)
+        # Told how many: with a preference and no backend joblib forgets what parallel_config said.
+        results = Parallel(n_jobs=jobs, prefer="threads", return_as="generator", pre_dispatch="all")(tasks)
         if _shares_memory():
             # joblib looks for results every 10 ms, longer than many a batch takes: ask it when they are there.
             counted.wait_for(finished=cuts.size - 1)

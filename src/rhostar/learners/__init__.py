@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rhostar.learners.auto import Auto
     from rhostar.learners.base import Learner, Scorer
     from rhostar.learners.bumps import BumpSearch
     from rhostar.learners.distances import MeanDistance
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from rhostar.learners.wrappers import BestOf, PerGoal, Quantised
 
 _HOME = {
+    "Auto": "auto",
     "BestOf": "wrappers",
     "BumpSearch": "bumps",
     "InconsistencyLP": "inconsistency",
@@ -38,6 +40,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Auto",
     "BestOf",
     "BumpSearch",
     "InconsistencyLP",
