@@ -14,6 +14,7 @@ CORE := CMakeLists.txt pyproject.toml $(shell find src/core -name '*.[ch]pp')
 
 .PHONY: demo test lint build wheel bench-overhead bench-search bench-pieces test-sanitized lock clean help
 .PHONY: demo test lint build wheel bench-overhead bench-reading bench-search test-sanitized lock clean help
+.PHONY: demo test lint build wheel bench-learners bench-overhead bench-search test-sanitized lock clean help
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## solve something and show it as a picture
@@ -36,6 +37,8 @@ bench-pieces: .venv/.built  ## pieces of runs along a line, against a grid of va
 	$(BIN)/python benchmarks/pieces.py
 bench-reading: .venv/.built  ## a million arcs of text; 800 MB of snapshots saved and mapped, with the memory held
 	$(BIN)/python benchmarks/reading.py
+bench-learners: .venv/.dev .venv/.built  ## learners on real data: JSON, Markdown, plots (some minutes)
+	$(BIN)/python benchmarks/learners.py
 
 bench-overhead: .venv/.built  ## what a call costs beyond the kernel, and a vertex in memory
 	$(BIN)/python benchmarks/overhead.py

@@ -104,6 +104,7 @@ def test_bins_are_exact_for_few_weights_and_close_for_many() -> None:
     for bins in (1, 12, None):
         merged = merge(many.graph, terms, bins)
         assert merged.share.sum() == pytest.approx(terms.share.sum())
+        assert merged.share @ merged.weight == pytest.approx(terms.share @ terms.weight), "bins have mean weights"
         if bins is not None:
             assert np.unique(many.graph.edge_index(merged.tail, merged.head), return_counts=True)[1].max() <= bins
         learner = rs.learners.InconsistencyLP(2.0, bins=bins).fit(many)

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import rhostar as rs
+from rhostar.learners.landmarks import _table
 from rhostar.learners.progress import progress
 from rhostar.learners.smoothing import blur
 from rhostar.learners.weights import edge_statistics
@@ -175,6 +176,12 @@ def test_landmarks_without_paths_say_nothing() -> None:
     rho = rs.learners.Landmarks(4, random_state=0).fit(instances).rho_
     assert (rho <= rs.distances_to(graph, [1.0, 2.0, 3.0], 2)).all()
     assert rho[0] == 3
+
+
+def test_a_landmark_upstream_counts_by_the_distances_from_it() -> None:
+    to, away = np.array([[0.0, np.inf, np.inf]]), np.array([[0.0, 1.0, 3.0]])  # 0 -> 1 -> 2, the landmark is 0
+    assert _table(to, away, 2).tolist() == [3.0, 2.0, 0.0]
+    assert _table(away, to, 0).tolist() == [0.0, 1.0, 3.0], "and the other way round"
 
 
 # ---------------------------------------------------------------- learners made from others

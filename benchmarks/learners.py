@@ -1,0 +1,72 @@
+"""Everything about learners: tables for A* on roads, for greedy search on worlds of obstacles.
+
+    make bench-learners                                   both, and benchmarks/results/learners.md over them
+    python benchmarks/learners.py metr_la                 one of them
+
+Seeds are fixed; what is chosen is chosen on training and validation parts, and reported on test parts.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib import import_module
+from pathlib import Path
+
+HERE = Path(__file__).parent
+PARTS = {"metr_la": "A* on the roads of Los Angeles", "worlds": "Greedy search on worlds of obstacles"}
+
+
+def main(chosen: list[str]) -> int:
+    unknown = [name for name in chosen if name not in PARTS]
+    if unknown:
+        print(f"unknown part {unknown[0]!r}; there are {', '.join(PARTS)}")
+        return 2
+    folder = HERE / "results"
+    folder.mkdir(exist_ok=True)
+    for name in chosen or [name for name in PARTS if (HERE / f"learners_{name}.py").exists()]:
+        import_module(f"learners_{name}").run(folder)
+    figures = {
+        name: json.loads(file.read_text()) for name in PARTS if (file := folder / f"learners_{name}.json").exists()
+    }
+    head = headlines(figures)
+    (folder / "learners.json").write_text(json.dumps(head, indent=1) + "\n")
+    (folder / "learners.md").write_text(overview(head))
+    print(f"written: {folder}/learners.md")
+    return 0
+
+
+def headlines(figures: dict) -> dict:
+    """Return the figures that matter most, from those of the parts."""
+    head: dict = {}
+    if "metr_la" in figures:
+        rows = figures["metr_la"]["learners"]
+        names = ["Dijkstra", *(f"program, penalty {p}" for p in (10.0, 1.5, 0.5))]
+        names += [f"bumps, penalty {p}" for p in (10.0, 1.5, 0.5)]
+        head["metr_la"] = {name: {key: rows[name][key] for key in ("expanded", "over")} for name in names}
+    if "worlds" in figures:
+        head["worlds"] = {
+            name: row["baselines"] | {"learned": row["learned"]["chosen"]["test"], "published": row["published"]}
+            for name, row in figures["worlds"]["families"].items()
+        }
+    return head
+
+
+def overview(head: dict) -> str:
+    """Return one page that leads to the parts."""
+    lines = ["# Learners, measured", ""]
+    lines += [f"- [{title}](learners_{name}.md)" for name, title in PARTS.items() if name in head]
+    if "metr_la" in head:
+        lines += ["", "## A* on roads", "", "| | expansions | above the optimum |", "|---|--:|--:|"]
+        lines += [f"| {name} | {row['expanded']:.1f} | {row['over']:.2f} % |" for name, row in head["metr_la"].items()]
+    if "worlds" in head:
+        lines += ["", "## Greedy search on worlds", "", "| family | Euclid | learned | path |", "|---|--:|--:|--:|"]
+        for name, row in head["worlds"].items():
+            lines.append(
+                f"| {name.replace('_', ' ')} | {row['Euclid']:,.0f} | {row['learned']:,.0f} | {row['path']:,.0f} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
