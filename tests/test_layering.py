@@ -28,10 +28,12 @@ LAYERS = [
     ["search.pieces"],
     ["drop_in", "heuristics", "utilities", "families"],
     ["duals"],
+    ["models"],
     ["certificates.*"],
     ["learners.*", "lab.*", "datasets.*", "certify"],
     ["report.*"],
-    ["cli.*", "cli"],
+    ["rhostar"],  # the public names, for those who use the package as its users do
+    ["cli.*"],
 ]
 ROOM = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 

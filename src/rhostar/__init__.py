@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rhostar.graph import Graph
     from rhostar.instances import Instance, InstanceSet
     from rhostar.learners.auto import learn
+    from rhostar.models import Model
     from rhostar.search.outcome import Run, Runs, Status
     from rhostar.search.pieces import pieces
     from rhostar.search.run import astar, distances_to, gbfs, solve_many
@@ -25,6 +26,7 @@ _HOME = {
     "Graph": "graph",
     "Instance": "instances",
     "InstanceSet": "instances",
+    "Model": "models",
     "Run": "search.outcome",
     "Runs": "search.outcome",
     "Status": "search.outcome",
@@ -53,6 +55,7 @@ __all__ = [
     "Graph",
     "Instance",
     "InstanceSet",
+    "Model",
     "Run",
     "Runs",
     "Status",

@@ -87,6 +87,10 @@ class LimitError(RhostarError):
     """An exact answer that was not reached within its limit; the message says how far it got."""
 
 
+class ModelError(InputError):
+    """A model that was fitted on another graph or for another goal."""
+
+
 class StoppedError(RhostarError):
     """A batch that was ended because another part of it failed or was interrupted."""
 

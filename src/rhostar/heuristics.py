@@ -6,12 +6,15 @@ of length, none of them overestimates.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import arrays
 from rhostar.errors import GraphError, InputError
 from rhostar.graph import Graph
+from rhostar.instances import InstanceSet
 
 _EARTH_RADIUS = 6_371_008.8
 """Mean radius of the earth in metres."""
@@ -40,8 +43,7 @@ def euclidean(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.floa
     >>> rs.heuristics.euclidean(rs.Graph.grid(2, 2), 0).round(3).tolist()
     [0.0, 1.0, 1.0, 1.414]
     """
-    dx, dy = _offsets(graph, goal)
-    return np.hypot(dx, dy) * _scale(scale)
+    return _euclidean(*_places(graph, goal)) * _scale(scale)
 
 
 def octile(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.float64]:
@@ -55,8 +57,7 @@ def octile(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.float64
     >>> rs.heuristics.octile(rs.Graph.grid(2, 3, neighbours=8), 0).round(3).tolist()
     [0.0, 1.0, 2.0, 1.0, 1.414, 2.414]
     """
-    dx, dy = _offsets(graph, goal)
-    return (np.maximum(dx, dy) + (np.sqrt(2.0) - 1.0) * np.minimum(dx, dy)) * _scale(scale)
+    return _octile(*_places(graph, goal)) * _scale(scale)
 
 
 def haversine(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.float64]:
@@ -72,24 +73,75 @@ def haversine(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.floa
     >>> round(rs.heuristics.haversine(graph, 1)[0] / 1000)  # Paris to Berlin in km
     877
     """
-    dx, dy = _offsets(graph, goal)
-    assert graph.coordinates is not None
-    latitude = np.radians(graph.coordinates[:, 1])
-    if (np.abs(graph.coordinates) > (360.0, 90.0)).any():
+    return _haversine(*_places(graph, goal)) * _scale(scale)
+
+
+def safe_scale(instances: InstanceSet, metric: Literal["euclidean", "octile", "haversine"] = "euclidean") -> float:
+    """Return the largest `scale` with which a heuristic overestimates on none of the instances.
+
+    That is the least weight per unit of its distance, over all edges and snapshots.
+
+    Parameters
+    ----------
+    instances
+        The instances; their graph needs coordinates.
+    metric
+        Which of the heuristics of this module.
+
+    Raises
+    ------
+    GraphError
+        If the graph has no coordinates.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> graph = rs.Graph.grid(2, 2)
+    >>> rs.heuristics.safe_scale(rs.InstanceSet(graph, 3 * graph.length, sources=0, goal=3))
+    3.0
+    """
+    if metric not in _METRICS:
+        raise InputError(f"metric must be one of {', '.join(map(repr, _METRICS))}, got {metric!r}")
+    graph = instances.graph
+    if graph.coordinates is None:
+        raise GraphError("the graph has no coordinates")
+    step = _METRICS[metric](graph.coordinates[graph.tail], graph.coordinates[graph.head])
+    least = np.full(graph.m, np.inf)
+    for row in np.unique(instances.rows):
+        np.minimum(least, instances.weights[row], out=least)
+    moves = (step > 0) & np.isfinite(least)
+    return float((least[moves] / step[moves]).min()) if moves.any() else 0.0
+
+
+def _euclidean(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    dx, dy = np.abs(a - b).T
+    return np.hypot(dx, dy)
+
+
+def _octile(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    dx, dy = np.abs(a - b).T
+    return np.maximum(dx, dy) + (np.sqrt(2.0) - 1.0) * np.minimum(dx, dy)
+
+
+def _haversine(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    if (np.abs(a) > (360.0, 90.0)).any() or (np.abs(b) > (360.0, 90.0)).any():
         raise GraphError("coordinates must be (longitude, latitude) in degrees")
-    half = np.sin(np.radians(dy) / 2) ** 2
-    half += np.cos(latitude) * np.cos(latitude[goal]) * np.sin(np.radians(dx) / 2) ** 2
-    return 2 * _EARTH_RADIUS * np.arcsin(np.sqrt(np.minimum(half, 1.0))) * _scale(scale)
+    dx, dy = np.radians(np.abs(a - b)).T
+    half = np.sin(dy / 2) ** 2
+    half += np.cos(np.radians(a[..., 1])) * np.cos(np.radians(b[..., 1])) * np.sin(dx / 2) ** 2
+    return 2 * _EARTH_RADIUS * np.arcsin(np.sqrt(np.minimum(half, 1.0)))
 
 
-def _offsets(graph: Graph, goal: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+_METRICS = {"euclidean": _euclidean, "octile": _octile, "haversine": _haversine}
+
+
+def _places(graph: Graph, goal: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if not isinstance(graph, Graph):
         raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
     if graph.coordinates is None:
         raise GraphError("the graph has no coordinates")
     goal = arrays.vertex(goal, "goal", graph.n)
-    dx, dy = np.abs(graph.coordinates - graph.coordinates[goal]).T
-    return dx, dy
+    return graph.coordinates, graph.coordinates[goal]
 
 
 def _scale(scale: float) -> float:

@@ -4,14 +4,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rhostar.report.comparison import build
+    from rhostar.report.comparison import build, compare
     from rhostar.report.html import render, write
     from rhostar.report.method import Method
+    from rhostar.report.timing import Timing, time_methods
     from rhostar.report.view import Report
 
-_HOME = {"Method": "method", "Report": "view", "build": "comparison", "render": "html", "write": "html"}
+_HOME = {
+    "Method": "method",
+    "Report": "view",
+    "Timing": "timing",
+    "build": "comparison",
+    "compare": "comparison",
+    "render": "html",
+    "time_methods": "timing",
+    "write": "html",
+}
 
-__all__ = ["Method", "Report", "build", "render", "write"]
+__all__ = ["Method", "Report", "Timing", "build", "compare", "render", "time_methods", "write"]
 
 
 def __getattr__(name: str) -> Any:

@@ -98,20 +98,11 @@ def build(
     >>> [(m.name, round(m.expansions, 1), m.excess) for m in report.methods]
     [('Dijkstra', 399.0, 0.0), ('Euclid', 396.0, 0.0)]
     """
-    chosen = {str(name): _method(name, given) for name, given in methods.items()}
-    if not chosen:
-        raise InputError("methods must name at least one heuristic")
-    if not isinstance(instances, InstanceSet) or len(instances) == 0:
-        raise InputError("instances must be an InstanceSet with at least one instance")
+    chosen = as_methods(instances, methods)
     options: dict[str, Any] = {"budget": budget, "n_jobs": n_jobs}
-    optimum = solve_many(instances, np.zeros(instances.graph.n), n_jobs=n_jobs).cost
-    runs = {
-        name: solve_many(instances, m.table, algorithm=m.algorithm, reopen=m.reopen, **options)
-        for name, m in chosen.items()
-    }
-    first = next((name for name, m in chosen.items() if m.kind == "baseline"), next(iter(chosen)))
-    reference = runs[first].expanded.mean()
-    views = tuple(_view(name, m, runs[name], optimum, reference) for name, m in chosen.items())
+    optimum, runs = _run(instances, chosen, options)
+    first = _first_baseline(chosen)
+    views = _views(chosen, runs, optimum)
     hero = next((v for v in views if v.kind == "learned"), views[-1])
     picked = pick(runs[first], runs[hero.name], scenes)
     return Report(
@@ -131,14 +122,65 @@ def build(
     )
 
 
-def _method(name: Any, given: Any) -> Method:
-    if isinstance(given, Method):
+def compare(
+    instances: InstanceSet, methods: Mapping[str, Any], *, budget: int | None = None, n_jobs: int | None = None
+) -> tuple[MethodView, ...]:
+    """Return how each method does on the instances: the numbers of :func:`build` without a page.
+
+    Parameters and errors are those of :func:`build`.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(20, 20)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 20], goal=399)
+    >>> rs.report.compare(instances, {"Dijkstra": np.zeros(400)})[0].expansions
+    398.5
+    """
+    chosen = as_methods(instances, methods)
+    optimum, runs = _run(instances, chosen, {"budget": budget, "n_jobs": n_jobs})
+    return _views(chosen, runs, optimum)
+
+
+def as_methods(instances: InstanceSet, methods: Mapping[str, Any]) -> dict[str, Method]:
+    """Return what was given as methods, or raise :class:`InputError`."""
+    if not isinstance(instances, InstanceSet) or len(instances) == 0:
+        raise InputError("instances must be an InstanceSet with at least one instance")
+    found = {}
+    for name, given in methods.items():
         method = given
-    else:
-        method = Method(given, kind="learned" if hasattr(given, "rho_") else "baseline")
-    if method.algorithm not in ("astar", "gbfs") or method.kind not in ("baseline", "learned"):
-        raise InputError(f"method {name!r} must be for 'astar' or 'gbfs' and 'baseline' or 'learned', got {method!r}")
-    return method
+        if not isinstance(given, Method):
+            method = Method(given, kind="learned" if hasattr(given, "rho_") else "baseline")
+        if method.algorithm not in ("astar", "gbfs") or method.kind not in ("baseline", "learned"):
+            raise InputError(
+                f"method {name!r} must be for 'astar' or 'gbfs' and 'baseline' or 'learned', got {method!r}"
+            )
+        found[str(name)] = method
+    if not found:
+        raise InputError("methods must name at least one heuristic")
+    return found
+
+
+def _run(
+    instances: InstanceSet, methods: Mapping[str, Method], options: Mapping[str, Any]
+) -> tuple[NDArray[np.float64], dict[str, Runs]]:
+    optimum = solve_many(instances, np.zeros(instances.graph.n), n_jobs=options["n_jobs"]).cost
+    runs = {
+        name: solve_many(instances, m.table, algorithm=m.algorithm, reopen=m.reopen, **options)
+        for name, m in methods.items()
+    }
+    return optimum, runs
+
+
+def _first_baseline(methods: Mapping[str, Method]) -> str:
+    return next((name for name, m in methods.items() if m.kind == "baseline"), next(iter(methods)))
+
+
+def _views(
+    methods: Mapping[str, Method], runs: Mapping[str, Runs], optimum: NDArray[np.float64]
+) -> tuple[MethodView, ...]:
+    reference = float(runs[_first_baseline(methods)].expanded.mean())
+    return tuple(_view(name, method, runs[name], optimum, reference) for name, method in methods.items())
 
 
 # ---------------------------------------------------------------- numbers

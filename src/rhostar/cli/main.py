@@ -1,0 +1,114 @@
+"""The entry point: one line for what went wrong, and an exit code that tells what kind of thing it was."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from rhostar.cli import data, model
+from rhostar.cli.output import BAD_INPUT, INTERRUPTED, OK
+
+app = typer.Typer(
+    name="rhostar",
+    help="Learned heuristic values for A* and greedy best-first search: fit, run, certify.",
+    epilog="Exit codes: 0 done, 1 no path, 2 bad input, 3 budget exhausted, 130 interrupted.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("import")(data.import_)
+app.command("info")(data.info)
+app.command("fit")(model.fit)
+app.command("solve")(model.solve)
+app.command("evaluate")(model.evaluate)
+app.command("bench")(model.bench)
+app.command("report")(model.report)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print(f"rhostar {version('rhostar')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    if debug:
+        os.environ["RHOSTAR_DEBUG"] = "1"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments
+        What follows the program's name; None takes ``sys.argv[1:]``.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given or bool(os.environ.get("RHOSTAR_DEBUG"))
+    # --debug is welcome anywhere.
+    given = [word for word in given if word != "--debug"]
+    try:
+        result: Any = app(args=given, prog_name="rhostar", standalone_mode=False)
+        sys.stdout.flush()
+        if result == INTERRUPTED:  # the parser has seen the interrupt first
+            return _complain("interrupted", INTERRUPTED)
+        return result if isinstance(result, int) else OK
+    except (KeyboardInterrupt, typer.Abort):
+        if debug:
+            raise
+        return _complain("interrupted", INTERRUPTED)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except Exception as error:
+        if debug:
+            raise
+        if hasattr(error, "format_message"):  # wrong options
+            if type(error).__name__ == "NoArgsIsHelpError":
+                print(error.format_message())
+                return OK
+            context = getattr(error, "ctx", None)
+            hint = f" (see {context.command_path} --help)" if context is not None else ""
+            return _complain(f"{error.format_message()}{hint}", BAD_INPUT)
+        from rhostar.errors import RhostarError, StoppedError
+
+        if isinstance(error, StoppedError):
+            return _complain("interrupted", INTERRUPTED)
+        if isinstance(error, RhostarError | OSError):
+            return _complain(str(error), BAD_INPUT)
+        if isinstance(error, MemoryError):
+            return _complain("out of memory", BAD_INPUT)
+        return _complain(f"{type(error).__name__}: {error} (a bug: please report it with --debug)", BAD_INPUT)
+
+
+def _complain(what: str, code: int) -> int:
+    """Print one line."""
+    print(f"rhostar: {' '.join(what.split())}", file=sys.stderr)
+    return code
+
+
+def run() -> None:
+    """Be the program ``rhostar``."""
+    sys.exit(main())
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,99 @@
+"""What commands print: a table or JSON to standard output, progress and complaints to standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of a table.")]
+
+OK, NO_PATH, BAD_INPUT, OUT_OF_BUDGET, INTERRUPTED = 0, 1, 2, 3, 130
+"""Exit codes."""
+
+
+def emit(value: Mapping[str, Any], as_json: bool, text: str | None = None) -> None:
+    """Print a result: as JSON, as the given text, or as a list of its entries."""
+    if as_json:
+        print(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+    elif text is not None:
+        print(text)
+    else:
+        pairs([(key.replace("_", " "), entry) for key, entry in value.items()])
+
+
+def pairs(rows: Sequence[tuple[str, Any]]) -> None:
+    """Print (what, value) lines."""
+    width = max((len(what) for what, _ in rows), default=0)
+    for what, value in rows:
+        print(f"{what:{width}}  {words(value)}")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, text_columns: int = 1) -> str:
+    """Return a table; the first columns are text, the others numbers.
+
+    >>> print(table(["who", "count"], [["a", 1], ["long name", 20]]))
+    who        count
+    a              1
+    long name     20
+    """
+    cells = [list(head), *([words(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[k]) for row in cells) for k in range(len(head))]
+    lines = (
+        "  ".join(
+            cell.ljust(width) if k < text_columns else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    )
+    return "\n".join(lines)
+
+
+def words(value: Any) -> str:
+    """Return a value as people read it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}" if abs(value) >= 10_000 else str(value)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {words(entry)}" for key, entry in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(words(entry) for entry in value)
+    return "none" if value is None else str(value)
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: numbers that are not finite become null, arrays lists."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+@contextmanager
+def working(what: str, *, quiet: bool = False) -> Iterator[None]:
+    """Show that something long is going on, where somebody is watching."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
+
+
+def watching(as_json: bool) -> bool:
+    """Return whether progress bars have anyone to look at them."""
+    return sys.stderr.isatty() and not as_json

@@ -1,0 +1,294 @@
+"""The command line: every command, its exit codes, and one clear line for whatever goes wrong."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rhostar as rs
+from rhostar.cli.main import main
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A saved set, a model fitted on a part of it, and a set on another graph."""
+    home = tmp_path_factory.mktemp("cli")
+    graph = rs.Graph.grid(6, 7)
+    weights = np.random.default_rng(0).integers(1, 9, size=(60, graph.m)).astype(float)
+    rs.InstanceSet(graph, weights, sources=np.arange(30).repeat(2), goal=41).save(home / "set")
+    other = rs.Graph.grid(7, 6)
+    rs.InstanceSet(other, other.length, sources=[0, 1], goal=41).save(home / "other")
+    assert main(["fit", str(home / "set"), "-o", str(home / "model.npz"), "-l", "MeanDistance", "--json"]) == 0
+    (home / "edges.csv").write_text("tail,head,weight\na,b,1\nb,c,2\nc,a,3\nc,d,1\n")
+    return home
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
+    capsys.readouterr()
+    code = main([str(word) for word in words])
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def answer(capsys: pytest.CaptureFixture[str], *words: object) -> dict:
+    code, out, err = run(capsys, *words, "--json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+# ---------------------------------------------------------------- what commands do
+
+
+def test_import_and_info(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    found = answer(capsys, "import", data / "edges.csv", "-o", tmp_path / "set", "-n", 50, "--goal", "d", "--seed", 3)
+    assert (found["instances"], found["vertices"], found["edges"], found["goals"]) == (50, 4, 4, [3])
+    assert answer(capsys, "info", tmp_path / "set") | {"written": found["written"]} == found
+    code, out, _ = run(capsys, "info", data / "model.npz")
+    assert code == 0
+    assert "MeanDistance" in out
+    assert "42 unseen" not in out
+    assert answer(capsys, "info", data / "model.npz")["learned_from"] == 42
+
+
+@pytest.mark.parametrize(
+    ("files", "n"),
+    [
+        (["roads/rome99.gr"], 3353),
+        (["movingai/room-64-64-8.map"], 4096),
+        (["roads/TG.cnode.txt", "roads/TG.cedge.txt"], 18263),
+        (["metr_la/metr_la_week.npz"], 195),
+    ],
+    ids=["dimacs", "map", "nodes", "metr-la"],
+)
+def test_import_reads_real_files(capsys: pytest.CaptureFixture[str], tmp_path: Path, files: list[str], n: int) -> None:
+    home = os.environ.get("RHOSTAR_DATA")
+    if not home:
+        pytest.skip("RHOSTAR_DATA names no folder with real data")
+    found = answer(capsys, "import", *(Path(home) / f for f in files), "-o", tmp_path / "set", "-n", 20)
+    assert found["vertices"] == n
+    assert found["instances"] == 20
+
+
+def test_fit_takes_parameters_and_splits(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.npz"
+    found = answer(
+        capsys, "fit", data / "set", "-o", out, "-l", "MeanDistance", "-s", "statistic=min", "--fraction", 0.5
+    )
+    assert (found["learned_from"], found["unseen"]) == (30, 30)
+    model = rs.Model.load(out)
+    assert model.parameters["statistic"] == "min"
+    instances = rs.InstanceSet.load(data / "set")
+    train = instances.split(0.5, 0)[0]
+    assert np.array_equal(model.rho_, rs.learners.MeanDistance(statistic="min").fit(train).rho_)
+    assert answer(capsys, "fit", data / "set", "-o", out, "-l", "MeanDistance", "--fraction", 1)["unseen"] == 0
+    code, _, err = run(capsys, "evaluate", data / "set", "-m", out)
+    assert code == 2
+    assert "all 60 instances were learned from" in err
+    assert run(capsys, "evaluate", data / "set", "-m", out, "--all")[0] == 0
+
+
+def test_solve_finds_what_the_library_finds(capsys: pytest.CaptureFixture[str], data: Path) -> None:
+    instances, model = rs.InstanceSet.load(data / "set"), rs.Model.load(data / "model.npz")
+    found = answer(capsys, "solve", data / "set", "-m", data / "model.npz", "-i", 9)
+    expected = rs.astar(*instances[9], model.rho_)
+    assert (found["cost"], found["expanded"], found["path"]) == (
+        expected.cost,
+        expected.expanded,
+        expected.path.tolist(),
+    )
+    found = answer(capsys, "solve", data / "set", "-m", data / "model.npz", "-i", 9, "-a", "gbfs")
+    assert found["expanded"] == rs.gbfs(*instances[9], model.rho_).expanded
+    found = answer(capsys, "solve", data / "set", "-i", 9, "--source", "0,3", "--goal", "12", "-b", "euclidean")
+    assert found["path"][0] == 3
+    assert found["path"][-1] == 12
+    assert answer(capsys, "solve", data / "set", "--source", "4", "--goal", "4")["cost"] == 0
+
+
+def test_exit_codes_tell_what_happened(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    assert run(capsys, "solve", data / "set")[0] == 0
+    graph = rs.Graph.from_edges(3, [0, 1], [1, 2])
+    rs.InstanceSet(graph, [1.0, 1.0], [0], 2).save(tmp_path / "line")
+    code, out, err = run(capsys, "solve", tmp_path / "line", "--source", "2", "--goal", "0")
+    assert (code, err) == (1, "")
+    assert "no_path" in out
+    code, out, err = run(capsys, "solve", data / "set", "--budget", 1, "--json")
+    assert (code, err) == (3, "")
+    assert json.loads(out)["cost"] is None
+
+
+def test_evaluate_counts_as_the_library_does(capsys: pytest.CaptureFixture[str], data: Path) -> None:
+    instances, model = rs.InstanceSet.load(data / "set"), rs.Model.load(data / "model.npz")
+    test = instances[~np.isin(instances.indices, model.trained_on_.indices)]
+    found = answer(capsys, "evaluate", data / "set", "-m", f"mine={data / 'model.npz'}", "-b", "zero", "-b", "octile")
+    assert found["instances"] == len(test) == 18
+    assert [m["name"] for m in found["methods"]] == ["Dijkstra (ρ = 0)", "octile", "mine"]
+    assert found["methods"][2]["expansions"] == rs.solve_many(test, model.rho_).expanded.mean()
+    assert found["methods"][1]["excess_max"] == 0  # scaled so that it never overestimates
+    code, out, _ = run(capsys, "evaluate", data / "set", "-m", data / "model.npz")
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_report_and_bench(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    found = answer(
+        capsys, "report", data / "set", "-m", data / "model.npz", "-o", page, "--title", "<b>Mine", "--scenes", 1
+    )
+    assert found["bytes"] == page.stat().st_size
+    assert "&lt;b&gt;Mine" in page.read_text()
+    found = answer(capsys, "bench", data / "set", "-m", data / "model.npz", "--rounds", 2)
+    assert [m["name"] for m in found["methods"]] == ["Dijkstra (ρ = 0)", "model"]
+    assert all(m["microseconds"] > 0 for m in found["methods"])
+
+
+# ---------------------------------------------------------------- what goes wrong
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["info", "nowhere"], "there is no model at"),
+        (["solve", "nowhere"], "nothing that rhostar saved"),
+        (["solve", "{data}/edges.csv"], "cannot be read"),
+        (["import", "nowhere.csv", "-o", "{tmp}/x"], "there is no file"),
+        (["import", "{data}/model.npz", "-o", "{tmp}/x"], "model.npz"),
+        (["import", "{data}/edges.csv", "-o", "{tmp}/x", "--format", "xml"], "--format must be one of"),
+        (["import", "{data}/edges.csv", "-o", "{tmp}/x", "--goal", "z"], "'z' is no label"),
+        (["import", "{data}/edges.csv", "-o", "{data}/edges.csv/x"], "could not save"),
+        (["import", "a", "b", "c", "-o", "{tmp}/x"], "there is no file"),
+        (["solve", "{data}/set", "-m", "{data}/edges.csv"], "not a model"),
+        (["solve", "{data}/other", "-m", "{data}/model.npz"], "the model was fitted on another graph"),
+        (["evaluate", "{data}/other", "-m", "{data}/model.npz"], "the model was fitted on another graph"),
+        (["report", "{data}/other", "-m", "{data}/model.npz", "-o", "{tmp}/x.html"], "another graph"),
+        (["solve", "{data}/set", "-m", "{data}/model.npz", "--goal", "3"], "fitted for goal"),
+        (["solve", "{data}/set", "-i", "60"], "--index must be below 60"),
+        (["solve", "{data}/set", "--source", "99"], "'99' is no vertex in 0..41"),
+        (["solve", "{data}/set", "-a", "dijkstra"], "--algorithm must be astar or gbfs"),
+        (["solve", "{data}/set", "-b", "magic"], "--baseline must be one of"),
+        (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "Magic"], "--learner must be one of"),
+        (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "x=1"], "no parameter 'x'"),
+        (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "statistic=max"], "statistic must be"),
+        (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "what"], "name=value"),
+        (["fit", "{data}/set", "-o", "{data}/edges.csv/m.npz", "-l", "MeanDistance"], "could not save"),
+        (["report", "{data}/set", "-o", "{data}/edges.csv/r.html"], "could not write"),
+        (["frobnicate"], "frobnicate"),
+        (["solve", "{data}/set", "--frobnicate"], "--frobnicate"),
+        (["solve", "{data}/set", "-i", "many"], "valid integer"),
+        (["solve"], "Missing argument"),
+    ],
+    ids=lambda words: " ".join(words)[:50] if isinstance(words, list) else "",
+)
+def test_bad_input_is_one_line_and_two(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path, words: list[str], message: str
+) -> None:
+    code, out, err = run(capsys, *(word.format(data=data, tmp=tmp_path) for word in words))
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert err.startswith("rhostar: ")
+    assert message in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_debug_shows_the_traceback(data: Path) -> None:
+    command = [sys.executable, "-m", "rhostar.cli.main", "info", str(data / "nothing"), "--debug"]
+    failed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert failed.returncode == 1
+    assert "Traceback" in failed.stderr
+
+
+def test_an_unwritable_place_keeps_what_it_held(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, model = tmp_path / "page.html", tmp_path / "m.npz"
+    page.write_text("old")
+    model.write_text("old")
+
+    def full_disk(self: Path, other: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full_disk)
+    for words in (
+        ["report", data / "set", "-o", page, "--scenes", 0],
+        ["fit", data / "set", "-o", model, "-l", "MeanDistance"],
+    ):
+        code, out, err = run(capsys, *words)
+        assert (code, out) == (2, "")
+        assert "No space left" in err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.npz", "page.html"]
+    assert page.read_text() == model.read_text() == "old"
+
+
+INTERRUPTED = """
+import os, signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
+from rhostar.cli.main import run
+import numpy, rhostar.report.html
+threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+run()
+"""
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_it_with_one_line_and_nothing_half_written(tmp_path: Path) -> None:
+    graph = rs.Graph.grid(150, 150, neighbours=8)
+    weights = np.random.default_rng(0).uniform(1, 2, size=(8, graph.m))
+    rows = np.arange(20_000) % 8
+    rs.InstanceSet(graph, weights, np.zeros(rows.size, dtype=int), graph.n - 1, rows=rows).save(tmp_path / "many")
+    out = tmp_path / "out"
+    command = [sys.executable, "-c", INTERRUPTED, "report", str(tmp_path / "many"), "-o", str(out / "r.html")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)  # whole, it takes minutes
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "rhostar: interrupted\n")
+    assert not out.exists()
+
+
+def test_help_is_quick_and_complete(capsys: pytest.CaptureFixture[str], sanitized: bool) -> None:
+    code, out, _ = run(capsys, "--help")
+    assert code == 0
+    for command in ("import", "info", "fit", "solve", "evaluate", "bench", "report"):
+        assert f"\n  {command} " in out
+        code, text, _ = run(capsys, command, "--help")
+        assert code == 0
+        if command != "import":
+            assert "--json" in text
+    assert "..." not in out.split("Commands:")[1]  # one line says it all
+    assert run(capsys)[0] == 0
+    assert run(capsys, "--version")[1] == f"rhostar {rs.__version__}\n"
+    # Seconds of the processor: what the clock on the wall says where nothing else is running.
+    times = []
+    for _ in range(5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-m", "rhostar.cli.main", "--help"], capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    if not sanitized:
+        assert min(times) < 0.5
+    code = "import rhostar.cli.main, sys; assert not {'numpy', 'scipy', 'matplotlib', 'sklearn'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_shells_can_complete(data: Path) -> None:
+    environment = os.environ | {"_RHOSTAR_COMPLETE": "complete_bash", "COMP_WORDS": "rhostar ev", "COMP_CWORD": "1"}
+    program = Path(sys.executable).with_name("rhostar")
+    if not program.exists():
+        pytest.skip("rhostar is not installed as a program here")
+    done = subprocess.run([program], capture_output=True, text=True, env=environment, check=False)
+    assert done.stdout.split() == ["evaluate"]
+
+
+def test_a_reader_who_has_seen_enough_is_no_error(data: Path) -> None:
+    program = f"{sys.executable} -m rhostar.cli.main"
+    done = subprocess.run(
+        f"{program} info {data / 'set'} --json | head -c 1; exit ${{PIPESTATUS[0]}}",
+        shell=True,
+        executable="/bin/bash",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "{"
+    assert done.stderr == ""

@@ -1,0 +1,185 @@
+"""Model files: everything comes back, another graph is refused, and nothing in a file is trusted."""
+
+import contextlib
+import io
+import json
+import pickle
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rhostar as rs
+from rhostar.errors import InputError, ModelError, RhostarError, StorageError
+from rhostar.families import Linear, Provenance, Quantised
+
+
+@pytest.fixture
+def instances() -> rs.InstanceSet:
+    graph = rs.Graph.grid(4, 5)
+    weights = np.random.default_rng(0).uniform(1, 2, size=(30, graph.m))
+    return rs.InstanceSet(graph, weights, sources=0, goal=19)
+
+
+class Fitted:
+    """What a model needs of a learner."""
+
+    algorithm = "gbfs"
+
+    def __init__(self, rho: object, **found: object) -> None:
+        self.rho_ = rho
+        self.__dict__.update(found)
+
+    def get_params(self) -> dict:
+        return {"rate": np.float64(0.5), "inner": object, "steps": (1, 2), "table": np.zeros((2, 3)), "top": np.inf}
+
+
+def test_everything_comes_back(instances: rs.InstanceSet, tmp_path: Path) -> None:
+    learner = rs.learners.LowerEnvelope().fit(instances)
+    model = rs.Model.of(learner, instances.graph, certificate={"sentence": "at most 3", "value": 3.0})
+    model.save(tmp_path / "deep" / "model.npz")
+    found = rs.Model.load(tmp_path / "deep" / "model.npz")
+    assert np.array_equal(found.rho_, learner.rho_)
+    assert not found.rho_.flags.writeable
+    assert np.array_equal(found.lower_, learner.lower_)
+    assert (found.learner, found.goal_, found.goals) == ("LowerEnvelope", 19, [19])
+    assert found.trained_on_.overlap(instances) == 30
+    assert found.certificate == {"sentence": "at most 3", "value": 3.0}
+    assert set(found.versions) == {"rhostar", "python", "numpy"}
+    assert found.search_with() == "astar"
+    assert found.search_with("gbfs") == "gbfs"
+    # It is taken where a learner is.
+    assert rs.report.compare(instances, {"model": found})[0].kind == "learned"
+
+
+def test_parameters_that_are_no_plain_values_are_kept_as_they_print(instances: rs.InstanceSet, tmp_path: Path) -> None:
+    rs.Model.of(Fitted(np.zeros(20)), instances.graph).save(tmp_path / "m.npz")
+    found = rs.Model.load(tmp_path / "m.npz")
+    assert found.parameters == {
+        "rate": 0.5,
+        "inner": repr(object),
+        "steps": [1, 2],
+        "table": "array of shape (2, 3)",
+        "top": "inf",
+    }
+    assert found.search_with() == "gbfs"
+
+
+@pytest.mark.parametrize("kind", ["linear", "quantised"])
+def test_families_come_back(instances: rs.InstanceSet, tmp_path: Path, kind: str) -> None:
+    origin = (Provenance.of(instances[:5]), Provenance("other", np.arange(3)))
+    families = {
+        "linear": Linear(origin, base=np.arange(20.0), features=np.ones((20, 2))),
+        "quantised": Quantised(origin, levels=np.array([0.0, 1.5]), goal=19),
+    }
+    rs.Model.of(Fitted(np.zeros(20), family_=families[kind]), instances.graph).save(tmp_path / "m.npz")
+    found = rs.Model.load(tmp_path / "m.npz").family_
+    assert type(found) is type(families[kind])
+    assert found.overlap(instances) == 5
+    if kind == "linear":
+        assert np.array_equal(found.base, np.arange(20.0))
+        assert found.parameters == 2
+    else:
+        assert found.levels.tolist() == [0.0, 1.5]
+        assert found.goal == 19
+
+
+def test_several_goals(instances: rs.InstanceSet, tmp_path: Path) -> None:
+    tables = {3: np.zeros(20), 7: np.ones(20)}
+    model = rs.Model.of(Fitted(tables), instances.graph)
+    model.save(tmp_path / "m.npz")
+    found = rs.Model.load(tmp_path / "m.npz")
+    assert found.goals == [3, 7]
+    assert found.rho_[7].tolist() == [1.0] * 20
+    assert repr(found) == "Model(Fitted, 20 vertices, 2 goals)"
+
+
+def test_another_graph_is_refused(instances: rs.InstanceSet) -> None:
+    model = rs.Model.of(rs.learners.MeanDistance().fit(instances), instances.graph)
+    model.rho_on(rs.Graph.grid(4, 5))  # the same edges again
+    with pytest.raises(ModelError, match="another graph: 20 vertices"):
+        model.rho_on(rs.Graph.grid(5, 4))
+
+
+def test_what_is_not_fitted_or_does_not_fit_is_refused(instances: rs.InstanceSet) -> None:
+    with pytest.raises(InputError, match="must be fitted"):
+        rs.Model.of(rs.learners.MeanDistance(), instances.graph)
+    with pytest.raises(InputError, match="one value for each of the 20 vertices"):
+        rs.Model.of(Fitted(np.zeros(7)), instances.graph)
+    with pytest.raises(InputError, match="finite"):
+        rs.Model.of(Fitted(np.full(20, np.nan)), instances.graph)
+    with pytest.raises(InputError, match="at least one goal"):
+        rs.Model.of(Fitted({}), instances.graph)
+
+
+def test_damaged_files_are_refused_and_never_unpickled(instances: rs.InstanceSet, tmp_path: Path) -> None:
+    path = tmp_path / "m.npz"
+    rs.Model.of(Fitted(np.zeros(20)), instances.graph).save(path)
+    whole = path.read_bytes()
+    for wrong in (b"", b"nonsense", whole[: len(whole) // 2], whole[:-30]):
+        path.write_bytes(wrong)
+        with pytest.raises(StorageError, match="damaged or not a model"):
+            rs.Model.load(path)
+    rng = np.random.default_rng(0)
+    for _ in range(60):  # a changed byte is refused, or harmless: checksums of the archive see it
+        changed = bytearray(whole)
+        changed[rng.integers(len(whole))] ^= 1 << rng.integers(8)
+        path.write_bytes(changed)
+        with contextlib.suppress(RhostarError):
+            assert np.array_equal(rs.Model.load(path).rho_, np.zeros(20))
+    bomb = tmp_path / "hit"
+
+    class Bomb:
+        def __reduce__(self) -> tuple:
+            return Path.touch, (bomb,)
+
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, np.array([Bomb()], dtype=object), allow_pickle=True)
+    with zipfile.ZipFile(io.BytesIO(whole)) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, stream.getvalue() if name == "rho.npy" else old.read(name))
+    with pytest.raises(StorageError):
+        rs.Model.load(path)
+    assert not bomb.exists()
+    path.write_bytes(pickle.dumps({"rho": 1}))
+    with pytest.raises(StorageError):
+        rs.Model.load(path)
+
+
+def test_files_of_another_kind_or_with_impossible_values_are_refused(tmp_path: Path) -> None:
+    facts = {"format": "something else", "version": 1}
+    for parts in (
+        {"facts": np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)},
+        {"facts": np.frombuffer(b"[1", dtype=np.uint8)},
+        {"rho": np.zeros(3)},
+    ):
+        np.savez(tmp_path / "m.npz", **parts)
+        with pytest.raises(StorageError, match="not a model"):
+            rs.Model.load(tmp_path / "m.npz")
+    with pytest.raises(StorageError, match="there is no model"):
+        rs.Model.load(tmp_path / "none.npz")
+    with pytest.raises(StorageError, match="cannot be read"):
+        rs.Model.load(tmp_path)
+
+
+def test_a_failed_save_leaves_the_old_file(
+    instances: rs.InstanceSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "m.npz"
+    model = rs.Model.of(Fitted(np.zeros(20)), instances.graph)
+    model.save(path)
+    before = path.read_bytes()
+
+    def full_disk(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    for name, failure, expected in (
+        ("savez_compressed", full_disk, StorageError),
+        ("savez_compressed", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt), KeyboardInterrupt),
+    ):
+        monkeypatch.setattr(np, name, failure)
+        with pytest.raises(expected):
+            model.save(path)
+        assert path.read_bytes() == before
+        assert [p.name for p in tmp_path.iterdir()] == ["m.npz"]
