@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rhostar import certificates, datasets, errors, families, heuristics, lab, learners, report, utilities
+    from rhostar.certificates.certificate import Certificate, CertificateTable
     from rhostar.certificates.dimension import pseudo_dimension
+    from rhostar.certificates.drift import Monitor
+    from rhostar.certificates.planning import epsilon, sample_size
+    from rhostar.certifying.certify import certify
     from rhostar.drop_in import astar_path
     from rhostar.graph import Graph
     from rhostar.instances import Instance, InstanceSet
@@ -23,10 +27,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Certificate": "certificates.certificate",
+    "CertificateTable": "certificates.certificate",
     "Graph": "graph",
     "Instance": "instances",
     "InstanceSet": "instances",
     "Model": "models",
+    "Monitor": "certificates.drift",
     "Run": "search.outcome",
     "Runs": "search.outcome",
     "Status": "search.outcome",
@@ -34,8 +41,10 @@ _HOME = {
     "astar": "search.run",
     "astar_path": "drop_in",
     "certificates": None,
+    "certify": "certifying.certify",
     "datasets": None,
     "distances_to": "search.run",
+    "epsilon": "certificates.planning",
     "errors": None,
     "evaluate": "utilities",
     "families": None,
@@ -47,15 +56,19 @@ _HOME = {
     "pieces": "search.pieces",
     "pseudo_dimension": "certificates.dimension",
     "report": None,
+    "sample_size": "certificates.planning",
     "solve_many": "search.run",
     "utilities": None,
 }
 
 __all__ = [
+    "Certificate",
+    "CertificateTable",
     "Graph",
     "Instance",
     "InstanceSet",
     "Model",
+    "Monitor",
     "Run",
     "Runs",
     "Status",
@@ -64,8 +77,10 @@ __all__ = [
     "astar",
     "astar_path",
     "certificates",
+    "certify",
     "datasets",
     "distances_to",
+    "epsilon",
     "errors",
     "evaluate",
     "families",
@@ -77,6 +92,7 @@ __all__ = [
     "pieces",
     "pseudo_dimension",
     "report",
+    "sample_size",
     "solve_many",
     "utilities",
 ]

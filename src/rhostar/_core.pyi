@@ -118,6 +118,14 @@ class Graph:
         below: _Floats,
         stop: Stop | None,
     ) -> tuple[int, int, int]: ...
+    def optimal_paths(
+        self,
+        weights: NDArray[Any],
+        rows: NDArray[np.int64],
+        sources: _Indices,
+        goals: _Indices,
+        stop: Stop | None,
+    ) -> tuple[Any, ...]: ...
     def distances_to(self, weights: NDArray[Any], goal: int, stop: Stop | None) -> tuple[Any, ...]: ...
     def pieces(
         self,
@@ -155,6 +163,15 @@ def results_are(run: type, statuses: tuple[str, ...]) -> None: ...
 def wind_down() -> None: ...
 def check(first_out: _Indices, head: _Indices) -> tuple[int, int]: ...
 def check_weights(weights: NDArray[Any], stop: Stop | None) -> tuple[int, int, NDArray[np.uint8]]: ...
+def survey_rows(
+    weights: NDArray[Any],
+    rows: NDArray[np.int64],
+    low: _Floats,
+    high: _Floats,
+    integers: bool,
+    absent_allowed: bool,
+    stop: Stop | None,
+) -> tuple[int, int, int, NDArray[np.uint64]]: ...
 def scan_records(
     data: bytes, begin: int, letter: str, comments: str, kinds: str
 ) -> tuple[int, int, int, int, bool, _Indices, list[NDArray[Any]]]: ...

@@ -55,6 +55,10 @@ class UtilityError(InputError):
     """A performance measure that is negative, NaN, or without a usable limit."""
 
 
+class AssumptionError(InputError):
+    """An assumption of a certificate that the instances, the heuristic or the family break."""
+
+
 class NotFittedError(InputError, AttributeError):
     """A learner that is asked for its table before it has one."""
 

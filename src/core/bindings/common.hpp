@@ -177,6 +177,7 @@ void bind_csr(nb::module_& module, nb::class_<Graph>& graph);
 void bind_best_first(nb::class_<Graph>& graph);
 void bind_query(nb::module_& module, nb::class_<Graph>& graph);
 void bind_labels(nb::class_<Graph>& graph);
+void bind_optimal_path(nb::module_& module, nb::class_<Graph>& graph);
 void bind_text(nb::module_& module);
 void bind_pieces(nb::class_<Graph>& graph);
 void bind_ranking(nb::class_<Graph>& graph);

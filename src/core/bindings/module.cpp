@@ -13,6 +13,7 @@ NB_MODULE(_core, module) {
   bind_best_first(graph);
   bind_query(module, graph);
   bind_labels(graph);
+  bind_optimal_path(module, graph);
   bind_text(module);
   bind_pieces(graph);
   bind_ranking(graph);

@@ -1,0 +1,55 @@
+// One look at a snapshot for what a certificate assumes of it: bounds, integers, and whether it came before.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "csr.hpp"
+
+namespace rhostar {
+
+// What is asked of weights; a bound with stride 0 is one number for all edges.
+struct Demands {
+  const double* low;
+  const double* high;
+  std::int64_t low_stride, high_stride;
+  bool integers;
+  bool absent_allowed;  // edges of weight +inf satisfy every bound
+};
+
+struct Survey {
+  std::int64_t first_bad;  // the first edge that breaks a demand, or -1
+  std::uint64_t digest;    // equal for snapshots of equal content
+};
+
+template <class W>
+bool satisfies(const Demands& demands, std::int64_t e, W weight) {
+  const auto value = static_cast<double>(weight);
+  if (is_absent(weight)) return demands.absent_allowed;
+  if (demands.integers && std::floor(value) != value) return false;
+  return demands.low[e * demands.low_stride] <= value && value <= demands.high[e * demands.high_stride];
+}
+
+template <class W>
+Survey survey(const W* weights, std::int64_t m, const Demands& demands) {
+  // Four sums that do not wait for each other; each step is a bijection of the state for a given weight.
+  std::uint64_t state[4] = {1, 2, 3, 4};
+  constexpr std::uint64_t factor = 0x9E3779B97F4A7C15u;
+  bool good = true;
+  for (std::int64_t e = 0; e < m; ++e) {
+    good &= satisfies(demands, e, weights[e]);
+    const auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(weights[e]) + 0.0);
+    std::uint64_t& lane = state[e & 3];
+    lane = std::rotl((lane ^ bits) * factor, 29);
+  }
+  std::uint64_t digest = static_cast<std::uint64_t>(m);
+  for (const std::uint64_t lane : state) digest = std::rotl((digest ^ lane) * factor, 31);
+  std::int64_t first = -1;
+  if (!good)
+    for (first = 0; satisfies(demands, first, weights[first]);) ++first;
+  return {first, digest};
+}
+
+}  // namespace rhostar

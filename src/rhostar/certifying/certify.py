@@ -1,0 +1,477 @@
+"""Certificates for a heuristic: every bound that applies, computed on instances, with δ split over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar import arrays
+from rhostar.certificates import checks, edge_local_complexity
+from rhostar.certificates.certificate import Certificate, CertificateTable, Dropped, ordered
+from rhostar.certificates.dimension import capacities
+from rhostar.certifying import assumptions, bounds, tables
+from rhostar.certifying.paths import OptimalPaths, optimal_paths
+from rhostar.errors import AssumptionError, HeuristicError, InputError, InstanceError
+from rhostar.families import Family, FullTable, Linear, Quantised
+from rhostar.instances import InstanceSet
+from rhostar.utilities import SolvedWithin, Suboptimality, Utility, evaluate
+
+
+def certify(
+    rho_or_learner: Any,
+    *,
+    train: InstanceSet | None = None,
+    holdout: InstanceSet | None = None,
+    algorithm: checks.Algorithm,
+    reopen: bool = True,
+    budget: int | None = None,
+    utility: Utility,
+    family: Family | Mapping[int, Family] | None = None,
+    weight_bounds: Any = None,
+    integer_weights: int | None = None,
+    out_degree: int | None = None,
+    delta: float = 0.05,
+) -> CertificateTable:
+    """Bound the mean utility of a heuristic on instances nobody has seen, in every way that applies.
+
+    Instances of `holdout` bound the mean of this ρ alone (H4). Instances of `train` bound it for every ρ of the family
+    at once, so they may have been used to choose it (H1-kl, H2, H3′); for the suboptimality of A* also through
+    inconsistency (U1, U2, and U3, which is certain). With probability at least 1 − δ all bounds of the table hold.
+
+    Parameters
+    ----------
+    rho_or_learner
+        A fitted learner, an array of n values, or a mapping from goals to such arrays.
+    train
+        Instances drawn independently from the distribution in question; ρ may have been chosen by looking at them.
+    holdout
+        Instances drawn likewise that had no part in choosing ρ.
+    algorithm, reopen, budget
+        How ρ is run; see :func:`rhostar.astar`. Bounds through inconsistency need A* without a budget.
+    utility
+        What is bounded, with its limit H fixed beforehand.
+    family
+        The tables among which ρ was chosen; by default the learner's, or every table. What shaped the family must not
+        come from `train`.
+    weight_bounds
+        (least, largest) weight that any instance can have, numbers or arrays by edge, known beforehand.
+    integer_weights
+        ℓ, where the weights of all instances are integers in {0..ℓ}.
+    out_degree
+        A bound on the number of children of any vertex, known beforehand.
+    delta
+        Probability with which the table may be wrong; divided by the number of goals, then by that of the bounds.
+
+    Returns
+    -------
+    CertificateTable
+        Tightest bound first. ``table.rho`` is the heuristic that was measured: where a bound needs exact sums or
+        differences below the largest weights, ρ is moved a little, and `notes` say how far.
+
+    Raises
+    ------
+    AssumptionError
+        If the instances, the heuristic or the family break an assumption that can be checked.
+    InputError
+        If an argument is out of range, nothing is to be certified on, or the algorithm does not support the claim.
+    InstanceError
+        If a set has fewer than two instances for a goal, or one has no path.
+    UtilityError
+        If a utility is negative or NaN.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(6, 6)
+    >>> weights = np.random.default_rng(0).uniform(1, 1.2, size=(6000, graph.m))
+    >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=35)
+    >>> train, holdout = instances.split(0.8, seed=0)
+    >>> rho = 1.1 * rs.distances_to(graph, train.weights[train.rows].mean(axis=0), goal=35)
+    >>> table = rs.certify(rho, train=train, holdout=holdout, algorithm="astar",
+    ...                    utility=rs.utilities.Suboptimality(limit=5.0), weight_bounds=(1.0, 1.2), delta=0.05)
+    >>> [(row.label, round(row.value, 3), row.holds_for) for row in table.rows]
+    [('H4 betting', 0.164, 'this rho'), ('H4 Bernstein', 0.203, 'this rho'), ('H4 Chernoff', 0.224, 'this rho'),
+     ('U2', 1.533, 'every rho'), ('H1-kl Q64', 1.79, 'every rho'), ('H2 Q64', 4.133, 'every rho'),
+     ('U1', 5.0, 'every rho')]
+    >>> print(table.best.sentence)
+    With probability at least 0.95 over the draw of the 1200 instances, the mean Suboptimality (clipped at 5) of A* with
+    this rho is at most 0.163985 on new instances (measured 0.136485).
+    """
+    request = _Request(
+        algorithm=checks.algorithm(algorithm),
+        reopen=bool(reopen),
+        budget=budget,
+        utility=_utility(utility),
+        weight_bounds=weight_bounds,
+        integer_weights=integer_weights,
+        out_degree=out_degree,
+        delta=checks.probability(delta),
+    )
+    sets = {"train": train, "holdout": holdout}
+    graph = _check_sets(sets)
+    learner = hasattr(rho_or_learner, "rho_")
+    rho = rho_or_learner.rho_ if learner else rho_or_learner
+    family = family if family is not None else getattr(rho_or_learner, "family_", None)
+    _check_untouched(sets, getattr(rho_or_learner, "trained_on_", None))
+    stated = assumptions.bounds(weight_bounds, integer_weights, graph.m)
+    if weight_bounds is not None and algorithm == "gbfs":
+        raise InputError("weight_bounds serve bounds through inconsistency, which algorithm='gbfs' does not have")
+    assumptions.check_degree(graph, out_degree)
+    given = {name: part for name, part in sets.items() if part is not None}
+    keys = {name: assumptions.survey(part, stated, name) for name, part in given.items()}
+    notes = [note for name, key in keys.items() for note in assumptions.repetitions(key, given[name], name)]
+    if train is not None and holdout is not None:
+        notes += assumptions.between(keys["train"], keys["holdout"], train, holdout)
+
+    goals = sorted({int(goal) for part in given.values() for goal in np.unique(part.goals)})
+    rows: list[Certificate] = []
+    dropped: list[Dropped] = []
+    measured: dict[int, NDArray[np.float64]] = {}
+    for goal in goals:
+        own = {name: _of_goal(part, goal, name) for name, part in sets.items()}
+        table = arrays.table(_for_goal(rho, goal, "rho"), "rho", graph.n)
+        kind = FullTable() if family is None else _for_goal(family, goal, "family")
+        found = _Goal(request, goal, own, kind, stated, request.delta / len(goals)).run(table)
+        label = goal if len(goals) > 1 else None
+        rows += [replace(row, goal=label) for row in found.rows]
+        dropped += [replace(entry, goal=label) for entry in found.dropped]
+        notes += [note if label is None else f"goal {goal}: {note}" for note in found.notes]
+        measured[goal] = found.rho
+    return CertificateTable(
+        ordered(rows),
+        tuple(dropped),
+        request.delta,
+        request.title,
+        tuple(notes),
+        measured[goals[0]] if len(goals) == 1 else measured,
+    )
+
+
+# ---------------------------------------------------------------- what was asked
+
+
+@dataclass(frozen=True)
+class _Request:
+    algorithm: checks.Algorithm
+    reopen: bool
+    budget: int | None
+    utility: Utility
+    weight_bounds: Any
+    integer_weights: int | None
+    out_degree: int | None
+    delta: float
+
+    @property
+    def title(self) -> str:
+        how = (
+            "greedy best-first search"
+            if self.algorithm == "gbfs"
+            else "A*" + ("" if self.reopen else " without reopening")
+        )
+        limit = "" if self.budget is None else f", at most {self.budget} expansions"
+        return f"{self.utility.name} of {how}{limit}, H = {self.utility.limit:g}, delta = {self.delta:g}"
+
+    @property
+    def subject(self) -> str:
+        how = "greedy best-first search" if self.algorithm == "gbfs" else "A*"
+        return f"the mean {self.utility.name} (clipped at {self.utility.limit:g}) of {how}"
+
+
+def _utility(utility: Any) -> Utility:
+    if not isinstance(utility, Utility):
+        raise InputError(f"utility must be one Utility, got {utility!r}")
+    return utility
+
+
+def _check_sets(sets: Mapping[str, InstanceSet | None]) -> Any:
+    given = {name: part for name, part in sets.items() if part is not None}
+    if not given:
+        raise InputError("train or holdout must be given: a certificate is computed on instances")
+    for name, part in given.items():
+        if not isinstance(part, InstanceSet):
+            raise InputError(f"{name} must be an InstanceSet, got {type(part).__name__}")
+        if len(part) < 2:
+            raise InstanceError(f"{name} must hold at least 2 instances, got {len(part)}")
+    graphs = [part.graph for part in given.values()]
+    if len(graphs) == 2 and graphs[0] != graphs[1]:
+        raise InputError("train and holdout must be on one graph")
+    return graphs[0]
+
+
+def _check_untouched(sets: Mapping[str, InstanceSet | None], trained_on: Any) -> None:
+    train, holdout = sets["train"], sets["holdout"]
+    if holdout is None:
+        return
+    if train is not None and (shared := holdout.overlap(train)):
+        raise AssumptionError(f"holdout must be untouched: {shared} of its instances are in train too")
+    seen = trained_on.values() if isinstance(trained_on, Mapping) else [trained_on]
+    shared = sum(part.overlap(holdout) for part in seen if part is not None)
+    if shared:
+        raise AssumptionError(f"holdout must be untouched: the learner was trained on {shared} of its instances")
+
+
+def _of_goal(part: InstanceSet | None, goal: int, name: str) -> InstanceSet | None:
+    if part is None or (part.goals == goal).all():
+        return part
+    own = part[np.flatnonzero(part.goals == goal)]
+    if len(own) < 2:
+        raise InstanceError(f"{name} must hold at least 2 instances for each goal, got {len(own)} for goal {goal}")
+    return own
+
+
+def _for_goal(values: Any, goal: int, name: str) -> Any:
+    if not isinstance(values, Mapping):
+        return values
+    if goal not in values:
+        raise HeuristicError(f"{name} has no entry for the goal {goal}; it has {list(values)[:5]}")
+    return values[goal]
+
+
+# ---------------------------------------------------------------- one goal
+
+
+class _Goal:
+    """The certificates for one goal."""
+
+    def __init__(
+        self,
+        request: _Request,
+        goal: int,
+        sets: Mapping[str, InstanceSet | None],
+        family: Family,
+        stated: assumptions.Bounds,
+        delta: float,
+    ) -> None:
+        self.request, self.goal, self.family, self.stated, self.delta = request, goal, family, stated, delta
+        self.train, self.holdout = sets["train"], sets["holdout"]
+        some = self.train if self.train is not None else self.holdout
+        assert some is not None
+        self.graph = some.graph
+        self.notes: list[str] = []
+        self.rows: list[Certificate] = []
+        self.choice = bounds.Choice([], [])
+        self.barred: set[str] = set()
+        self.paths: dict[str, OptimalPaths] = {}
+        self.rho: NDArray[np.float64] = np.empty(0)
+
+    @property
+    def dropped(self) -> list[Dropped]:
+        return self.choice.dropped
+
+    @property
+    def through_inconsistency(self) -> bool:
+        request = self.request
+        return request.algorithm == "astar" and isinstance(request.utility, Suboptimality) and request.budget is None
+
+    def run(self, rho: NDArray[np.float64]) -> _Goal:
+        """Choose the bounds, bring ρ into their class, measure, and compute them."""
+        self._check_family(rho)
+        local = self.through_inconsistency and bool(np.isfinite(self.stated.caps).all())
+        self._choose(local)
+        self.rho = self._into_class(rho, project=local and self.train is not None)
+        for name, part in (("train", self.train), ("holdout", self.holdout)):
+            if part is not None and self.request.utility.needs_optimum:
+                self.paths[name] = optimal_paths(part)
+        share = self.delta / max(1, len(self.choice.kept))
+        for name, part in (("train", self.train), ("holdout", self.holdout)):
+            if part is not None:
+                self._compute(name, part, share)
+        self._certain()
+        if not self.rows:
+            self._trivial()
+        return self
+
+    # -------------------------------------------------------- before any utility is seen
+
+    def _check_family(self, rho: NDArray[np.float64]) -> None:
+        family = self.family
+        if not isinstance(family, Family):
+            raise InputError(f"family must be a Family, got {family!r}")
+        for name, part in (("train", self.train), ("holdout", self.holdout)):
+            if part is not None and (shaped := family.overlap(part)):
+                raise AssumptionError(f"the family was built from {shaped} instances of {name}; fix it without them")
+        if isinstance(family, Quantised) and family.goal != self.goal:
+            raise AssumptionError(f"the family fixes the value at vertex {family.goal}, but the goal is {self.goal}")
+        if not family.contains(rho):  # type: ignore[attr-defined]
+            raise AssumptionError(
+                f"rho is not in the family that it is said to be chosen from ({type(family).__name__})"
+            )
+
+    def _choose(self, local: bool) -> None:
+        request, limit = self.request, self.request.utility.limit
+        if self.holdout is not None:
+            binary = isinstance(request.utility, SolvedWithin)
+            bounds.for_this_rho(len(self.holdout), limit, self.delta, binary, self.choice)
+        if self.train is None:
+            return
+        N, n, family = len(self.train), self.graph.n, self.family
+        linear = isinstance(family, Linear)
+        rows = capacities(
+            n,
+            request.algorithm,
+            integer_weights=request.integer_weights,
+            out_degree=request.out_degree,
+            parameters=family.parameters if isinstance(family, Linear) else None,
+            rank=family.rank if isinstance(family, Linear) else None,
+            levels=family.levels.size if isinstance(family, Quantised) else None,
+        )
+        exact = request.algorithm == "gbfs" or request.integer_weights is not None
+        scope: Any = "every rho of the family" if linear or isinstance(family, Quantised) else "every rho"
+        bounds.for_every_rho(rows, N, limit, self.delta, scope, exact, self.choice)
+        if self.through_inconsistency:
+            bounds.for_suboptimality(n, N, limit, self.delta, self._complexity if local else None, self.choice)
+        elif request.algorithm == "astar" and isinstance(request.utility, Suboptimality):
+            reason = "a run that a budget ends has no bound through inconsistency"
+            self.dropped.extend([Dropped("U1", reason), Dropped("U2", reason)])
+
+    def _into_class(self, rho: NDArray[np.float64], project: bool) -> NDArray[np.float64]:
+        request, family, graph = self.request, self.family, self.graph
+        table = rho
+        integers = request.integer_weights
+        largest_g = 0.0 if request.algorithm == "gbfs" or integers is None else float((graph.n - 1) * integers)
+        exact = request.algorithm == "gbfs" or integers is not None
+        if self.train is not None and isinstance(family, Linear):
+            if exact:
+                table = tables.snapped_linear(family, table, largest_g)
+                self._say(
+                    "brought to base and features of 20 bits and a theta with which all sums are exact", rho, table
+                )
+            else:
+                table = tables.recomputed(family, table)
+                self._say("computed anew as base + features @ theta", rho, table)
+        elif isinstance(family, FullTable) and request.algorithm == "astar" and integers is not None:
+            table = tables.snapped(table, largest_g)
+            self._say("snapped to multiples of a power of two with which g + rho is exact", rho, table)
+        if not project:
+            return table
+        over = tables.exceeding(graph, table, self.stated.caps, self.goal)
+        if not over.any():
+            return table
+        if not isinstance(family, FullTable):
+            # Its share of δ is not given to others: they were chosen before ρ was looked at.
+            self.barred.add("U2")
+            self.notes.append(f"U2 does not apply: rho exceeds the largest weight on {int(over.sum())} edges")
+            return table
+        moved = tables.projected(graph, table, self.stated.caps, self.goal)
+        self._say(f"lowered where rho_v - rho_c was above the largest weight ({int(over.sum())} edges)", table, moved)
+        return moved
+
+    def _say(self, what: str, before: NDArray[np.float64], after: NDArray[np.float64]) -> None:
+        change = float(np.abs(after - before).max())
+        if change > 0:
+            moved = int(np.count_nonzero(after != before))
+            self.notes.append(f"rho was {what}: {moved} values moved, by {change:.3g} at most; run table.rho")
+
+    # -------------------------------------------------------- on the instances
+
+    def _complexity(self) -> float:
+        assert self.train is not None
+        paths = self.paths["train"]
+        return edge_local_complexity(
+            paths.edges,
+            paths.weights,
+            np.broadcast_to(self.stated.caps, self.graph.m),
+            len(self.train),
+            self.request.utility.limit,
+        )
+
+    def _compute(self, name: str, part: InstanceSet, share: float) -> None:
+        request, utility = self.request, self.request.utility
+        own = [bound for bound in self.choice.kept if bound.data == name and bound.label not in self.barred]
+        if not own:
+            return
+        limit, flip = utility.limit, utility.better == "higher"
+        losses = clipped = None
+        if not all(bound.of_inconsistency for bound in own):
+            score = evaluate(
+                part,
+                self.rho,
+                utility,
+                algorithm=request.algorithm,
+                reopen=request.reopen,
+                budget=request.budget,
+                optimum=self.paths[name].cost if name in self.paths else None,
+            ).scores[0]
+            losses, clipped = (limit - score.values if flip else score.values), score.clipped
+        for bound in own:
+            if bound.of_inconsistency:
+                raw = self.paths[name].inconsistency(self.rho)
+                data, over = np.minimum(raw, limit), float(np.mean(raw > limit))
+            else:
+                assert losses is not None
+                assert clipped is not None
+                data, over = losses, clipped
+            value, mean = bound.value(data, share), float(data.mean())
+            extra = (("2R", 2 * self._complexity()),) if bound.label == "U2" else ()
+            self.rows.append(
+                Certificate(
+                    label=bound.label,
+                    subject=request.subject,
+                    side="lower" if flip else "upper",
+                    value=max(0.0, limit - value) if flip else value,
+                    mean=limit - mean if flip else mean,
+                    limit=limit,
+                    delta=share,
+                    total_delta=request.delta,
+                    samples=len(part),
+                    holds_for=bound.holds_for,
+                    reference=bound.reference,
+                    assumptions=tuple(self._assumptions(name, bound)),
+                    measured=dict([("clipped", over), *bound.measured, *extra]),
+                )
+            )
+
+    def _assumptions(self, name: str, bound: bounds.Bound) -> list[str]:
+        request = self.request
+        found = [f"the instances of {name} and those to come are drawn independently from one distribution"]
+        found += [f"the range [0, {request.utility.limit:g}] was fixed beforehand"]
+        if bound.holds_for == "this rho":
+            found += ["holdout had no part in choosing rho"]
+        else:
+            found += [] if bound.of_inconsistency else ["the family was fixed without looking at train"]
+            if request.integer_weights is not None and not bound.of_inconsistency:
+                found += [f"all weights are integers in 0..{request.integer_weights} (checked here)"]
+        if bound.label == "U2":
+            found += ["the largest weights were known beforehand (checked here)"]
+        if request.out_degree is not None and "D′" in bound.label:
+            found += [f"no vertex has more than {request.out_degree} children (checked here)"]
+        return found + ([bound.assumption] if bound.assumption else [])
+
+    # -------------------------------------------------------- without probability
+
+    def _certain(self) -> None:
+        """U3: where ρ is consistent under the least possible weights, A* is optimal on all instances."""
+        if not self.through_inconsistency or not self.stated.given:
+            return
+        if tables.exceeding(self.graph, self.rho, np.broadcast_to(self.stated.low, self.graph.m), self.goal).any():
+            self.dropped.append(Dropped("U3", "rho is not consistent under the least weights"))
+            return
+        self._sure("U3", 0.0, "consistency under the least weights: A* is optimal", "no weight is ever below its least")
+
+    def _trivial(self) -> None:
+        higher = self.request.utility.better == "higher"
+        self._sure("range", 0.0 if higher else self.request.utility.limit, "the range of the utility", "nothing")
+
+    def _sure(self, label: str, value: float, reference: str, assumption: str) -> None:
+        utility = self.request.utility
+        samples = len(self.train) if self.train is not None else len(self.holdout or ())
+        self.rows.append(
+            Certificate(
+                label=label,
+                subject=self.request.subject,
+                side="lower" if utility.better == "higher" else "upper",
+                value=value,
+                mean=value,
+                limit=utility.limit,
+                delta=0.0,
+                total_delta=self.request.delta,
+                samples=samples,
+                holds_for="this rho",
+                reference=reference,
+                assumptions=(assumption,),
+            )
+        )
