@@ -12,9 +12,7 @@ endif
 
 CORE := CMakeLists.txt pyproject.toml $(shell find src/core -name '*.[ch]pp')
 
-.PHONY: demo test lint build wheel bench-overhead bench-search bench-pieces test-sanitized lock clean help
-.PHONY: demo test lint build wheel bench-overhead bench-reading bench-search test-sanitized lock clean help
-.PHONY: demo test lint build wheel bench-learners bench-overhead bench-search test-sanitized lock clean help
+.PHONY: demo test lint build wheel bench-overhead bench-search bench-pieces test-sanitized lock clean help bench-reading bench-learners bench-certificates
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## solve something and show it as a picture
@@ -39,6 +37,9 @@ bench-reading: .venv/.built  ## a million arcs of text; 800 MB of snapshots save
 	$(BIN)/python benchmarks/reading.py
 bench-learners: .venv/.dev .venv/.built  ## learners on real data: JSON, Markdown, plots (some minutes)
 	$(BIN)/python benchmarks/learners.py
+
+bench-certificates: .venv/.built  ## widths of certificates on METR-LA against N, and what certify costs
+	$(BIN)/python benchmarks/certificates.py
 
 bench-overhead: .venv/.built  ## what a call costs beyond the kernel, and a vertex in memory
 	$(BIN)/python benchmarks/overhead.py
