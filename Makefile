@@ -13,6 +13,7 @@ endif
 CORE := CMakeLists.txt pyproject.toml $(shell find src/core -name '*.[ch]pp')
 
 .PHONY: demo test lint build wheel bench-overhead bench-search bench-pieces test-sanitized lock clean help bench-reading bench-learners bench-certificates
+.PHONY: demo test lint build wheel bench-overhead bench-pieces bench-reading bench-search test-sanitized lock clean help
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## solve something and show it as a picture
@@ -33,6 +34,7 @@ bench-search: .venv/.dev .venv/.built  ## this engine against its peers: JSON, M
 
 bench-pieces: .venv/.built  ## pieces of runs along a line, against a grid of values
 	$(BIN)/python benchmarks/pieces.py
+
 bench-reading: .venv/.built  ## a million arcs of text; 800 MB of snapshots saved and mapped, with the memory held
 	$(BIN)/python benchmarks/reading.py
 bench-learners: .venv/.dev .venv/.built  ## learners on real data: JSON, Markdown, plots (some minutes)

@@ -1,11 +1,13 @@
 // Lines of numbers in text, read in one pass: `a 1 2 803`, `17 0.5 -3e2`. Knows nothing of files or formats.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace rhostar {
@@ -49,8 +51,19 @@ inline bool parse_integer(const char* at, const char* end, std::int64_t& value) 
   return true;
 }
 
+// A number whose form is known to be right; the C library's way depends on the locale, so it is the second choice.
+inline double parse_long_number(const char* begin, const char* end) {
+#if defined(__cpp_lib_to_chars)
+  double value = 0;
+  const auto result = std::from_chars(begin + (*begin == '+'), end, value);
+  if (result.ec == std::errc{}) return value;
+#endif
+  const std::string token(begin, end);  // also says inf or 0 where a number is out of range
+  return std::strtod(token.c_str(), nullptr);
+}
+
 // Correctly rounded: a mantissa below 2^53 and a power of ten up to 22 are exact doubles, and one operation on
-// exact doubles rounds once. Anything longer goes to the C library.
+// exact doubles rounds once. Anything longer goes to the library.
 inline bool parse_number(const char* begin, const char* end, double& value, bool& whole) {
   static constexpr double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -82,8 +95,7 @@ inline bool parse_number(const char* begin, const char* end, double& value, bool
   }
   if (at != end) return false;
   if (!fits || exponent > 22 || exponent < -22) {
-    const std::string token(begin, end);  // strtod wants an end that it can see
-    value = std::strtod(token.c_str(), nullptr);
+    value = parse_long_number(begin, end);
     whole = false;
     return true;
   }
