@@ -284,6 +284,19 @@ def test_score_and_searches_over_parameters() -> None:
         rs.learners.Scorer("expansions")
 
 
+def test_nothing_of_an_earlier_fit_remains() -> None:
+    class Moody(rs.learners.Learner):
+        def __init__(self, chatty: bool = True) -> None:
+            self.chatty = chatty
+
+        def _learn(self, instances: rs.InstanceSet) -> dict:
+            return {"rho_": np.zeros(instances.graph.n)} | ({"word_": 1} if self.chatty else {})
+
+    learner = Moody().fit(grid_set(3))
+    assert learner.word_ == 1
+    assert not hasattr(learner.set_params(chatty=False).fit(grid_set(3)), "word_")
+
+
 def test_public_names() -> None:
     for name in rs.learners.__all__:
         assert getattr(rs.learners, name).__doc__

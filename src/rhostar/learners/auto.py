@@ -25,8 +25,8 @@ from rhostar.utilities import Algorithm, Utility
 _LARGEST_PROGRAM = 2_000_000
 """Snapshots times vertices beyond which the linear programs are not tried."""
 
-_ROUNDS = (0.4, 0.15, 0.05, 0.015)
-"""First steps of the rounds of ranking."""
+_ROUNDS = (0.4, 0.15, 1.0, 0.05)
+"""First steps of the rounds of ranking, the most promising first."""
 
 
 class Candidate(NamedTuple):
@@ -204,16 +204,18 @@ def learn(
 
 def _learners(algorithm: Algorithm, instances: InstanceSet, contest: _Contest) -> Iterator[Learner]:
     graph = instances.graph
-    yield MeanDistance()
-    yield MeanDistance("median")
     walls = not np.isfinite(instances.weights[instances.rows[0]]).all()
-    for penalty in (3.0, 30.0) if walls else (0.0,):
-        yield MeanWeights(penalty=penalty)
+    yield MeanDistance()
+    yield MeanWeights(penalty=30.0 if walls else 0.0)
     if algorithm == "gbfs":
-        for epsilon in (0.3, 0.03):
-            yield PathUse(epsilon, blur=0.0 if graph.coordinates is None else 2.0)
+        blur = 0.0 if graph.coordinates is None else 2.0
+        yield PathUse(0.3, blur=blur)
         yield from _ranking(len(instances), contest)
+        yield PathUse(0.03, blur=blur)
+        yield MeanDistance("median")
+        yield from _ranking(len(instances), contest)  # from another table, where one has become the best
         return
+    yield MeanDistance("median")
     for level in (0.05, 0.25):
         yield MeanDistance("quantile", quantile=level)
     yield MeanDistance("min")
@@ -224,14 +226,17 @@ def _learners(algorithm: Algorithm, instances: InstanceSet, contest: _Contest) -
 
 
 def _ranking(count: int, contest: _Contest) -> Iterator[Learner]:
-    """Yield the ranking that starts from the best so far, with as many rounds as there is time for."""
-    every, iterations, batch = 5, 100, 50
-    runs = iterations * min(batch, count) + iterations // every * count
+    """Yield the ranking that starts from the best so far, as long as there is time for; none for less than 30 steps."""
+    every, iterations, batch = 4, 100, 50
+    if isinstance(contest.best.learner, SelfImitatedRanking):
+        return
     seconds = contest.seconds_left / (1 + contest.more)  # it may have to be fitted twice
-    rounds = int(min(len(_ROUNDS), seconds / (2 * runs * contest.best.run_seconds)))  # twice: steps take time, too
-    if rounds > 0:
-        initial, steps = clone(contest.best.learner), _ROUNDS[:rounds]
-        yield SelfImitatedRanking(initial, steps=steps, iterations=iterations, batch=batch, every=every)
+    each = (min(batch, count) + count / every) * contest.best.run_seconds
+    total = int(min(seconds / each, iterations * len(_ROUNDS)))
+    if total >= 30:
+        steps, length = _ROUNDS[: max(1, total // iterations)], min(total, iterations)
+        initial = clone(contest.best.learner)
+        yield SelfImitatedRanking(initial, steps=steps, blurs=1.0, iterations=length, batch=batch, every=every)
 
 
 class _Contest:
