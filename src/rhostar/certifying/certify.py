@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -323,7 +324,7 @@ class _Goal:
         scope: Any = "every rho of the family" if linear or isinstance(family, Quantised) else "every rho"
         bounds.for_every_rho(rows, N, limit, self.delta, scope, exact, self.choice)
         if self.through_inconsistency:
-            bounds.for_suboptimality(n, N, limit, self.delta, self._complexity if local else None, self.choice)
+            bounds.for_suboptimality(n, N, limit, self.delta, (lambda: self.complexity) if local else None, self.choice)
         elif request.algorithm == "astar" and isinstance(request.utility, Suboptimality):
             reason = "a run that a budget ends has no bound through inconsistency"
             self.dropped.extend([Dropped("U1", reason), Dropped("U2", reason)])
@@ -368,7 +369,9 @@ class _Goal:
 
     # -------------------------------------------------------- on the instances
 
-    def _complexity(self) -> float:
+    @cached_property
+    def complexity(self) -> float:
+        """R̂ of U2 on train."""
         assert self.train is not None
         paths = self.paths["train"]
         return edge_local_complexity(
@@ -406,7 +409,7 @@ class _Goal:
                 assert clipped is not None
                 data, over = losses, clipped
             value, mean = bound.value(data, share), float(data.mean())
-            extra = (("2R", 2 * self._complexity()),) if bound.label == "U2" else ()
+            extra = (("2R", 2 * self.complexity),) if bound.label == "U2" else ()
             self.rows.append(
                 Certificate(
                     label=bound.label,
