@@ -13,7 +13,6 @@ endif
 CORE := CMakeLists.txt pyproject.toml $(shell find src/core -name '*.[ch]pp')
 
 .PHONY: demo test lint build wheel bench-overhead bench-search bench-pieces test-sanitized lock clean help bench-reading bench-learners bench-certificates
-.PHONY: demo test lint build wheel bench-overhead bench-pieces bench-reading bench-search test-sanitized lock clean help
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## solve something and show it as a picture
