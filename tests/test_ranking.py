@@ -229,6 +229,17 @@ def test_instances_of_another_graph_cannot_judge() -> None:
         quick(validation=worlds(5, side=6)).fit(worlds(10))
 
 
+def test_what_it_was_judged_on_counts_as_seen() -> None:
+    instances = worlds()
+    train, validation, test = instances[:20], instances[20:40], instances[40:]
+    learner = quick(validation=validation).fit(train)
+    seen = [learner.trained_on_.overlap(part) for part in (train, validation, test)]
+    assert seen == [20, 20, 0]
+    assert learner.judged_on_.overlap(validation) == 20
+    other = quick(validation=worlds(10, seed=1)).fit(train)
+    assert other.trained_on_.overlap(train) == 20
+
+
 def test_goals_that_differ_are_refused() -> None:
     graph = rs.Graph.grid(3, 3)
     with pytest.raises(rs.errors.InstanceError, match="one goal"):

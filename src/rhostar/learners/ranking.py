@@ -172,7 +172,15 @@ class SelfImitatedRanking(Learner):
             "best_": least,
             "round_": found_by,
             "judged_on_": Provenance.of(judged),
+            "trained_on_": _seen(instances, judged),
         }
+
+
+def _seen(instances: InstanceSet, judged: InstanceSet) -> Provenance:
+    """Return what shaped the table: the training set, and what it was judged on where both are of one origin."""
+    if judged.origin != instances.origin:
+        return Provenance.of(instances)
+    return Provenance(instances.origin, np.union1d(instances.indices, judged.indices))
 
 
 def comparisons(instances: InstanceSet, rho: NDArray[np.float64], objective: Objective) -> NDArray[np.int64]:
