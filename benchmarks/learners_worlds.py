@@ -253,8 +253,8 @@ def markdown(result: dict) -> str:
     if result["curves"]:
         lines += ["", "## More worlds to learn from", ""]
         lines += [
-            "Self-imitated ranking from the mean distance, four rounds, best table on validation. Processor seconds, all "
-            "threads.",
+            "Self-imitated ranking from the mean distance, four rounds, best table on validation. Processor seconds of "
+            "all threads.",
             "",
             "| family | worlds | train | validation | test | mean distance | mean weights | ranking from the first |",
             "|---|--:|--:|--:|--:|--:|--:|--:|",

@@ -68,6 +68,8 @@ def test_running_only_what_a_bump_reaches_changes_nothing(algorithm: str, utilit
     assert one.history_.size > 1
     assert other.rho_.tobytes() == one.rho_.tobytes()
     assert np.allclose(one.history_, other.history_, rtol=1e-12)
+    judge = Objective(instances, UTILITIES[utility], algorithm, True, None, None)
+    assert np.isclose(one.history_[-1], judge.mean(one.rho_), rtol=1e-12)
 
 
 def _keep(trial: bumps.Trial, value: list) -> None:
@@ -130,13 +132,13 @@ def test_every_bump_that_is_kept_gains(make, algorithm: str) -> None:
     assert learner.rho_[learner.goal_] == learner.initial_[learner.goal_]
 
 
-def test_a_screen_that_rises_is_enough_to_reject() -> None:
-    """A bump that gains on the whole and loses on the screened part is not kept."""
+@pytest.mark.parametrize("utility", [None, rs.utilities.Generated(10**6)])
+def test_a_bump_must_gain_on_the_screened_part_and_on_the_whole(utility: rs.utilities.Utility | None) -> None:
     instances = worlds(30)
-    objective = Objective(instances, None, "gbfs", True, None, None)
+    objective = Objective(instances, utility, "gbfs", True, None, None)
     rho = rs.learners.MeanDistance().fit(instances).rho_
     rng = np.random.default_rng(0)
-    space, seen = bumps.Space(instances), 0
+    space, seen = bumps.Space(instances), [0, 0]
     for _ in range(400):
         trial = bumps.Trial(objective, rho.copy())
         support, values = space.bump(trial.vertex(rng), rng.uniform(1, 4))
@@ -144,13 +146,14 @@ def test_a_screen_that_rises_is_enough_to_reject() -> None:
         bumped = rho.copy()
         bumped[support] += change
         difference = objective.values(bumped) - trial.values
-        losing = np.flatnonzero(difference > 0)
-        if difference.sum() < 0 and losing.size:
-            assert not trial.accept(support, change, losing[:1])
-            assert trial.accept(support, change, np.arange(len(instances)))
-            assert trial.mean == objective.mean(bumped)
-            seen += 1
-    assert seen > 0
+        losing, gaining = np.flatnonzero(difference > 0), np.flatnonzero(difference < 0)
+        if not (losing.size and gaining.size):
+            continue
+        assert not trial.accept(support, change, losing[:1])
+        assert trial.accept(support, change, gaining[:1]) == (difference.sum() < 0)
+        assert trial.mean == (objective.mean(bumped) if difference.sum() < 0 else objective.mean(rho))
+        seen[int(difference.sum() < 0)] += 1
+    assert min(seen) > 0
 
 
 @pytest.mark.parametrize("make", [worlds, roads])
