@@ -139,7 +139,7 @@ def test_a_bump_must_gain_on_the_screened_part_and_on_the_whole(utility: rs.util
     rho = rs.learners.MeanDistance().fit(instances).rho_
     rng = np.random.default_rng(0)
     space, seen = bumps.Space(instances), [0, 0]
-    for _ in range(400):
+    for _ in range(100):
         trial = bumps.Trial(objective, rho.copy())
         support, values = space.bump(trial.vertex(rng), rng.uniform(1, 4))
         change = rng.normal(0, 3) * values
