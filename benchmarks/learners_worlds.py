@@ -154,8 +154,9 @@ def figures(family: Family, table: Table) -> dict:
 def curve(name: str, log=print) -> list[dict]:
     """Return train and test figures of one learner against the number of worlds, and what the fits take."""
     rows = []
+    whole = load(name, max(SIZES))
     for size in SIZES:
-        family = load(name, size)
+        family = whole._replace(train=whole.train[:size])
         row: dict = {"size": len(family.train)}
         began = time.process_time()
         rs.learners.MeanDistance(n_jobs=2).fit(family.train)
@@ -279,17 +280,23 @@ def plot(result: dict, file: Path) -> None:
     families, curves = result["families"], result["curves"]
     figure, axes = plt.subplots(1, 2 if curves else 1, figsize=(11 if curves else 6, 4.2), layout="constrained")
     left = axes[0] if curves else axes
-    colours = {"Euclid": "#9a9a9a", "closed form": "#7fb3d5", "ranking": "#2874a6", "bumps": "#e08e0b"}
-    for k, (label, colour) in enumerate(colours.items()):
-        for i, row in enumerate(families.values()):
-            value = row["baselines"]["Euclid"] if label == "Euclid" else row["learned"][label]["test"]
-            left.barh(i + 0.2 * (1.5 - k), value, 0.18, color=colour, label=label if i == 0 else None)
-    for i, row in enumerate(families.values()):
-        left.plot([row["baselines"]["path"]] * 2, [i - 0.45, i + 0.45], color="black", label=None if i else "path")
+    looks = {
+        "Euclid": ("#9a9a9a", "s"),
+        "closed form": ("#56a0d3", "o"),
+        "ranking": ("#1b4f72", "o"),
+        "bumps": ("#e08e0b", "D"),
+    }
+    for label, (colour, marker) in looks.items():
+        values = [
+            r["baselines"]["Euclid"] if label == "Euclid" else r["learned"][label]["test"] for r in families.values()
+        ]
+        left.plot(values, range(len(families)), marker, color=colour, label=label, markersize=6)
+    paths = [row["baselines"]["path"] for row in families.values()]
+    left.plot(paths, range(len(families)), "|", color="black", markersize=16, label="optimal path")
+    left.grid(axis="y", color="#e5e5e5")
     left.set_yticks(range(len(families)), [name.replace("_", " ") for name in families])
     left.invert_yaxis()
     left.set_xscale("log")
-    left.set_xlim(left=200)
     ticks = [tick for tick in (200, 300, 500, 1000, 2000, 5000) if tick <= left.get_xlim()[1]]
     left.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     left.minorticks_off()
