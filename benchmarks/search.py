@@ -3,6 +3,7 @@
     make bench-search                       the whole comparison, several minutes
     python benchmarks/search.py --quick     without the slowest peers on the large graphs
     python benchmarks/search.py --real      Rome, San Joaquin and den520d alone, where RHOSTAR_DATA has them
+    python benchmarks/search.py calls rows  some of it: printed, not saved
 
 Every figure is a ratio of two times taken in the same round; medians over the rounds, with the least and the
 largest ratio beside them, because machines are noisy. Each turn is one query off the clock and one on it. Answers
@@ -239,38 +240,65 @@ def report(entry: dict) -> None:
         )
 
 
+def show(entry: object, indent: str = "    ") -> None:
+    """Print what a part returned."""
+    if isinstance(entry, dict) and US in entry:
+        report({"field": entry})
+    elif isinstance(entry, dict):
+        for name, inner in entry.items():
+            print(f"{indent}{name}:")
+            show(inner, indent + "    ")
+    else:
+        print(f"{indent}{entry}")
+
+
+SMALL = {
+    "growth": growth,
+    "calls": lambda: {"octile": calls(informed=False), "nearly exact": calls(informed=True)},
+    "batch": batch,
+    "gbfs": lambda: greedy(workloads.road()),
+    "integers": lambda: {"road": integers(workloads.road()), "grid 100x100": integers(workloads.grid(100))},
+}
+LARGE = {
+    "rows": ("road, numbered row by row", workloads.road),
+    "chance": ("road, numbered by chance", lambda: workloads.road(order="random")),
+    "grid": ("grid 1000x1000", workloads.grid),
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="without rustworkx and networkx on the large graphs")
     parser.add_argument("--real", action="store_true", help="the real networks alone; prints and writes nothing")
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join([*SMALL, *LARGE])}; all by default")
     arguments = parser.parse_args()
-    quick = arguments.quick
+    unknown = set(arguments.parts) - {*SMALL, *LARGE}
+    if unknown:
+        parser.error(f"there is no part {min(unknown)!r}")
     if arguments.real:
         for _, work in workloads.real():
-            queries(work, quick)
+            queries(work, arguments.quick)
         return
-    road = workloads.road()
+    parts = arguments.parts or [*SMALL, *LARGE]
     result = {
         "versions": peers.versions(),
         "machine": {"processor": processor(), "cores": os.cpu_count(), "python": platform.python_version()},
         "rounds": ROUNDS,
-        "growth": growth(),
-        "calls": {"octile": calls(informed=False), "nearly exact": calls(informed=True)},
-        "batch": batch(),
-        "gbfs": greedy(road),
-        "integers": {"road": integers(road), "grid 100x100": integers(workloads.grid(100))},
-        "large": {},
     }
-    for label, work in (
-        ("road, numbered row by row", road),
-        ("road, numbered by chance", workloads.road(order="random")),
-        ("grid 1000x1000", workloads.grid()),
-    ):
-        result["large"][label] = queries(work, quick)
-        del work
-    for label, work in workloads.real():
-        result["large"][label] = queries(work, quick)
-    if quick:
+    for part, measure in SMALL.items():
+        if part in parts:
+            result[part] = measure()
+            if arguments.parts:
+                print(f"{part}:")
+                show(result[part])
+    result["large"] = {}
+    for part, (label, make) in LARGE.items():
+        if part in parts:
+            result["large"][label] = queries(make(), arguments.quick)
+    if not arguments.parts:
+        for label, work in workloads.real():
+            result["large"][label] = queries(work, arguments.quick)
+    if arguments.quick or arguments.parts:
         return
     from tables import write_results
 
