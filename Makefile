@@ -12,7 +12,7 @@ endif
 
 CORE := CMakeLists.txt pyproject.toml $(shell find src/core -name '*.[ch]pp')
 
-.PHONY: demo test lint build wheel bench-overhead bench-search bench-pieces test-sanitized lock clean help bench-reading bench-learners bench-certificates
+.PHONY: demo test lint build wheel bench-overhead bench-search bench-pieces test-sanitized lock clean help bench-reading bench-learners bench-certificates docs
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## solve something and show it as a picture
@@ -25,6 +25,10 @@ lint: .venv/.dev
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
+
+docs: .venv/.dev .venv/.built  ## the pages of docs/ and the reference from docstrings, in build/docs
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
+	@echo "build/docs/index.html"
 
 build: .venv/.built  ## (re)build the compiled core if it changed
 

@@ -475,3 +475,19 @@ def test_any_number_of_jobs_gives_the_same_table(jobs: int) -> None:
     assert [row.value for row in table.rows] == [
         row.value for row in certify(train=train, holdout=holdout, weight_bounds=(1.0, 1.5)).rows
     ]
+
+
+def test_dependent_features_count_as_many_parameters_as_there_are() -> None:
+    """Rounding to exact sums can make dependent columns independent, so their rank must not be counted."""
+    graph = rs.Graph.grid(4, 4)
+    weights = np.random.default_rng(0).integers(1, 4, size=(400, graph.m)).astype(float)
+    train = rs.InstanceSet(graph, weights, sources=0, goal=15)
+    column = np.random.default_rng(1).uniform(size=16)
+    twice = rs.families.Linear(base=np.zeros(16), features=np.stack([column, column / 3], axis=1))
+    assert twice.rank == 1
+    table = rs.certify(
+        twice.table([1.0, 1.0]), train=train, algorithm="astar", utility=rs.utilities.Expansions(100.0), family=twice,
+        integer_weights=3,
+    )  # fmt: skip
+    counted = rs.certificates.capacity.linear_integer(16, 2, 3).log_count
+    assert table.best.measured["ln K"] == counted

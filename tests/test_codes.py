@@ -126,3 +126,24 @@ def test_too_few_vertices() -> None:
         codes.reopening_code(10, bits=3)
     with pytest.raises(rs.errors.InputError, match="4 truth values"):
         codes.expansion_code(12, bits=2).rho([True])
+
+
+@pytest.mark.parametrize("n", [6, 12, 40, 207, 1000])
+def test_the_stated_lower_bound_is_the_size_of_a_set_that_exists(n: int) -> None:
+    from rhostar.certificates.dimension import lower_expansions
+
+    def best(*makers: object) -> int:
+        found = [0]
+        for make in makers:
+            try:
+                found.append(len(make()))  # type: ignore[operator]
+            except rs.errors.InputError:
+                continue
+        return max(found)
+
+    assert lower_expansions(n, "gbfs") == best(lambda: codes.expansion_code(n), lambda: codes.interval_code(n, "gbfs"))
+    if n < 1000:
+        assert lower_expansions(n, "astar") == best(
+            lambda: codes.reopening_code(n), lambda: codes.expansion_code(n, "astar"), lambda: codes.interval_code(n)
+        )
+    assert lower_expansions(n, "astar", integer_weights=1) == best(lambda: codes.expansion_code(n, "astar"))

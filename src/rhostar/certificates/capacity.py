@@ -11,7 +11,7 @@ These do not change when a constant is added to ρ: their rank is at most n − 
 in all instances, as ρ_s is then never compared.
 
 **Exact comparisons.** The counts for A* assume that g + ρ does not round (rows Q need no such thing, nor does greedy
-search). With integer weights, ρ in multiples of 2^−k and g + |ρ| < 2^(52−k), float64 sums are exact.
+search). With integer weights, ρ in multiples of 2^−k and g + abs(ρ) < 2^(52−k), float64 sums are exact.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _cells(label: str, meaning: str, rank: int, log_hyperplanes: float) -> Capac
 
 
 def greedy_paper(n: int) -> Capacity:
-    """Row G (the paper's Theorem 2): the order of n values of ρ decides every run, K = n!.
+    """Row G (the paper's Theorem 1): the order of n values of ρ decides every run, K = n!.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def linear_greedy(n: int, parameters: int) -> Capacity:
 
 
 def astar_paper(n: int) -> Capacity:
-    """Row A (the paper's Theorem 4): Π(N) ≤ 2·(e·N·C(n!, 2))ⁿ.
+    """Row A (the paper's Theorem 2): Π(N) ≤ 2·(e·N·C(n!, 2))ⁿ.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def astar(n: int, *, fixed_source: bool = False) -> Capacity:
 
 
 def degree_paper(n: int, out_degree: int) -> Capacity:
-    """Row D (the paper's Theorem 5): as A with n(n−1)d^{n−2} in place of n!.
+    """Row D (the paper's Theorem 3): as A with n(n−1)d^{n−2} in place of n!.
 
     Examples
     --------
@@ -253,7 +253,7 @@ def linear_real(n: int, parameters: int, out_degree: int | None = None) -> Capac
 
 
 def integer_paper(n: int, integer_weights: int) -> Capacity:
-    """Row I (the paper's Theorem 6), weights in {0..ℓ}: Π(N) ≤ 2·(e·N·C(n²ℓ, 2))ⁿ.
+    """Row I (the paper's Theorem 4), weights in {0..ℓ}: Π(N) ≤ 2·(e·N·C(n²ℓ, 2))ⁿ.
 
     Examples
     --------
@@ -285,14 +285,14 @@ def catalan(n: int, integer_weights: int) -> Capacity:
 def catalan_in_open(n: int, integer_weights: int, *, fixed_source: bool = False) -> Capacity:
     """Row C1′: K = Π_{i=2}^{n} ((n−1)(n−2)ℓ + i), and Π_{i=2}^{n−1} ((n²−4n+5)ℓ + i) where the start is fixed.
 
-    Two vertices that are compared are in OPEN at the same time, and then the g of neither is that of a path through
-    all vertices other than the goal: along such a path every vertex was expanded with the g that the path gives it;
-    a cheaper way to one of them would have to leave the path at a vertex and join it again with less, which the
-    expansion of the former would have told the latter already (or, if it stands later on the path, cannot, as g does
-    not fall along it). So all those vertices are in CLOSED for good. Hence |g_i − g_j| ≤ (n−3)ℓ, and (n−2)ℓ if one
-    of the two is the goal. By the finite field method (n points on a cycle of q places with a gap between neighbours
-    of (n−3)ℓ, or (n−2)ℓ on both sides of the goal) the arrangement with these two ranges has the stated number of
-    regions.
+    Two vertices i, j that are compared are in OPEN at the same time, and then their g differ by at most (n−3)ℓ, or
+    (n−2)ℓ if one of them is the goal. For suppose that g_i − g_j exceeds (n−3)ℓ, i not the goal. Then g_i is the length
+    of a path P with n − 2 edges, through all vertices but the goal, and as none of its weights exceeds ℓ, each of them
+    exceeds g_j. The path that gave j its g begins with an edge (s, c) of weight at most g_j. The start is expanded
+    first, so the g of c is at most g_j from then on; but c is on P, where its g was at least the weight of the first
+    edge of P. With i the goal the path has n − 1 edges, and the rest is the same. By the finite field method (points
+    on a cycle of q places with a gap between neighbours of (n−3)ℓ, or (n−2)ℓ on both sides of the goal) the
+    arrangement with these two ranges has the stated number of regions.
 
     Examples
     --------
@@ -371,7 +371,7 @@ def _power(levels: int) -> str:
 def inconsistency(n: int) -> Capacity:
     """Row U1: patterns of min(Δ, Ĥ) ≥ threshold on N instances, at most Φ_{n−1}(N(n−2))·Φ_{n−1}(N).
 
-    Δ is the inconsistency along the optimal path (the paper's Theorem 8 with constants): at most N(n−2) kinks cut Rⁿ
+    Δ is the inconsistency along the optimal path (the paper's Theorem 6 with constants): at most N(n−2) kinks cut Rⁿ
     into cells; inside a cell each Δ_ρ(x_k) is linear in ρ and N thresholds cut it again.
 
     Examples

@@ -64,7 +64,7 @@ def capacities(
 
 
 def lower_paper(n: int) -> int:
-    """Return T5, n − 4 (the paper's Theorem 7): unweighted instances from one start, with the cost as utility.
+    """Return T5, n − 4 (the paper's Theorem 5): unweighted instances from one start, with the cost as utility.
 
     Examples
     --------
@@ -91,6 +91,30 @@ def lower(n: int, algorithm: checks.Algorithm, *, fixed_source: bool = False) ->
     if n < 4:
         return 0
     return n - (2 if checks.algorithm(algorithm) == "gbfs" else 1) - fixed_source
+
+
+def lower_expansions(n: int, algorithm: checks.Algorithm, *, integer_weights: int | None = None) -> int:
+    """Return E, for the number of expansions as utility: of order n lg n, from one start.
+
+    The size of the largest set of :mod:`rhostar.lab.codes` whose weights are in the class: B·⌊(n − 2ᴮ⁺¹)/2⌋ for any B,
+    with all weights equal, for both algorithms; 2(n − 6) for greedy search and 2(n − 3) for A* (weights up to 10); and
+    B·(n − 2 − 2ᴮ) for A* with reopening (weights up to 2ᴮ⁺³).
+
+    Examples
+    --------
+    >>> from rhostar.certificates.dimension import lower_expansions
+    >>> lower_expansions(207, "gbfs"), lower_expansions(207, "astar"), lower_expansions(10_000, "gbfs")
+    (402, 865, 40392)
+    """
+    n, greedy = checks.integer(n, "n", 2), checks.algorithm(algorithm) == "gbfs"
+    most = math.inf if integer_weights is None else checks.integer(integer_weights, "integer_weights", 1)
+    bits = range(1, n.bit_length())
+    found = [0, *(b * ((n - (2 << b)) // 2) for b in bits)]
+    if greedy or most >= 10:
+        found.append(2 * (n - (6 if greedy else 3)))
+    if not greedy:
+        found += [b * (n - 2 - (1 << b)) for b in bits if 8 << b <= most]
+    return max(found)
 
 
 def lower_for_some_utility(n: int) -> int:
@@ -226,6 +250,7 @@ def pseudo_dimension(
       U1   ≤                  3,907  sharper  inconsistency of A* along the optimal path
       T5   ≥                    203  lower    cost, unit weights
       T5′  ≥                    206  lower    cost
+      E    ≥                    408  lower    expansions, with reopening
       R1   ≥                  1,277  lower    some utility, unit weights
     """
     found = capacities(
@@ -257,6 +282,9 @@ def _lower_rows(
     needed = 3 if algorithm == "astar" else 2
     if (integers is None or integers >= needed) and (out_degree is None or out_degree >= 2):
         rows.append(Row("T5′", "lower", lower(n, algorithm, fixed_source=fixed_source), "cost"))
+    if out_degree is None:
+        value = lower_expansions(n, algorithm, integer_weights=integers)
+        rows.append(Row("E", "lower", value, "expansions" + (", with reopening" if algorithm == "astar" else "")))
     if out_degree is None or out_degree >= n - 2:
         rows.append(Row("R1", "lower", lower_for_some_utility(n), "some utility, unit weights"))
     return rows

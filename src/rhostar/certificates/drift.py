@@ -40,8 +40,6 @@ class Monitor:
         The mean that was promised.
     count
         How many utilities were seen.
-    mean
-        Their mean; NaN before the first.
     evidence
         The capital against the promise; the alarm is raised when it reaches 1/alpha.
     alarm_at
@@ -97,7 +95,7 @@ class Monitor:
 
     @property
     def mean(self) -> float:
-        """The mean of what was seen."""
+        """The mean of what was seen; NaN before the first."""
         return self._sum / self.count if self.count else math.nan
 
     def update(self, utility: float) -> bool:

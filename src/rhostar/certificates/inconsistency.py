@@ -2,7 +2,7 @@
 
 On every instance cost − opt ≤ Δ_ρ, the sum of max(ρ_v − ρ_c − w_vc, 0) over the edges (v, c) of an optimal path S*, the
 edge leaving the start left out, with and without reopening (L1: Valenzano et al. 2014, Theorem 4.6; the paper's
-Theorem 9). Greedy search has no such bound, nor has a run that a budget ends.
+Theorem 7). Greedy search has no such bound, nor has a run that a budget ends.
 """
 
 from __future__ import annotations

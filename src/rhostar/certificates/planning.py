@@ -24,7 +24,7 @@ _MOST = 10**30
 
 @dataclass(frozen=True)
 class Plan:
-    """One way to bound |mean − E u| uniformly, and what it takes."""
+    """One way to bound ``|mean − E u|`` uniformly, and what it takes."""
 
     label: str
     """The bound and the capacity, such as "H1 with C1′"."""
@@ -149,7 +149,7 @@ def sample_size(
     delta
         Probability with which the promise may fail.
     side
-        "both" for |mean − E u| ≤ ε, "upper" or "lower" for one side.
+        "both" for ``|mean − E u|`` ≤ ε, "upper" or "lower" for one side.
     spreads
         hi_e − lo_e for each edge: adds the edge-local bound for the suboptimality of A*.
 

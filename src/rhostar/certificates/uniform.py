@@ -29,7 +29,7 @@ def _level(delta: float, side: checks.Side) -> float:
 def finite_width(
     log_count: float, samples: int, limit: float, *, delta: float = 0.05, side: checks.Side = "both"
 ) -> float:
-    """H1: |mean − E u| ≤ H·sqrt((ln K + ln(2/δ))/(2N)) for K behaviours; ln(1/δ) for one side.
+    """H1: ``|mean − E u|`` ≤ H·sqrt((ln K + ln(2/δ))/(2N)) for K behaviours; ln(1/δ) for one side.
 
     Hoeffding's inequality for each behaviour and a union over them.
 

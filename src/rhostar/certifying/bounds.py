@@ -152,7 +152,7 @@ def for_suboptimality(
         return min(limit, float(inconsistencies.mean()) + width)
 
     row = Bound(
-        "U1", "the paper's Theorem 8 with constants, through inconsistency (L1)", "every rho", "train", True,
+        "U1", "the paper's Theorem 6 with constants, through inconsistency (L1)", "every rho", "train", True,
         through_dimension, measured=(("dimension", float(dimension)),),
     )  # fmt: skip
     least = uniform.dimension_width(dimension, N, limit, delta=delta)

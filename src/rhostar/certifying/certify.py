@@ -310,6 +310,8 @@ class _Goal:
         if self.train is None:
             return
         N, n, family = len(self.train), self.graph.n, self.family
+        # The number of parameters, not the rank of the features: it is known to rounding only, and where sums must
+        # be exact the features are rounded, which can make dependent columns independent.
         linear = isinstance(family, Linear)
         rows = capacities(
             n,
@@ -317,7 +319,6 @@ class _Goal:
             integer_weights=request.integer_weights,
             out_degree=request.out_degree,
             parameters=family.parameters if isinstance(family, Linear) else None,
-            rank=family.rank if isinstance(family, Linear) else None,
             levels=family.levels.size if isinstance(family, Quantised) else None,
         )
         exact = request.algorithm == "gbfs" or request.integer_weights is not None

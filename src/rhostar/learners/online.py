@@ -1,7 +1,7 @@
 """The trade-off of informedness and inconsistency, one instance after the other: online convex optimisation.
 
 In round i a table ρ is played, then instance i is seen and costs f_i(ρ) = penalty · Δ_i(ρ) − mean ρ, which is convex
-(the paper points to this after Theorem 7). Steps are those of AdaGrad within the box 0 ≤ ρ ≤ the largest cost-to-go
+(the paper points to this after Theorem 6). Steps are those of AdaGrad within the box 0 ≤ ρ ≤ the largest cost-to-go
 seen so far: each vertex has its own step length, which falls with the sum of its squared slopes.
 """
 

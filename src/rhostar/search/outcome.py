@@ -44,7 +44,7 @@ class Run(NamedTuple):
     reopened: int
     """Moves from CLOSED to OPEN."""
     peak_open: int
-    """Largest |OPEN| before the first and after each completed iteration; greedy search returns in the midst of one."""
+    """Largest size of OPEN before the first and after each completed iteration; greedy search returns within one."""
     bound: float | None = None
     """Where `lower_bound` was given: no path costs less than this, up to rounding of the sums."""
     trace: Trace | None = None
