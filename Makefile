@@ -15,8 +15,8 @@ CORE := CMakeLists.txt pyproject.toml $(shell find src/core -name '*.[ch]pp')
 .PHONY: demo test lint build wheel bench-overhead bench-search bench-pieces test-sanitized lock clean help bench-reading bench-learners bench-certificates docs
 .DELETE_ON_ERROR:
 
-demo: .venv/.built  ## solve something and show it as a picture
-	@$(BIN)/python examples/first_search.py
+demo: .venv/.built  ## learn, compare and certify on a made-up city; writes demo/report.html
+	@$(BIN)/rhostar demo
 
 test: .venv/.dev .venv/.built lint  ## lint, types, all tests
 	$(BIN)/python -m pytest -n 2 -q tests --pyargs rhostar

@@ -134,6 +134,87 @@ def test_evaluate_counts_as_the_library_does(capsys: pytest.CaptureFixture[str],
     assert max(map(len, out.splitlines())) <= 80
 
 
+def test_bounds_asks_for_any_one_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+    of = ("-a", "astar", "--integer-weights", 10)
+    assert answer(capsys, "bounds", "-n", 207, *of)["value"] == rs.pseudo_dimension(207, integer_weights=10).upper
+    samples = answer(capsys, "bounds", "-n", 50, *of, "-e", 0.1, "-d", 0.05)["value"]
+    expected = rs.sample_size(n=50, integer_weights=10, epsilon=0.1, delta=0.05, limit=1.0)
+    assert samples == expected.best
+    accuracy = answer(capsys, "bounds", "-n", 50, *of, "-N", samples, "-d", 0.05)["value"]
+    assert accuracy <= 0.1
+    delta = answer(capsys, "bounds", "-n", 50, *of, "-N", samples, "-e", 0.1)["delta"]
+    assert delta == pytest.approx(0.05, rel=0.05)
+    assert delta <= 0.05
+    assert answer(capsys, "bounds", *of, "-N", samples, "-e", 0.1, "-d", 0.05)["n"] == 50
+    assert answer(capsys, "bounds", *of, "-N", samples - 1, "-e", 0.1, "-d", 0.05)["n"] == 49
+    assert answer(capsys, "bounds", "-n", 50, *of, "-N", 10, "-e", 0.1)["delta"] == 1
+    assert answer(capsys, "bounds", *of, "-N", 1, "-e", 0.1, "-d", 0.05)["n"] == 0
+    code, out, _ = run(capsys, "bounds", "-n", 50, "-a", "gbfs", "-e", 0.1)
+    assert code == 0
+    assert "G′" in out
+
+
+def test_certify_promises_and_keeps_it_in_the_model(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    model = tmp_path / "m.npz"
+    model.write_bytes((data / "model.npz").read_bytes())
+    instances, fitted = rs.InstanceSet.load(data / "set"), rs.Model.load(model)
+    seen = np.isin(instances.indices, fitted.trained_on_.indices)
+    expected = rs.certify(
+        fitted,
+        train=instances[seen],
+        holdout=instances[~seen],
+        algorithm="astar",
+        utility=rs.utilities.Suboptimality(20.0),
+        integer_weights=8,
+    )
+    words = ("certify", data / "set", "-m", model, "-u", "suboptimality", "-H", 20, "--integer-weights", 8)
+    assert answer(capsys, *words)["rows"] == json.loads(expected.to_json())["rows"]
+    code, out, _ = run(capsys, *words, "--save")
+    assert code == 0
+    assert expected.best.sentence.split()[0] in out
+    kept = rs.Model.load(model)
+    assert np.array_equal(kept.rho_, fitted.rho_)
+    assert kept.certificate["rows"] == json.loads(expected.to_json())["rows"]
+    assert expected.best.sentence in run(capsys, "info", model)[1]
+    page = tmp_path / "page.html"
+    answer(capsys, "report", data / "set", "-m", model, "-o", page, "--scenes", 0)
+    assert "What can be promised" in page.read_text()
+
+
+def test_fit_auto_needs_no_names(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    found = answer(capsys, "fit", data / "set", "-o", tmp_path / "m.npz", "-a", "gbfs", "--time-limit", 0.5)
+    assert found["learned_from"] == 42
+    assert rs.Model.load(tmp_path / "m.npz").search_with() == "gbfs"
+
+
+def test_lab(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    found = answer(capsys, "lab", "shatter", "-n", 8)
+    assert (found["instances"], found["patterns"]) == (4, 16)
+    for kind in ("sharper", "cost", "expansions", "reopening", "interval"):
+        code, out, _ = run(capsys, "lab", "shatter", "-n", 9, "-a", "astar", "--set", kind)
+        assert code == 0
+        assert "came out" in out
+    rows = answer(capsys, "lab", "growth", "-n", 8, "-a", "astar")["rows"]
+    assert rows[-1] == {"N": 4, "behaviours": 3121, "vectors": 16, "shattered": 16}
+    words = ("lab", "dual", data / "set", "-m", data / "model.npz", "-n", 3, "--figure", tmp_path / "dual.svg")
+    found = answer(capsys, *words)
+    assert len(found["mean"]) == found["pieces"] == len(found["edges"]) - 1
+    assert min(found["mean"]) == found["best"]
+    assert (tmp_path / "dual.svg").exists()
+
+
+@pytest.mark.slow
+def test_a_small_demo_leaves_a_page(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    found = answer(capsys, "demo", "-o", tmp_path, "--size", 150, "--train", 40, "--test", 100, "-j", 1)
+    assert [m["name"] for m in found["methods"]][3] == "A*, learned"
+    assert found["bytes"] == (tmp_path / "report.html").stat().st_size
+    assert found["promise"].startswith("With 95 % confidence")
+    for section in ("replay", "comparison", "certificate", "learning", "setting"):
+        assert f'id="{section}"' in (tmp_path / "report.html").read_text()
+
+
 def test_report_and_bench(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     found = answer(
@@ -170,12 +251,23 @@ def test_report_and_bench(capsys: pytest.CaptureFixture[str], data: Path, tmp_pa
         (["solve", "{data}/set", "--source", "99"], "'99' is no vertex in 0..41"),
         (["solve", "{data}/set", "-a", "dijkstra"], "--algorithm must be astar or gbfs"),
         (["solve", "{data}/set", "-b", "magic"], "--baseline must be one of"),
-        (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "Magic"], "--learner must be one of"),
+        (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "Magic"], "--learner must be auto or one of"),
         (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "x=1"], "no parameter 'x'"),
         (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "statistic=max"], "statistic must be"),
         (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "what"], "name=value"),
         (["fit", "{data}/set", "-o", "{data}/edges.csv/m.npz", "-l", "MeanDistance"], "could not save"),
         (["report", "{data}/set", "-o", "{data}/edges.csv/r.html"], "could not write"),
+        (["bounds", "-n", "50", "-e", "0"], "epsilon"),
+        (["bounds", "-n", "50", "-e", "0.1", "-N", "10", "-d", "0.1"], "nothing is unknown"),
+        (["bounds", "-a", "dfs", "-n", "3"], "astar or gbfs"),
+        (["bounds"], "give -n"),
+        (["certify", "{data}/set", "-m", "{data}/model.npz", "-u", "cost"], "needs --limit"),
+        (["certify", "{data}/set", "-m", "{data}/model.npz", "-u", "joy"], "--utility must be one of"),
+        (["certify", "{data}/other", "-m", "{data}/model.npz", "-u", "expansions"], "another graph"),
+        (["lab", "shatter", "--set", "magic"], "--set must be one of"),
+        (["lab", "shatter", "--set", "cost"], "is for astar"),
+        (["lab", "dual", "{data}/set", "-m", "{data}/model.npz", "--low", "2", "--high", "1"], "low"),
+        (["demo", "-o", "{data}/edges.csv/x", "--size", "100", "--train", "20", "--test", "100"], "could not write"),
         (["frobnicate"], "frobnicate"),
         (["solve", "{data}/set", "--frobnicate"], "--frobnicate"),
         (["solve", "{data}/set", "-i", "many"], "valid integer"),
@@ -249,7 +341,7 @@ def test_an_interrupt_ends_it_with_one_line_and_nothing_half_written(tmp_path: P
 def test_help_is_quick_and_complete(capsys: pytest.CaptureFixture[str], sanitized: bool) -> None:
     code, out, _ = run(capsys, "--help")
     assert code == 0
-    for command in ("import", "info", "fit", "solve", "evaluate", "bench", "report"):
+    for command in ("import", "info", "fit", "solve", "evaluate", "certify", "bounds", "demo", "bench", "report"):
         assert f"\n  {command} " in out
         code, text, _ = run(capsys, command, "--help")
         assert code == 0

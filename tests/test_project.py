@@ -75,9 +75,42 @@ def test_the_demo_prints_what_the_readme_says_and_draws(tmp_path: Path) -> None:
         [sys.executable, ROOT / "examples" / "first_search.py", tmp_path], capture_output=True, text=True, check=True
     )
     table, _, place = demo.stdout.rpartition("The first of these days as a picture: ")
+def blocks(path: Path) -> str:
+    """All Python of a document in order, as one program."""
+    return "\n".join(re.findall(r"```python\n(.*?)```", path.read_text(), flags=re.DOTALL))
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda p: p.name)
+def test_code_in_the_documents_runs_and_prints_what_they_say(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(blocks(path), str(path), "exec"), {"__name__": "__main__"})
+    printed = capsys.readouterr().out
+    if path.name == "README.md":
+        assert f"```\n{printed}```" in path.read_text()
+
+
+def test_the_first_example_prints_what_it_should_and_draws(tmp_path: Path) -> None:
+    example = ROOT / "examples" / "first_search.py"
+    done = subprocess.run([sys.executable, example, tmp_path], capture_output=True, text=True, check=True)
+    rows = [line.rsplit(maxsplit=2) for line in done.stdout.splitlines()[2:5]]
+    dijkstra, octile, learned = (float(row[1]) for row in rows)
+    assert dijkstra > 1.5 * octile > 7 * learned
+    assert (tmp_path / "first_search.png").stat().st_size > 50_000
+
+
+@pytest.mark.slow
+def test_the_demo_prints_what_the_readme_says(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "rhostar.cli.main", "demo", "--out", str(tmp_path)]
+    demo = subprocess.run(command, capture_output=True, text=True, check=True)
+    table, _, place = demo.stdout.rpartition("The page, with the searches to watch: ")
     assert f"```\n{table}```" in (ROOT / "README.md").read_text()
-    assert Path(place.strip()).stat().st_size > 50_000
-    assert max(map(len, demo.stdout.splitlines()[:-1])) <= 80
+    assert max(map(len, table.splitlines())) <= 80
+    page = Path(place.rsplit(" (", 1)[0])
+    assert 100_000 < page.stat().st_size < 3_000_000
+    assert len(list((tmp_path / "figures").iterdir())) == 12
+
+
+def test_the_picture_of_the_report_is_small() -> None:
+    assert (ROOT / "docs" / "images" / "report.png").stat().st_size <= 300_000
 
 
 def test_make_says_what_to_install_where_there_is_no_compiler(tmp_path: Path) -> None:

@@ -313,7 +313,7 @@ def test_text_has_enough_contrast(theme: str) -> None:
     assert contrast("muted", "soft") >= 4.5
     assert contrast("accent", "accent-soft") >= 4.5
     assert contrast("on-accent", "accent") >= 4.5
-    for mark in ("c1", "c2", "c3", "c4", "c5", "c6"):
+    for mark in ("c1", "c2", "c3", "c4", "c5", "c6", "c7"):
         assert contrast(mark, "card") >= 3, mark
     for mark in ("closed-early", "again", "path"):
         assert contrast(mark, "canvas") >= 3, mark

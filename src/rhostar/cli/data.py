@@ -109,10 +109,19 @@ def info(
             "learned_from": None if model.trained_on_ is None else int(model.trained_on_.indices.size),
             "parameters": model.parameters,
             "versions": model.versions,
-            "certificate": model.certificate if json or not model.certificate else model.certificate.get("sentence"),
+            "certificate": model.certificate if json else _promise(model.certificate),
         },
         json,
     )
+
+
+def _promise(certificate: Any) -> str | None:
+    """Return what a certificate kept in a model says, in one sentence."""
+    if certificate is None:
+        return None
+    from rhostar.certificates import CertificateTable
+
+    return CertificateTable.from_dict(certificate).best.sentence
 
 
 def describe(instances: InstanceSet) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rhostar.cli import data, model
+from rhostar.cli import data, demo, experiments, model, planning
 from rhostar.cli.output import BAD_INPUT, INTERRUPTED, OK
 
 app = typer.Typer(
@@ -20,11 +20,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command("demo")(demo.demo)
 app.command("import")(data.import_)
 app.command("info")(data.info)
 app.command("fit")(model.fit)
 app.command("solve")(model.solve)
 app.command("evaluate")(model.evaluate)
+app.command("certify")(model.certify)
+app.command("bounds")(planning.bounds)
+app.add_typer(experiments.app, name="lab")
 app.command("bench")(model.bench)
 app.command("report")(model.report)
 

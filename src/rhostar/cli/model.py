@@ -15,8 +15,10 @@ from rhostar.cli.output import NO_PATH, OK, OUT_OF_BUDGET, Json, emit, table, wa
 def fit(
     folder: Folder,
     out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write (.npz).")],
-    learner: Annotated[str, typer.Option("--learner", "-l", help="A learner by name.")] = "MeanDistance",
+    learner: Annotated[str, typer.Option("--learner", "-l", help="A learner by name, or auto.")] = "auto",
     settings: Annotated[list[str], typer.Option("--set", "-s", help="A parameter of the learner: name=value.")] = [],  # noqa: B006
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help="auto: astar or gbfs.")] = "astar",
+    time_limit: Annotated[float, typer.Option(help="auto: seconds.", min=0.1)] = 30.0,
     fraction: Annotated[float, typer.Option(help="Share of the instances to learn from.", min=0.0, max=1.0)] = 0.7,
     seed: Annotated[int, typer.Option(help="For the split and the learner.", min=0)] = 0,
     jobs: options.Jobs = 1,
@@ -31,11 +33,17 @@ def fit(
     import rhostar as rs
 
     instances = rs.InstanceSet.load(folder)
+    chosen: Any = options.algorithm_of(algorithm) or "astar"
     train = instances if fraction == 1 else instances.split(fraction, seed)[0]
     given = options.parameters(settings)
     start = time.perf_counter()
-    with working(f"learning from {len(train):,} instances", quiet=True):
-        fitted = _learner(learner, given, seed, jobs, watching(json)).fit(train)
+    with working(f"learning from {len(train):,} instances", quiet=json or learner != "auto"):
+        if learner == "auto":
+            fitted: Any = rs.learn(
+                train, algorithm=chosen, time_limit=time_limit, random_state=seed, n_jobs=jobs, **given
+            )
+        else:
+            fitted = _learner(learner, given, seed, jobs, watching(json)).fit(train)
     model = rs.Model.of(fitted, instances.graph)
     model.save(out)
     seconds = time.perf_counter() - start
@@ -58,7 +66,7 @@ def _learner(name: str, given: dict[str, Any], seed: int, jobs: int, verbose: bo
 
     known = sorted(n for n in learners.__all__ if n not in ("Learner", "Scorer") and n[0].isupper())
     if name not in known:
-        raise InputError(f"--learner must be one of {', '.join(known)}, got {name!r}")
+        raise InputError(f"--learner must be auto or one of {', '.join(known)}, got {name!r}")
     kind = getattr(learners, name)
     accepted = kind._get_param_names()
     for key in given:
@@ -162,6 +170,55 @@ def evaluate(
     emit({"instances": len(test), "methods": methods}, json, text)
 
 
+def certify(
+    folder: Folder,
+    model: options.Models,
+    utility: Annotated[str, typer.Option("--utility", "-u", help=f"One of {', '.join(options.UTILITIES)}.")],
+    limit: Annotated[float | None, typer.Option("--limit", "-H", help="Upper end H of its range.")] = None,
+    delta: Annotated[float, typer.Option("--delta", "-d", help="Probability that the promise fails.")] = 0.05,
+    algorithm: options.Algorithm = "",
+    reopen: options.Reopen = True,
+    budget: options.Budget = None,
+    weight_bounds: Annotated[tuple[float, float] | None, typer.Option(help="All weights lie between these.")] = None,
+    integer_weights: Annotated[int | None, typer.Option(help="Weights are integers up to this.")] = None,
+    degree: Annotated[int | None, typer.Option(help="No vertex has more children.")] = None,
+    save: Annotated[bool, typer.Option("--save", help="Keep the certificate in the model file.")] = False,
+    json: Json = False,
+) -> None:
+    """Say what can be promised for unseen instances.
+
+    Every bound that applies, tightest first. Instances of the folder that the model was learned from are the training
+    set, the others the holdout.
+    """
+    import rhostar as rs
+    from rhostar.errors import InputError
+
+    instances = rs.InstanceSet.load(folder)
+    loaded = options.load_models(model)
+    if len(loaded) != 1:
+        raise InputError("certify takes one --model")
+    (fitted,) = loaded.values()
+    holdout = options.unseen(instances, [fitted], False)
+    train = options.seen(instances, fitted)
+    with working(f"certifying on {len(holdout):,} unseen instances", quiet=json):
+        found = rs.certify(
+            fitted,
+            train=train,
+            holdout=holdout,
+            algorithm=fitted.search_with(options.algorithm_of(algorithm)),
+            reopen=reopen,
+            budget=budget,
+            utility=options.utility(utility, limit, instances),
+            weight_bounds=weight_bounds,
+            integer_weights=integer_weights,
+            out_degree=degree,
+            delta=delta,
+        )
+    if save:
+        fitted.with_certificate(found.to_dict()).save(model[0].partition("=")[2] or model[0])
+    emit(found.to_dict(), json, str(found))
+
+
 def bench(
     folder: Folder,
     model: options.Models = [],  # noqa: B006
@@ -209,19 +266,21 @@ def report(
 ) -> None:
     """Write one HTML page, with searches to watch.
 
-    It shows the comparison on instances that were not learned from.
+    It shows the comparison and the certificate kept in a model (`rhostar certify --save`).
     """
     import rhostar as rs
 
     instances = rs.InstanceSet.load(folder)
     models = options.load_models(model)
     test = options.unseen(instances, list(models.values()), everything)
+    kept = next((m.certificate for m in models.values() if m.certificate is not None), None)
     with working(f"solving {len(test):,} instances", quiet=json):
         page = rs.report.build(
             test,
             options.methods(test, models, baseline, algorithm, reopen),
             title=title,
             train=options.seen(instances, *models.values()),
+            certificate=None if kept is None else rs.report.certificate_view(kept),
             scenes=scenes,
             budget=budget,
             cost_unit=unit,

@@ -274,9 +274,11 @@ def _tiles(
     train: InstanceSet | None,
     certificate: CertificateView | None,
 ) -> tuple[tuple[str, str], ...]:
+    within = f"95 % of paths within {percent(hero.excess_95)}"
+    most = "at least 95 % of paths optimal" if hero.excess_95 <= 0 else within
     tiles = [
         (f"{hero.saving:.1f}×", f"fewer expansions than {baseline}"),
-        (percent(hero.excess), f"above the optimum on average; 95 % of paths within {percent(hero.excess_95)}"),
+        (percent(hero.excess), f"above the optimum on average; {most}"),
     ]
     if certificate is not None and certificate.bounds and not certificate.bounds[0].vacuous:
         best = certificate.bounds[0]

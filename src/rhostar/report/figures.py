@@ -29,8 +29,9 @@ _COLOURS = {
     "c4": "#9d174d",
     "c5": "#6d28d9",
     "c6": "#6b7280",
+    "c7": "#4d7c0f",
 }
-_LEARNED, _BASELINES = ("c1", "c2", "c4", "c5"), ("c6", "c3", "c5", "c4")
+_LEARNED, _BASELINES = ("c1", "c2", "c4"), ("c6", "c3", "c5", "c7")
 _MARKERS = "osD^vP*X"
 _DASHES = ("-", "--", "-.", ":")
 _SIZE = (4.9, 3.4)  # inches; small, so that letters stay readable on a phone

@@ -189,6 +189,7 @@ def _comparison(report: Report, chart: Any) -> str:
         )
     )
     total = report.methods[0].total if report.methods else 0
+    unseen = "" if any(what == "seen before" for what, _ in report.facts) else ", none of which it has learned from"
     figures_row = chart(
         "trade_off",
         "Expanded vertices against cost above the optimum for every heuristic; the numbers stand in the table above",
@@ -201,7 +202,7 @@ def _comparison(report: Report, chart: Any) -> str:
     )
     return f"""<section id="comparison" aria-labelledby="comparison-title">
 <h2 id="comparison-title">Work against quality</h2>
-<p>Every heuristic on the same {total:,} instances, none of which it has learned from.</p>
+<p>Every heuristic on the same {total:,} instances{unseen}.</p>
 <div class="scroll" tabindex="0" role="region" aria-label="Table of all heuristics"><table>
 <thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>
 <div class="columns">{figures_row}</div>{_scaling_table(report)}
@@ -347,9 +348,12 @@ def _setting(report: Report) -> str:
             + "</dl>"
         )
 
+    short = [fact for fact in report.facts if len(fact[1]) <= 80]
+    long = "".join(f"<p><strong>{escape(a)}.</strong> {escape(b)}</p>" for a, b in report.facts if len(b) > 80)
     return f"""<section id="setting" aria-labelledby="setting-title">
 <h2 id="setting-title">What was learned, on what</h2>
-{listed(report.facts)}
+{listed(short)}
+{long}
 <h3>Made with</h3>
 {listed(report.provenance)}
 </section>"""

@@ -1,0 +1,154 @@
+"""``lab``: the theory made executable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rhostar.cli import options
+from rhostar.cli.data import Folder
+from rhostar.cli.output import Json, emit, table, working
+
+app = typer.Typer(help="Behaviours, shattered sets and dual functions.", no_args_is_help=True, rich_markup_mode=None)
+
+_SETS = ("theorem5", "sharper", "cost", "expansions", "reopening", "interval")
+
+Vertices = Annotated[int, typer.Option("-n", "--vertices", help="Number of vertices.", min=4)]
+Which = Annotated[str, typer.Option("--algorithm", "-a", help="astar or gbfs.")]
+Most = Annotated[int, typer.Option(help="Most behaviours to look at.", min=1)]
+
+
+@app.command()
+def shatter(
+    n: Vertices = 8,
+    algorithm: Which = "gbfs",
+    kind: Annotated[str, typer.Option("--set", help=f"Which instances: {', '.join(_SETS)}.")] = "theorem5",
+    json: Json = False,
+) -> None:
+    """Build a shattered set and verify it with the plain reference."""
+    found = _shattered(kind, n, algorithm)
+    size = len(found)
+    with working(f"running the patterns of {size} instances", quiet=json):
+        tried, right = _patterns(found)
+    every = "every one of" if tried == 2**size else f"{tried:,} random ones of"
+    if right < tried:
+        raise RuntimeError(f"{tried - right} of {tried} patterns did not come out")
+    emit(
+        {"set": kind, "n": n, "algorithm": found.algorithm, "instances": size, "patterns": tried},
+        json,
+        f"{size} instances on {n} vertices, {found.utility.name} of {found.algorithm}: "
+        f"{every} {2**size:,} patterns came out",
+    )
+
+
+def _patterns(found: Any) -> tuple[int, int]:
+    """Run the patterns of a shattered set, all or a thousand; return how many were tried and came out."""
+    import numpy as np
+
+    from rhostar import evaluate
+
+    size, right = len(found), 0
+    numbers = range(2**size) if size <= 12 else np.random.default_rng(0).integers(0, 2, (1000, size))
+    for number in numbers:
+        pattern = np.asarray(number) if np.ndim(number) else (int(number) >> np.arange(size)) & 1
+        scores = evaluate(
+            found.instances, found.rho(pattern), found.utility, algorithm=found.algorithm, reopen=found.reopen
+        )
+        right += bool(((scores.scores[0].values > found.thresholds) == pattern.astype(bool)).all())
+    return len(numbers), right
+
+
+@app.command()
+def growth(
+    n: Vertices = 8,
+    algorithm: Which = "gbfs",
+    kind: Annotated[str, typer.Option("--set", help=f"Which instances: {', '.join(_SETS)}.")] = "theorem5",
+    limit: Most = 1_000_000,
+    json: Json = False,
+) -> None:
+    """Count joint behaviours and utility vectors exactly, against N."""
+    from rhostar import lab
+
+    found = _shattered(kind, n, algorithm)
+    rows = []
+    for count in range(1, len(found.instances) + 1):
+        with working(f"the first {count} of {len(found.instances)} instances", quiet=json):
+            behaviours = lab.joint_behaviours(found.instances[:count], found.algorithm, limit=limit)
+            rows.append((count, len(behaviours), len(behaviours.vectors(found.utility)[0]), 2**count))
+    head = ["N", "behaviours", "utility vectors", "2^N"]
+    entries = [dict(zip(("N", "behaviours", "vectors", "shattered"), row, strict=True)) for row in rows]
+    emit({"set": kind, "n": n, "rows": entries}, json, table(head, rows, text_columns=0))
+
+
+@app.command()
+def dual(
+    folder: Folder,
+    model: options.Models,
+    count: Annotated[int, typer.Option("--count", "-n", help="The first so many instances.", min=1)] = 5,
+    low: Annotated[float, typer.Option(help="Least θ.")] = 0.8,
+    high: Annotated[float, typer.Option(help="Largest θ.")] = 1.5,
+    utility: Annotated[
+        str, typer.Option("--utility", "-u", help=f"One of {', '.join(options.UTILITIES)}.")
+    ] = "expansions",
+    limit: Annotated[float | None, typer.Option("--limit", "-H", help="Upper end H of its range.")] = None,
+    algorithm: options.Algorithm = "",
+    reopen: options.Reopen = True,
+    figure: Annotated[Path | None, typer.Option(help="A picture to write (.svg, .png, .pdf).")] = None,
+    json: Json = False,
+) -> None:
+    """Find every piece of a utility along ρ = θ · (a model's values)."""
+    import rhostar as rs
+    from rhostar.errors import InputError, StorageError
+
+    instances = rs.InstanceSet.load(folder)
+    loaded = options.load_models(model)
+    if len(loaded) != 1:
+        raise InputError("dual takes one --model")
+    (fitted,) = loaded.values()
+    rho = fitted.rho_on(instances.graph)
+    if not hasattr(rho, "shape"):
+        raise InputError("dual takes a model with one goal")
+    zeros = 0 * rho  # type: ignore[operator]
+    chosen = fitted.search_with(options.algorithm_of(algorithm))
+    measure = options.utility(utility, limit, instances)
+    with working(f"following {count} instances along the line", quiet=json):
+        found = rs.lab.dual(instances[:count], zeros, rho, low, high, chosen, measure, reopen=reopen)
+    if figure is not None:
+        try:
+            found.plot().figure.savefig(figure)
+        except (OSError, ValueError) as error:
+            raise StorageError(f"could not write {figure}: {error}") from error
+    best = found.minimisers[0]
+    entry: dict[str, Any] = {
+        "pieces": len(found),
+        "behaviours": found.behaviours,
+        "best": found.value,
+        "theta": float(found.theta),
+        "from": float(best.low),
+        "to": float(best.high),
+    }
+    full = {"edges": found.intervals.edges, "mean": found.mean} if json else {}
+    emit(entry | full, json)
+
+
+def _shattered(kind: str, n: int, algorithm: str) -> Any:
+    from rhostar import lab
+    from rhostar.errors import InputError
+
+    if kind not in _SETS:
+        raise InputError(f"--set must be one of {', '.join(_SETS)}, got {kind!r}")
+    if algorithm not in ("astar", "gbfs"):
+        raise InputError(f"--algorithm must be astar or gbfs, got {algorithm!r}")
+    if kind in ("cost", "reopening"):
+        if algorithm != "astar":
+            raise InputError(f"--set {kind} is for astar")
+        return lab.cost_code(n) if kind == "cost" else lab.reopening_code(n)
+    make = {
+        "theorem5": lab.theorem5_instances,
+        "sharper": lab.sharper_instances,
+        "expansions": lab.expansion_code,
+        "interval": lab.interval_code,
+    }[kind]
+    return make(n, algorithm)
