@@ -70,24 +70,6 @@ def test_the_lock_pins_everything_and_names_no_host(lock: str) -> None:
         assert re.fullmatch(r"[A-Za-z0-9._-]+==[^\s/]+( ; .*)?", line), line
 
 
-def test_the_demo_prints_what_the_readme_says_and_draws(tmp_path: Path) -> None:
-    demo = subprocess.run(
-        [sys.executable, ROOT / "examples" / "first_search.py", tmp_path], capture_output=True, text=True, check=True
-    )
-    table, _, place = demo.stdout.rpartition("The first of these days as a picture: ")
-def blocks(path: Path) -> str:
-    """All Python of a document in order, as one program."""
-    return "\n".join(re.findall(r"```python\n(.*?)```", path.read_text(), flags=re.DOTALL))
-
-
-@pytest.mark.parametrize("path", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda p: p.name)
-def test_code_in_the_documents_runs_and_prints_what_they_say(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    exec(compile(blocks(path), str(path), "exec"), {"__name__": "__main__"})
-    printed = capsys.readouterr().out
-    if path.name == "README.md":
-        assert f"```\n{printed}```" in path.read_text()
-
-
 def test_the_first_example_prints_what_it_should_and_draws(tmp_path: Path) -> None:
     example = ROOT / "examples" / "first_search.py"
     done = subprocess.run([sys.executable, example, tmp_path], capture_output=True, text=True, check=True)

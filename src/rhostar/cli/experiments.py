@@ -47,7 +47,7 @@ def _patterns(found: Any) -> tuple[int, int]:
     """Run the patterns of a shattered set, all or a thousand; return how many were tried and came out."""
     import numpy as np
 
-    from rhostar import evaluate
+    from rhostar.utilities import evaluate
 
     size, right = len(found), 0
     numbers = range(2**size) if size <= 12 else np.random.default_rng(0).integers(0, 2, (1000, size))

@@ -103,7 +103,7 @@ class Network:
         """
         graph = self.graph
         if goal is None:
-            goal = choose_goal(graph, self.weights[0])
+            goal = choose_goal(graph, np.ascontiguousarray(self.weights[0]))  # rows may lie askew in memory
         goal = arrays.vertex(goal, "goal", graph.n)
         count = arrays.integer(count, "count", 1)
         chosen = np.arange(len(self.weights)) if rows is None else arrays.vertices(rows, "rows", len(self.weights))

@@ -135,7 +135,7 @@ def compare(
     >>> graph = rs.Graph.grid(20, 20)
     >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 20], goal=399)
     >>> rs.report.compare(instances, {"Dijkstra": np.zeros(400)})[0].expansions
-    398.5
+    399.0
     """
     chosen = as_methods(instances, methods)
     optimum, runs = _run(instances, chosen, {"budget": budget, "n_jobs": n_jobs})

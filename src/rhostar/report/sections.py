@@ -178,9 +178,9 @@ def generalisation_curve(
     >>> weights = np.random.default_rng(0).uniform(1, 9, size=(60, graph.m))
     >>> train, test = rs.InstanceSet(graph, weights, sources=0, goal=63).split(0.8, seed=0)
     >>> curve = rs.report.generalisation_curve(
-    ...     rs.learners.MeanDistance(), train, test, [2, 40], rs.utilities.Expansions(limit=64))
-    >>> curve.test[0] > curve.test[1]
-    True
+    ...     rs.learners.MeanDistance(), train, test, [1, 40], rs.utilities.Suboptimality(limit=9))
+    >>> curve.train[0], curve.test[0] > curve.test[1]
+    (0.0, True)
     """
     from sklearn.base import clone
 
