@@ -9,6 +9,7 @@ kind that no training world resembles, to see how much of what was learned is ab
 
 import os
 import sys
+import textwrap
 from pathlib import Path
 
 import matplotlib as mpl
@@ -51,6 +52,13 @@ def main(folder: Path) -> None:
     for name, rho in heuristics.items():
         results = [rs.evaluate(test, rho, utilities, algorithm="gbfs") for test in tests.values()]
         print(f"{name:24}" + "".join(f"{r['Expansions'].mean:13.0f}{r['Ratio'].mean:13.3f}" for r in results))
+    table = rs.certify(
+        heuristics["ρ by imitation"],
+        holdout=tests["new mazes"],
+        algorithm="gbfs",
+        utility=rs.utilities.Expansions(4000.0),
+    )
+    print("\n" + textwrap.fill(table.best.sentence, 80) + "\n")
 
     folder.mkdir(parents=True, exist_ok=True)
     picture = folder / "robot_worlds.png"

@@ -9,6 +9,7 @@ same days, as bounds for i.i.d. instances assume, and on the last day, which nob
 
 import os
 import sys
+import textwrap
 from pathlib import Path
 
 import matplotlib as mpl
@@ -29,10 +30,12 @@ def main(folder: Path) -> None:
         network = rs.datasets.read_metr_la(DATA, speeds=(5, 70))
         straight = rs.heuristics.haversine
         name, top_speed = "Los Angeles, seconds", 70 * 0.44704  # metres a second
+        longest_delay = 120.0
     else:
         network = rs.datasets.city(900, seed=4).history(days=7, seed=0, per_day=96)
         straight = rs.heuristics.euclidean
         name, top_speed = "a city by chance, minutes", 1.0  # kilometres a minute: 60 km/h
+        longest_delay = 2.0
     goal = rs.datasets.choose_goal(network.graph)
     instances = network.sample(3000, goal=goal, seed=0)
     by_chance = instances.split(0.8, seed=0, groups=instances.rows)
@@ -55,6 +58,16 @@ def main(folder: Path) -> None:
             text = f"{result['Expansions'].mean:11.1f}{result['Ratio'].mean:11.4f}"
             rows[label] = rows.get(label, f"{label:32}") + text
     print("\n".join(rows.values()))
+
+    # A promise for a random trip at a random time of this week: new draws that ρ has not seen.
+    learner = rs.learners.MeanDistance().fit(by_chance[0])
+    table = rs.certify(
+        learner,
+        holdout=network.sample(2000, goal=goal, seed=1),
+        algorithm="astar",
+        utility=rs.utilities.Suboptimality(longest_delay),
+    )
+    print("\n" + textwrap.fill(table.best.sentence, 80) + "\n")
 
     folder.mkdir(parents=True, exist_ok=True)
     picture = folder / "traffic.png"

@@ -48,6 +48,7 @@ def test_examples(
     monkeypatch.setattr(sys, "argv", [name, str(tmp_path)])
     monkeypatch.setenv("RHOSTAR_DATA", data)
     lines = run(name, tmp_path, capsys)
+    assert "With probability at least 0.95" in "\n".join(lines)
     if name == "robot_worlds":
         assert first_number(lines, "ρ by imitation") < 0.8 * first_number(lines, "straight line")
     else:

@@ -129,7 +129,7 @@ def read_map(path: text.Path, *, neighbours: Literal[4, 8] = 8) -> GridMap:
     number = 0
     size: dict[str, int] = {}
     rows: list[bytes] = []
-    reading = text.lines(path)
+    reading = text.lines(path, counted=True)
     for number, line in reading:
         words = line.split()
         if words == ["map"]:

@@ -1,13 +1,14 @@
 """Text files in blocks, compressed or not, and lines of numbers with errors that name the line.
 
-A file is read once from beginning to end, a few megabytes at a time. The last line must end with a newline:
-without one nobody can tell ``a 7 9 12`` from the first part of ``a 7 9 125``.
+A file is read once from beginning to end, a few megabytes at a time. Where the last line has no newline nobody can
+tell ``a 7 9 12`` from the first part of ``a 7 9 125``: it is read, with a warning.
 """
 
 from __future__ import annotations
 
 import gzip
 import os
+import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _core
-from rhostar.errors import ReadError
+from rhostar.errors import ReadError, RhostarWarning
 
 Path = str | os.PathLike[str]
 
@@ -56,14 +57,17 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         raise ReadError(path, None, f"cannot be read: {error.strerror or error}") from error
 
 
-def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Return (number, text) of every line, without its end; for small files and headers."""
+def lines(path: Path, *, counted: bool = False) -> Iterator[tuple[int, str]]:
+    """Return (number, text) of every line, without its end; for small files and headers.
+
+    With `counted` a line that was cut short would be noticed, so that the last one may lack its end.
+    """
     with opened(path) as stream:
         for number, line in enumerate(iter(lambda: stream.readline(_LONGEST_LINE + 1), b""), start=1):
             if len(line) > _LONGEST_LINE:
                 raise ReadError(path, number, f"the line is longer than {_LONGEST_LINE} bytes; is this a text file?")
-            if not line.endswith(b"\n"):
-                raise unfinished(path, number)
+            if not (counted or line.endswith(b"\n")):
+                unfinished(path, number)
             yield number, decoded(path, number, line)
 
 
@@ -75,10 +79,18 @@ def decoded(path: Path, number: int, line: bytes) -> str:
         raise ReadError(path, number, "the line is not UTF-8 text") from None
 
 
-def unfinished(path: Path, number: int) -> ReadError:
-    """Return the error for a last line without an end."""
-    what = "the last line has no end, so the file may be cut short; if it is whole, add a newline"
-    return ReadError(path, number, what)
+def unfinished(path: Path, number: int) -> None:
+    """Warn of a last line without an end: many editors leave it so, and so does a copy that was cut short."""
+    what = "the last line has no end; if the file was cut short, its last value is not whole"
+    warnings.warn(f"{os.fspath(path)}, line {number}: {what}", RhostarWarning, stacklevel=2)
+
+
+def _last_end(path: Path, number: int, rest: bytes) -> bytes:
+    """Return the end that the last line lacks, if it does."""
+    if not rest.strip():
+        return b""
+    unfinished(path, number)
+    return b"\n"
 
 
 class Block(NamedTuple):
@@ -126,7 +138,7 @@ def records(
     form = " ".join([letter, *names] if letter else names)
     rest, first, whole = b"", 1, True
     with opened(path) as stream:
-        while data := stream.read(_BLOCK):
+        while data := stream.read(_BLOCK) or _last_end(path, first, rest):
             data = rest + data
             offset = 0
             while True:
@@ -150,8 +162,6 @@ def records(
             rest = data[offset:]
             if len(rest) > _LONGEST_LINE:
                 raise ReadError(path, first, f"the line is longer than {_LONGEST_LINE} bytes; is this a text file?")
-    if rest.strip():
-        raise unfinished(path, first)
 
 
 def _wrong(
