@@ -16,4 +16,5 @@ instances = rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)
 rho = rs.heuristics.octile(graph, graph.n - 1)
 result = rs.evaluate(instances, rho, [rs.utilities.Suboptimality(1.0)], n_jobs=2)
 assert result["Suboptimality"].values.max() < 1e-12
+assert len(rs.lab.atlas.entries()) > 50, "the atlas is not in the wheel"
 print(f"rhostar {rs.__version__} from a wheel: {result.runs!r}")

@@ -267,6 +267,59 @@ inline void witness(const std::vector<Bound>& bound, std::int32_t n, int bits, s
   for (std::int32_t i = 0; i < n; ++i) rho[i] -= least;
 }
 
+// One measure of one run with values of rho in units of 2^-bits: exact, and quick on few vertices. -1 without a path.
+inline std::int64_t measure_run(const Instance& instance, std::int32_t n, std::int32_t goal, bool greedy, bool reopen,
+                                const std::int64_t* rho, int bits, Measure measure) {
+  std::int64_t g[most_vertices], score[most_vertices];
+  std::int32_t parent[most_vertices];
+  std::int64_t counts[measures] = {0, 0, 1, 0, 1};
+  Set open = Set{1} << instance.source, closed = 0;
+  g[instance.source] = 0;
+  parent[instance.source] = -1;
+  score[instance.source] = rho[instance.source];
+  for (bool found = false; !found;) {
+    if (!open) return -1;
+    std::int32_t v = std::countr_zero(open);
+    for (Set left = open & (open - 1); left; left &= left - 1)
+      if (const std::int32_t u = std::countr_zero(left); score[u] < score[v]) v = u;
+    if (!greedy && v == goal) break;
+    ++counts[expanded];
+    const Set self = Set{1} << v;
+    for (std::int32_t e = instance.first[v]; e < instance.first[v + 1]; ++e) {
+      const std::int32_t c = instance.head[e];
+      const Set child = Set{1} << c;
+      const std::int64_t g_new = g[v] + instance.weight[e];
+      if (greedy && c == goal) {
+        parent[c] = v;
+        found = true;
+        break;
+      }
+      if (!((open | closed) & child)) {
+        open |= child;
+        ++counts[generated];
+      } else if (greedy || g_new >= g[c]) {
+        continue;
+      } else if (closed & child) {
+        if (!reopen) continue;
+        closed &= ~child;
+        open |= child;
+        ++counts[generated];
+        ++counts[reopened];
+      }
+      g[c] = g_new;
+      parent[c] = v;
+      score[c] = greedy ? rho[c] : (g_new << bits) + rho[c];
+    }
+    if (found) break;
+    open &= ~self;
+    closed |= self;
+    counts[peak_open] = std::max<std::int64_t>(counts[peak_open], std::popcount(open));
+  }
+  if (measure != cost) return counts[measure];
+  for (std::int32_t v = goal; parent[v] >= 0; v = parent[v]) counts[cost] += instance.matrix[parent[v] * n + v];
+  return counts[cost];
+}
+
 struct VectorHash {
   std::size_t operator()(const std::vector<std::int64_t>& values) const {
     std::uint64_t h = 0x9e3779b97f4a7c15ull;

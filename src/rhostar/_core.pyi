@@ -187,4 +187,14 @@ def explore(
     progress: Callable[[int, float], object] | None,
     stop: Stop | None,
 ) -> tuple[Any, ...]: ...
+def sweep(
+    weights: NDArray[np.int64],
+    sources: _Indices,
+    goal: int,
+    greedy: bool,
+    reopen: bool,
+    rho: NDArray[np.int64],
+    bits: int,
+    measure: int,
+) -> NDArray[np.int64]: ...
 def shatter(ranks: NDArray[np.int32], stop: Stop | None) -> tuple[int, _Indices]: ...

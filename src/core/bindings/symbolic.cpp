@@ -8,6 +8,7 @@ namespace rhostar::bindings {
 namespace {
 
 using Matrices = nb::ndarray<const std::int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Values = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Ranks = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // Interrupts as everywhere, and a Python function told every so often how far the tree is explored.
@@ -103,6 +104,29 @@ nb::tuple explore(Matrices weights, Indices sources, std::int64_t goal, bool gre
                         to_numpy(std::move(vectors.rho)));
 }
 
+// One measure of every instance under every rho, instance by instance; empty where the arguments do not fit.
+nb::object sweep(Matrices weights, Indices sources, std::int64_t goal, bool greedy, bool reopen, Values rho, int bits,
+                 int measure) {
+  const auto n = static_cast<std::int64_t>(weights.shape(1));
+  bool fits = weights.shape(2) == weights.shape(1) && n >= 1 && n <= symbolic::most_vertices && goal >= 0 &&
+              goal < n && sources.size() == weights.shape(0) && measure >= 0 && measure < symbolic::measures &&
+              static_cast<std::int64_t>(rho.shape(1)) == n && bits >= 0 && bits < 20;
+  for (std::size_t i = 0; fits && i < sources.size(); ++i) fits = sources(i) >= 0 && sources(i) < n && sources(i) != goal;
+  std::vector<std::int64_t> values;
+  if (!fits) return to_numpy(std::move(values));
+  const symbolic::Problem problem = make_problem(weights, sources, goal, greedy, reopen);
+  values.reserve(problem.instances.size() * rho.shape(0));
+  {
+    Unlocked unlocked;
+    for (const symbolic::Instance& instance : problem.instances)
+      for (std::size_t p = 0; p < rho.shape(0); ++p)
+        values.push_back(symbolic::measure_run(instance, problem.n, problem.goal, greedy, reopen,
+                                               rho.data() + p * static_cast<std::size_t>(n), bits,
+                                               static_cast<symbolic::Measure>(measure)));
+  }
+  return to_numpy(std::move(values));
+}
+
 // (status, cuts): status 0 found, 1 there are none, 3 stopped.
 nb::tuple shatter(Ranks ranks, Stop* stop) {
   PythonInterrupt interrupt(stop);
@@ -123,6 +147,8 @@ void bind_symbolic(nb::module_& module) {
   module.def("explore", &explore, nb::arg("weights").noconvert(), nb::arg("sources").noconvert(), nb::arg("goal"),
              nb::arg("greedy"), nb::arg("reopen"), nb::arg("limit"), nb::arg("measure"), nb::arg("bits"),
              nb::arg("progress").none(), nb::arg("stop").none());
+  module.def("sweep", &sweep, nb::arg("weights").noconvert(), nb::arg("sources").noconvert(), nb::arg("goal"),
+             nb::arg("greedy"), nb::arg("reopen"), nb::arg("rho").noconvert(), nb::arg("bits"), nb::arg("measure"));
   module.def("shatter", &shatter, nb::arg("ranks").noconvert(), nb::arg("stop").none());
 }
 

@@ -1,0 +1,235 @@
+"""The atlas of shattered sets: for each kind the largest known, with a witness that anyone can check.
+
+The pseudo-dimension is known up to constants at best, so for few vertices the question is a hunt. Each entry
+is a small JSON file with instances, thresholds and one ρ for each of the 2ᴺ patterns (see
+:class:`rhostar.lab.Witness`); the package carries those found so far. :func:`search` goes on from any folder
+of such files, and :func:`verify` believes nothing that the plain reference implementation does not show.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+
+from rhostar import arrays
+from rhostar.errors import StorageError, WitnessError
+from rhostar.lab.hunt import Kind, hunt, known
+from rhostar.lab.witness import Witness
+from rhostar.lab.witness import verify as verify_witness
+
+_STATE = "rounds.json"
+
+
+def kinds(vertices: Iterable[int] = range(4, 9)) -> list[Kind]:
+    """Return what the atlas is about, for some numbers of vertices.
+
+    Both algorithms, A* with and without reopening, cost and expansions, three sorts of weights. The expansions of
+    greedy search do not depend on weights and stand once.
+    """
+    found = []
+    for n in vertices:
+        for weights in ("unit", "small", "large"):
+            for utility in ("cost", "expanded"):
+                if weights == "unit" or utility == "cost":
+                    found.append(Kind(n, "gbfs", True, utility, weights))
+                found.append(Kind(n, "astar", True, utility, weights))
+                found.append(Kind(n, "astar", False, utility, weights))
+    return sorted(found, key=lambda kind: (kind.n, kind.name))
+
+
+def entries(folder: str | os.PathLike[str] | None = None) -> dict[str, Witness]:
+    """Return the entries of the package, or of a folder, by name.
+
+    Raises
+    ------
+    StorageError
+        If a file is damaged.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.lab.atlas.entries()["gbfs-cost-small-4"]
+    Witness(2 instances of 4 vertices, gbfs, cost)
+    """
+    if folder is None:
+        files = [f for f in resources.files("rhostar.lab").joinpath("atlas_data").iterdir() if f.name.endswith(".json")]
+        return {f.name[:-5]: Witness.from_json(f.read_text(), f.name) for f in sorted(files, key=lambda f: f.name)}
+    paths = sorted(path for path in Path(folder).glob("*.json") if path.name != _STATE)
+    return {path.stem: Witness.load(path) for path in paths}
+
+
+def verify(folder: str | os.PathLike[str] | None = None) -> dict[str, int]:
+    """Check every entry with the reference implementation and return the sizes.
+
+    Raises
+    ------
+    WitnessError
+        If an entry does not show what it claims, or not what its name says.
+    """
+    sizes = {}
+    for name, witness in entries(folder).items():
+        size = verify_witness(witness)
+        claimed = Kind(witness.n, witness.algorithm, witness.reopen, witness.utility, _sort(witness))  # type: ignore[arg-type]
+        if claimed.name.rsplit("-", 2)[0] != name.rsplit("-", 2)[0] or not name.endswith(f"-{witness.n}"):
+            raise StorageError(f"the entry {name} holds a set of the kind {claimed.name}")
+        sizes[name] = size
+    return sizes
+
+
+def search(
+    folder: str | os.PathLike[str],
+    *,
+    rounds: int = 1,
+    seed: int = 0,
+    only: Sequence[Kind] | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[str, int, int], object] | None = None,
+) -> dict[str, int]:
+    """Hunt for larger shattered sets than the known constructions and keep the largest of each kind in a folder.
+
+    Each round of each kind has a seed of its own, made from `seed`, and the folder remembers how many rounds were
+    done. So a search may be interrupted and taken up again, and ends with the same files as one that was not, for
+    any number of jobs.
+
+    Parameters
+    ----------
+    folder
+        Where the entries are; made if it is not there. Sets that are there already, from other seeds too, are only
+        replaced by larger ones.
+    rounds
+        How many rounds each kind shall have had in the end.
+    seed
+        Where randomness begins.
+    only
+        Some kinds; all of :func:`kinds` by default.
+    n_jobs
+        As everywhere in joblib.
+    progress
+        Called with the name, the round and the size found.
+
+    Returns
+    -------
+    dict
+        The size of each entry.
+
+    Examples
+    --------
+    >>> import tempfile, rhostar as rs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rs.lab.atlas.search(folder, only=[rs.lab.Kind(4, "gbfs", True, "expanded", "unit")])
+    {'gbfs-expanded-unit-4': 2}
+    """
+    from joblib import Parallel, delayed
+
+    rounds, seed = arrays.integer(rounds, "rounds", 0), arrays.integer(seed, "seed", 0)
+    home = Path(folder)
+    home.mkdir(parents=True, exist_ok=True)
+    done = _read_state(home)
+    wanted = list(kinds()) if only is None else list(only)
+    tasks = [
+        (kind, number) for number in range(rounds) for kind in wanted if number >= done.get(f"{seed}:{kind.name}", 0)
+    ]
+    sizes = {name: len(witness) for name, witness in entries(home).items()}
+
+    def keep(kind: Kind, found: Witness | None) -> None:
+        if found is not None and len(found) > sizes.get(kind.name, 0):
+            verify_witness(found)
+            found.save(home / f"{kind.name}.json")
+            sizes[kind.name] = len(found)
+
+    for kind in wanted:
+        keep(kind, known(kind))
+    # Threads: the sweeps run without the interpreter lock.
+    results = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+        delayed(_one_round)(kind, seed, number) for kind, number in tasks
+    )
+    for (kind, number), found in zip(tasks, results, strict=True):
+        keep(kind, found)
+        done[f"{seed}:{kind.name}"] = number + 1
+        _write_state(home, done)
+        if progress is not None:
+            progress(kind.name, number, 0 if found is None else len(found))
+    for kind in sorted(wanted, key=lambda kind: (kind.n, -_NARROWER.index(kind.weights))):
+        for other in _contained(kind):
+            if sizes.get(other.name, 0) > sizes.get(kind.name, 0):
+                keep(kind, _as_kind(Witness.load(home / f"{other.name}.json"), kind))
+    return dict(sorted(sizes.items()))
+
+
+_NARROWER = ("large", "small", "unit")
+
+
+def _contained(kind: Kind) -> list[Kind]:
+    """Return the kinds whose sets are of this kind too.
+
+    With a vertex less, with the next narrower weights; and A* does as greedy search where ρ outweighs all weights
+    and the goal has the lowest value, unless improvements get in the way.
+    """
+    found = [replace(kind, n=kind.n - 1)] if kind.n > 3 else []
+    if kind.algorithm == "astar":
+        found.append(replace(kind, algorithm="gbfs", reopen=True))
+    narrower = _NARROWER[_NARROWER.index(kind.weights) + 1 :][:1]
+    return found + [replace(kind, weights=weights) for weights in narrower]  # type: ignore[arg-type]
+
+
+def _as_kind(witness: Witness, kind: Kind) -> Witness | None:
+    """Return the same set as one of another kind, or None where that does not work.
+
+    Vertices that no instance uses come before the goal, which is the last.
+    """
+    more = kind.n - witness.n
+    moved = {v: v for v in range(witness.n - 1)} | {witness.goal: kind.n - 1}
+    found = replace(
+        witness,
+        n=kind.n,
+        goal=kind.n - 1,
+        arcs=tuple(tuple((moved[u], moved[v], w) for u, v, w in one) for one in witness.arcs),
+        rho=tuple((*row[:-1], *(0,) * more, row[-1]) for row in witness.rho),
+    )
+    if kind.algorithm == witness.algorithm:
+        return found
+    step = (1 + kind.n * max(w for one in witness.arcs for *_, w in one)) << witness.bits
+    ranks = [[sorted(set(row)).index(x) for x in row[:-1]] for row in found.rho]
+    found = replace(
+        found,
+        algorithm=kind.algorithm,
+        reopen=kind.reopen,
+        rho=tuple((*(2 * step * (r + 1) for r in row), -2 * step) for row in ranks),
+    )
+    try:
+        verify_witness(found)
+    except WitnessError:
+        return None
+    return found
+
+
+def _one_round(kind: Kind, seed: int, number: int) -> Witness | None:
+    own = np.random.SeedSequence([seed, number, *kind.name.encode()])
+    return hunt(kind, int(own.generate_state(1, np.uint64)[0]))
+
+
+def _sort(witness: Witness) -> str:
+    weights = {w for one in witness.arcs for *_, w in one}
+    return "unit" if weights == {1} else "small" if max(weights) <= 4 else "large"
+
+
+def _read_state(home: Path) -> dict[str, int]:
+    path = home / _STATE
+    if not path.exists():
+        return {}
+    try:
+        return {str(name): int(count) for name, count in json.loads(path.read_text()).items()}
+    except (ValueError, AttributeError, OSError) as error:
+        raise StorageError(f"{path} does not say how many rounds were done: {error}") from error
+
+
+def _write_state(home: Path, done: dict[str, int]) -> None:
+    beside = home / (_STATE + ".part")
+    beside.write_text(json.dumps(done, indent=0, sort_keys=True))
+    beside.replace(home / _STATE)
