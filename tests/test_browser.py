@@ -158,6 +158,22 @@ def test_what_is_drawn_step_by_step_is_what_is_drawn_at_once(browser: Any, grid_
                 assert differs.mean() < (0 if page is grid_page else 0.002) + 1e-9
 
 
+def test_edges_of_the_tree_that_reopening_replaced_are_gone(browser: Any, tmp_path: Path) -> None:
+    instances = small(labels=True)
+    rho = np.random.default_rng(1).uniform(0, 30, 72)
+    rho[71] = 0.0
+    methods = {"wild": rs.report.Method(rho), "wilder": rs.report.Method(2 * rho)}
+    report = rs.report.build(instances, methods, scenes=1)
+    assert report.replay.scenes[0].searches[0].reopened > 10
+    with Tab(browser, rs.report.write(report, tmp_path / "report.html")) as tab:
+        last = tab.ask("rhostarReplay.panels[0].course.last")
+        for i in range(last + 1):
+            tab.ask(f"rhostarReplay.show({i})")
+        stepwise = tab.pixels()
+        tab.ask("document.dispatchEvent(new Event('themechange'))")
+        assert (np.abs(tab.pixels() - stepwise).max(axis=2) > 60).mean() < 0.0005
+
+
 # ---------------------------------------------------------------- controls
 
 

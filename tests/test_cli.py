@@ -145,6 +145,7 @@ def test_bounds_asks_for_any_one_unknown(capsys: pytest.CaptureFixture[str]) -> 
     delta = answer(capsys, "bounds", "-n", 50, *of, "-N", samples, "-e", 0.1)["delta"]
     assert delta == pytest.approx(0.05, rel=0.05)
     assert delta <= 0.05
+    assert rs.epsilon(n=50, integer_weights=10, samples=samples, delta=delta, limit=1.0).best <= 0.1
     assert answer(capsys, "bounds", *of, "-N", samples, "-e", 0.1, "-d", 0.05)["n"] == 50
     assert answer(capsys, "bounds", *of, "-N", samples - 1, "-e", 0.1, "-d", 0.05)["n"] == 49
     assert answer(capsys, "bounds", "-n", 50, *of, "-N", 10, "-e", 0.1)["delta"] == 1
@@ -196,8 +197,14 @@ def test_lab(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> 
         code, out, _ = run(capsys, "lab", "shatter", "-n", 9, "-a", "astar", "--set", kind)
         assert code == 0
         assert "came out" in out
-    rows = answer(capsys, "lab", "growth", "-n", 8, "-a", "astar")["rows"]
-    assert rows[-1] == {"N": 4, "behaviours": 3121, "vectors": 16, "shattered": 16}
+    found = answer(capsys, "lab", "growth", "-n", 8, "-a", "astar")
+    assert (found["behaviours"][-1], found["vectors"]) == (3121, [2, 4, 8, 16])
+    found = answer(capsys, "lab", "atlas")["entries"]
+    assert found["gbfs-cost-small-4"] == 2
+    mine = tmp_path / "atlas"
+    found = answer(capsys, "lab", "atlas", "-f", mine, "--rounds", 1, "--vertices", 4, 4)["entries"]
+    assert found["gbfs-cost-small-4"] == 2
+    assert answer(capsys, "lab", "atlas", "-f", mine)["entries"] == found
     words = ("lab", "dual", data / "set", "-m", data / "model.npz", "-n", 3, "--figure", tmp_path / "dual.svg")
     found = answer(capsys, *words)
     assert len(found["mean"]) == found["pieces"] == len(found["edges"]) - 1
@@ -266,6 +273,8 @@ def test_report_and_bench(capsys: pytest.CaptureFixture[str], data: Path, tmp_pa
         (["certify", "{data}/other", "-m", "{data}/model.npz", "-u", "expansions"], "another graph"),
         (["lab", "shatter", "--set", "magic"], "--set must be one of"),
         (["lab", "shatter", "--set", "cost"], "is for astar"),
+        (["lab", "atlas", "--rounds", "1"], "--rounds needs --folder"),
+        (["lab", "atlas", "-f", "nowhere"], "there is no folder"),
         (["lab", "dual", "{data}/set", "-m", "{data}/model.npz", "--low", "2", "--high", "1"], "low"),
         (["demo", "-o", "{data}/edges.csv/x", "--size", "100", "--train", "20", "--test", "100"], "could not write"),
         (["frobnicate"], "frobnicate"),

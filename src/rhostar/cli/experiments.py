@@ -68,18 +68,49 @@ def growth(
     limit: Most = 1_000_000,
     json: Json = False,
 ) -> None:
-    """Count joint behaviours and utility vectors exactly, against N."""
+    """Count behaviours and utility vectors against N, beside the bounds."""
     from rhostar import lab
 
     found = _shattered(kind, n, algorithm)
-    rows = []
-    for count in range(1, len(found.instances) + 1):
-        with working(f"the first {count} of {len(found.instances)} instances", quiet=json):
-            behaviours = lab.joint_behaviours(found.instances[:count], found.algorithm, limit=limit)
-            rows.append((count, len(behaviours), len(behaviours.vectors(found.utility)[0]), 2**count))
-    head = ["N", "behaviours", "utility vectors", "2^N"]
-    entries = [dict(zip(("N", "behaviours", "vectors", "shattered"), row, strict=True)) for row in rows]
-    emit({"set": kind, "n": n, "rows": entries}, json, table(head, rows, text_columns=0))
+    with working(f"following all ρ through {len(found)} instances", quiet=json):
+        counts = lab.growth(found.instances, found.utility, found.algorithm, found.reopen, limit=limit)
+    columns = {
+        "behaviours": counts.behaviours,
+        "vectors": counts.vectors,
+        "massart": counts.massart,
+        "monte_carlo": counts.monte_carlo,
+        "rademacher": counts.rademacher,
+    }
+    emit({"set": kind, "n": n, **columns, "lg_bounds": counts.bounds}, json, str(counts))
+
+
+@app.command()
+def atlas(
+    folder: Annotated[Path | None, typer.Option("--folder", "-f", help="Your own entries, not the package's.")] = None,
+    rounds: Annotated[int, typer.Option(help="With --folder: hunt so many rounds for larger sets.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="For the hunt.", min=0)] = 0,
+    vertices: Annotated[tuple[int, int], typer.Option(help="For the hunt: from, to so many vertices.")] = (4, 8),
+    jobs: options.Jobs = 1,
+    json: Json = False,
+) -> None:
+    """Verify the largest shattered sets known, or hunt for larger ones."""
+    from rhostar import lab
+    from rhostar.errors import InputError
+
+    if rounds and folder is None:
+        raise InputError("--rounds needs --folder, where what is found is kept")
+    if folder is not None and not rounds and not folder.is_dir():
+        raise InputError(f"there is no folder {folder}")
+    if rounds and folder is not None:
+        kinds = lab.atlas.kinds(range(vertices[0], vertices[1] + 1))
+        if not kinds:
+            raise InputError(f"--vertices must be two numbers in order, got {vertices[0]} {vertices[1]}")
+        with working(f"hunting, {len(kinds)} kinds", quiet=json):
+            lab.atlas.search(folder, rounds=rounds, seed=seed, only=kinds, n_jobs=jobs)
+    with working("verifying with the plain reference", quiet=json):
+        sizes = lab.atlas.verify(folder)
+    text = table(["shattered set", "instances"], sorted(sizes.items()))
+    emit({"entries": sizes}, json, f"{len(sizes)} sets verified, every pattern by the plain reference\n{text}")
 
 
 @app.command()
