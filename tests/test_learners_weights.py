@@ -118,6 +118,21 @@ def test_use_counts_the_vertices_of_optimal_paths() -> None:
     assert np.array_equal(use, np.bincount(paths.vertices, minlength=36))
 
 
+def test_corners_that_all_paths_pass_do_not_drown_the_rest() -> None:
+    # All paths begin in one corner, end in the one opposite, and pass one gap far from both.
+    grid = rs.Graph.grid(41, 41, neighbours=8)
+    blocked = np.random.default_rng(0).uniform(size=(30, 41, 41)) < 0.05
+    blocked[:, 20] = True
+    blocked[:, 20, 5:8] = False
+    blocked[:, [0, 40], [0, 40]] = False
+    instances = rs.InstanceSet.from_obstacles(grid, blocked, 0, grid.n - 1, corner_cutting=True, infeasible="drop")
+    learner = rs.learners.PathUse(0.3, blur=3.0).fit(instances)
+    toll = np.full(grid.n, np.inf)
+    np.minimum.at(toll, grid.tail, learner.weights_ / grid.length)
+    assert toll[20 * 41 + 6] < 1.4, "in the gap every path passes; nothing costs less than 1 / 1.3"
+    assert toll[20 * 41 + 30] > 3.0
+
+
 def test_blur_is_a_mean_over_the_vertices_around() -> None:
     rng = np.random.default_rng(0)
     grid = rs.Graph.grid(9, 9)
@@ -129,7 +144,12 @@ def test_blur_is_a_mean_over_the_vertices_around() -> None:
         assert blur(graph, values, 0) is values
     spike = np.zeros(81)
     spike[40] = 1.0
-    assert np.allclose(blur(grid, spike, 1.0), blur(scattered, spike, 1.0), atol=2e-3), "in steps, not in metres"
+    corner = np.zeros(81)
+    corner[8] = 1.0
+    for values in (spike, corner):
+        found = blur(grid, values, 1.0)
+        assert np.allclose(found, blur(scattered, values, 1.0), atol=4e-3), "in steps, not in metres"
+    assert blur(grid, corner, 1.0).max() < 2.5 * blur(grid, spike, 1.0).max(), "a mean over vertices that there are"
     with pytest.raises(rs.errors.InputError, match="blur must be finite"):
         blur(grid, spike, -1)
     with pytest.raises(rs.errors.InputError, match="without coordinates"):

@@ -48,7 +48,7 @@ def blur(graph: Graph, values: NDArray[np.float64], width: float) -> NDArray[np.
     >>> import numpy as np, rhostar as rs
     >>> from rhostar.learners.smoothing import blur
     >>> blur(rs.Graph.grid(1, 5), np.array([0.0, 0.0, 1.0, 0.0, 0.0]), 1.0).round(2).tolist()
-    [0.05, 0.24, 0.4, 0.24, 0.05]
+    [0.08, 0.26, 0.4, 0.26, 0.08]
     """
     width = arrays.number(width, "blur", "finite and not negative", lambda x: 0 <= x < np.inf)
     if width == 0:
@@ -56,9 +56,14 @@ def blur(graph: Graph, values: NDArray[np.float64], width: float) -> NDArray[np.
     if graph.coordinates is None:
         raise InputError(f"blur must be 0 on a graph without coordinates, got {width}")
     if graph.shape is not None:
-        from scipy.ndimage import gaussian_filter
+        from scipy.ndimage import gaussian_filter, gaussian_filter1d
 
-        return gaussian_filter(values.reshape(graph.shape), width, mode="nearest", truncate=_REACH).ravel()
+        # A mean over the vertices that there are, as below. Made-up ones beyond the border would repeat its values:
+        # a start and a goal in the corners, which every path passes, would outweigh all else together.
+        how = {"sigma": width, "mode": "constant", "truncate": _REACH}
+        summed = gaussian_filter(np.asarray(values, dtype=np.float64).reshape(graph.shape), **how)
+        down, across = (gaussian_filter1d(np.ones(size), **how) for size in graph.shape)
+        return (summed / np.outer(down, across)).ravel()
     from scipy.spatial import cKDTree
 
     deviation = width * step_length(graph)
