@@ -317,6 +317,58 @@ def test_learners() -> None:
         certify(real, holdout=train)
 
 
+def choosers(validation: rs.InstanceSet) -> dict[str, Any]:
+    """Learners that look at a validation set of their own, and learners around such ones."""
+    learners = rs.learners
+    best = learners.BestOf(validation=validation)
+    return {
+        "best of": best,
+        "auto": learners.Auto("gbfs", validation=validation, time_limit=None),
+        "ranking": learners.SelfImitatedRanking(validation=validation, iterations=2, steps=0.1, blurs=0),
+        "ranking from": learners.SelfImitatedRanking(best, iterations=2, steps=0.1, blurs=0),
+        "bumps from": learners.BumpSearch(best, steps=3, random_state=0),
+        "best of several": learners.BestOf([learners.MeanDistance(), best]),
+        "quantised": learners.Quantised(best, bits=8, high=20.0),
+        "quantised, levels learned": learners.Quantised(best),
+        "for each goal": learners.PerGoal(best),
+        "linear": learners.LinearFamily(best, high=2, random_state=0),
+    }
+
+
+@pytest.mark.parametrize("name", choosers(draw(2)))
+def test_instances_that_were_only_judged_on_are_no_holdout(name: str) -> None:
+    train, validation, fresh = draw(60), draw(30, seed=1), draw(30, seed=2)
+    learner = choosers(validation)[name].fit(train)
+    for used in (train, validation):
+        with pytest.raises(AssumptionError, match=f"was trained on {len(used)} of its instances"):
+            certify(learner, holdout=used)
+    if "levels" in name or name == "linear":
+        with pytest.raises(AssumptionError, match="family was built from 30 instances of train"):
+            certify(learner, train=validation)
+    assert certify(learner, holdout=fresh).best.samples == 30
+
+
+def test_what_was_seen_may_be_told_in_many_ways() -> None:
+    first, second = draw(20), draw(20, seed=1)
+    one, other = Provenance.of(first[:5]), Provenance.of(second[:3])
+    again = Provenance.of(first[:8])
+    for seen, counts in (
+        (None, (0, 0)),
+        (one, (5, 0)),
+        ((one, other), (5, 3)),
+        ([one, again], (8, 0)),
+        ({15: one, 14: (other, again)}, (8, 3)),
+        (rs.families.provenance(one, other, again), (8, 3)),
+    ):
+        for holdout, count in zip((first, second), counts, strict=True):
+            learner = Fitted(steps(), FullTable(), seen)
+            if count:
+                with pytest.raises(AssumptionError, match=f"trained on {count} of"):
+                    certify(learner, holdout=holdout)
+            else:
+                certify(learner, holdout=holdout)
+
+
 # ---------------------------------------------------------------- what is checked and refused
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rhostar as rs
-from rhostar.families import FullTable, Linear, Provenance, Quantised
+from rhostar.families import FullTable, Linear, Provenance, Provenances, Quantised, provenance
 
 
 def instances() -> rs.InstanceSet:
@@ -19,6 +19,19 @@ def test_a_family_knows_the_instances_that_shaped_it() -> None:
     assert family.overlap(other) == 0
     assert family.overlap(instances()) == 0, "another origin"
     assert FullTable().overlap(train) == 0
+
+
+def test_what_was_seen_adds_up_by_origin() -> None:
+    first, second = instances(), instances()
+    one = provenance(first[:4], Provenance.of(first[2:6]))
+    assert isinstance(one, Provenance)
+    assert one.indices.tolist() == [0, 1, 2, 3, 4, 5]
+    assert (one.size, one.parts) == (6, (one,))
+    both = provenance(one, second[9:], provenance(first[8:], second[:1]))
+    assert isinstance(both, Provenances)
+    assert [part.indices.tolist() for part in both.parts] == [[0, 1, 2, 3, 4, 5, 8, 9], [0, 9]]
+    assert both.among(second).tolist() == [True, *[False] * 8, True]
+    assert both.overlap(first[5:]) == 3
 
 
 def test_linear_family() -> None:

@@ -53,6 +53,15 @@ def test_everything_comes_back(instances: rs.InstanceSet, tmp_path: Path) -> Non
     assert rs.report.compare(instances, {"model": found})[0].kind == "learned"
 
 
+def test_instances_of_several_origins_are_remembered(instances: rs.InstanceSet, tmp_path: Path) -> None:
+    other = rs.InstanceSet(instances.graph, instances.weights, instances.sources, instances.goals)
+    learner = rs.learners.BestOf(validation=other[:4]).fit(instances)
+    rs.Model.of(learner, instances.graph).save(tmp_path / "model.npz")
+    found = rs.Model.load(tmp_path / "model.npz").trained_on_
+    assert (found.overlap(instances), found.overlap(other), found.size) == (30, 4, 34)
+    assert found.among(other).tolist() == [True] * 4 + [False] * 26
+
+
 def test_parameters_that_are_no_plain_values_are_kept_as_they_print(instances: rs.InstanceSet, tmp_path: Path) -> None:
     rs.Model.of(Fitted(np.zeros(20)), instances.graph).save(tmp_path / "m.npz")
     found = rs.Model.load(tmp_path / "m.npz")

@@ -236,8 +236,9 @@ def test_what_it_was_judged_on_counts_as_seen() -> None:
     seen = [learner.trained_on_.overlap(part) for part in (train, validation, test)]
     assert seen == [20, 20, 0]
     assert learner.judged_on_.overlap(validation) == 20
-    other = quick(validation=worlds(10, seed=1)).fit(train)
-    assert other.trained_on_.overlap(train) == 20
+    elsewhere = worlds(10, seed=1)
+    other = quick(validation=elsewhere).fit(train)
+    assert [other.trained_on_.overlap(part) for part in (train, elsewhere, test)] == [20, len(elsewhere), 0]
 
 
 def test_goals_that_differ_are_refused() -> None:

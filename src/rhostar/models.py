@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from rhostar import arrays
 from rhostar.errors import InputError, ModelError, StorageError
-from rhostar.families import Family, FullTable, Linear, Provenance, Quantised
+from rhostar.families import Family, FullTable, Linear, Provenance, Provenances, Quantised
 from rhostar.graph import Graph
 from rhostar.utilities import Algorithm
 
@@ -85,7 +85,7 @@ class Model:
     algorithm: Literal["astar", "gbfs", "any"] = "any"
     goal_: int | None = None
     family_: Family = field(default_factory=FullTable)
-    trained_on_: Provenance | None = None
+    trained_on_: Provenance | Provenances | None = None
     lower_: NDArray[np.float64] | None = None
     certificate: Mapping[str, Any] | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -193,10 +193,15 @@ class Model:
             "goal": self.goal_,
             "certificate": None if self.certificate is None else _plain(dict(self.certificate)),
             "versions": dict(self.versions),
-            "trained_on": None if self.trained_on_ is None else self.trained_on_.origin,
         }
-        if self.trained_on_ is not None:
-            parts["trained_on"] = self.trained_on_.indices
+        seen = self.trained_on_
+        if isinstance(seen, Provenances):
+            facts["trained_on"] = [part.origin for part in seen]
+            parts |= {f"trained_on_{k}": part.indices for k, part in enumerate(seen)}
+        else:
+            facts["trained_on"] = None if seen is None else seen.origin
+            if seen is not None:
+                parts["trained_on"] = seen.indices
         if self.lower_ is not None:
             parts["lower"] = self.lower_
         family_parts, facts["family"] = _take_apart(self.family_)
@@ -234,7 +239,6 @@ class Model:
             rho, goals = parts["rho"], parts["goals"].tolist()
             if rho.dtype != np.float64 or rho.ndim != 2 or len(goals) != len(rho) or not np.isfinite(rho).all():
                 raise StorageError(f"{source} is damaged: its values are not tables of finite numbers")
-            trained = facts["trained_on"]
             return cls(
                 rho_=arrays.frozen(rho[0]) if goals == [-1] else dict(zip(goals, map(arrays.frozen, rho), strict=True)),
                 fingerprint=str(facts["graph"]),
@@ -243,7 +247,7 @@ class Model:
                 algorithm=facts["algorithm"],
                 goal_=facts["goal"],
                 family_=_put_together(facts["family"], parts),
-                trained_on_=None if trained is None else Provenance(str(trained), parts["trained_on"]),
+                trained_on_=_seen(facts["trained_on"], parts),
                 lower_=parts.get("lower"),
                 certificate=facts["certificate"],
                 versions=dict(facts["versions"]),
@@ -279,6 +283,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
     return repr(value) if not isinstance(value, np.ndarray) else f"array of shape {value.shape}"
+
+
+def _seen(origins: Any, parts: Mapping[str, NDArray[Any]]) -> Provenance | Provenances | None:
+    if origins is None:
+        return None
+    if isinstance(origins, list):
+        return Provenances(Provenance(str(origin), parts[f"trained_on_{k}"]) for k, origin in enumerate(origins))
+    return Provenance(str(origins), parts["trained_on"])
 
 
 def _take_apart(family: Family) -> tuple[dict[str, Any], dict[str, Any]]:

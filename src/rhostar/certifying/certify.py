@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from rhostar.certificates.dimension import capacities
 from rhostar.certifying import assumptions, bounds, tables
 from rhostar.certifying.paths import OptimalPaths, optimal_paths
 from rhostar.errors import AssumptionError, HeuristicError, InputError, InstanceError
-from rhostar.families import Family, FullTable, Linear, Quantised
+from rhostar.families import Family, FullTable, Linear, Provenance, Quantised
 from rhostar.instances import InstanceSet
 from rhostar.utilities import SolvedWithin, Suboptimality, Utility, evaluate
 
@@ -209,10 +209,20 @@ def _check_untouched(sets: Mapping[str, InstanceSet | None], trained_on: Any) ->
         return
     if train is not None and (shared := holdout.overlap(train)):
         raise AssumptionError(f"holdout must be untouched: {shared} of its instances are in train too")
-    seen = trained_on.values() if isinstance(trained_on, Mapping) else [trained_on]
-    shared = sum(part.overlap(holdout) for part in seen if part is not None)
-    if shared:
+    seen = np.zeros(len(holdout), dtype=bool)
+    for part in _provenances(trained_on):
+        seen |= part.among(holdout)
+    if shared := int(seen.sum()):
         raise AssumptionError(f"holdout must be untouched: the learner was trained on {shared} of its instances")
+
+
+def _provenances(trained_on: Any) -> Iterator[Provenance]:
+    """Yield what a learner says that it saw: nothing, one, several, or a mapping from goals to these."""
+    if isinstance(trained_on, Provenance):
+        yield trained_on
+    elif trained_on is not None:
+        for part in trained_on.values() if isinstance(trained_on, Mapping) else trained_on:
+            yield from _provenances(part)
 
 
 def _of_goal(part: InstanceSet | None, goal: int, name: str) -> InstanceSet | None:

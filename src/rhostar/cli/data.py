@@ -106,7 +106,7 @@ def info(
             "goals": model.goals,
             "graph": model.fingerprint,
             "family": type(model.family_).__name__,
-            "learned_from": None if model.trained_on_ is None else int(model.trained_on_.indices.size),
+            "learned_from": None if model.trained_on_ is None else model.trained_on_.size,
             "parameters": model.parameters,
             "versions": model.versions,
             "certificate": model.certificate if json else _promise(model.certificate),

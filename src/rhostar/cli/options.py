@@ -62,8 +62,8 @@ def unseen(instances: InstanceSet, models: Sequence[Model], everything: bool) ->
     seen = np.zeros(len(instances), dtype=bool)
     for model in models:
         model.rho_on(instances.graph)  # refuses another graph before anything is run
-        if model.trained_on_ is not None and model.trained_on_.origin == instances.origin:
-            seen |= np.isin(instances.indices, model.trained_on_.indices)
+        if model.trained_on_ is not None:
+            seen |= model.trained_on_.among(instances)
     if everything or not seen.any():
         return instances
     if seen.all():
@@ -79,8 +79,8 @@ def seen(instances: InstanceSet, *models: Model) -> InstanceSet | None:
 
     mask = np.zeros(len(instances), dtype=bool)
     for model in models:
-        if model.trained_on_ is not None and model.trained_on_.origin == instances.origin:
-            mask |= np.isin(instances.indices, model.trained_on_.indices)
+        if model.trained_on_ is not None:
+            mask |= model.trained_on_.among(instances)
     return instances[mask] if mask.any() else None
 
 

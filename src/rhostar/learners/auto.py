@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from rhostar import arrays
 from rhostar.errors import FitError, InputError
+from rhostar.families import provenance
 from rhostar.instances import InstanceSet
 from rhostar.learners.base import Learner, Scorer, Seed, one_of
 from rhostar.learners.distances import MeanDistance
@@ -130,6 +131,7 @@ class Auto(Learner):
         if contest.train is not instances:
             winner = clone(winner).fit(instances)
         learned = {"learner_": winner, "candidates_": contest.tried}
+        learned["trained_on_"] = provenance(instances, contest.held_out)
         return learned | {name: getattr(winner, name) for name in ("rho_", "family_", "lower_")}
 
     def _pass_on(self, learner: Learner, seconds: float) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from rhostar.errors import InputError, InstanceError, NotFittedError
-from rhostar.families import Family, FullTable, Provenance
+from rhostar.families import Family, FullTable, Provenance, Provenances
 from rhostar.instances import InstanceSet
 from rhostar.search.run import solve_many
 from rhostar.utilities import Algorithm, Utility, evaluate
@@ -38,7 +38,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     family_
         The tables that the learner chose among, a :class:`rhostar.families.Family`.
     trained_on_
-        Which instances it saw, a :class:`rhostar.families.Provenance`.
+        Which instances it saw, to learn from or to choose by: a :class:`rhostar.families.Provenance`, or
+        :class:`rhostar.families.Provenances` where they are of several origins.
     lower_
         Weights w such that ρ is consistent on every instance whose weights are nowhere below w, so that A* is
         optimal there (U3: ρ_v − ρ_c ≤ w on every edge); None where nothing of the kind is known.
@@ -56,7 +57,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     rho_: NDArray[np.float64]
     goal_: int
     family_: Family
-    trained_on_: Provenance
+    trained_on_: Provenance | Provenances
     lower_: NDArray[np.float64] | None
 
     def fit(self, instances: InstanceSet, y: object = None) -> Self:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rhostar import _core, arrays
 from rhostar.errors import InputError
+from rhostar.families import provenance
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
 from rhostar.learners.base import Learner, Seed, generator
@@ -122,7 +123,7 @@ class BumpSearch(Learner):
         narrow, wide = (1.0, max(2.0, space.extent / 10)) if self.widths is None else _range(self.widths, "widths")
         rng = generator(self.random_state)
         objective = Objective(instances, self.utility, self.algorithm, self.reopen, self.budget, self.n_jobs)
-        initial = initial_table(self.initial, instances)
+        initial, seen = initial_table(self.initial, instances)
         unit = spread(initial, instances)
         trial = Trial(objective, initial)
         part = max(1, round(share * len(instances)))
@@ -139,7 +140,8 @@ class BumpSearch(Learner):
                 if trial.accept(support, height * bump, screened):
                     history.append(trial.mean)
                 advance(f"{trial.mean:.6g}")
-        return {"rho_": trial.rho, "initial_": initial, "history_": np.array(history), "tried_": tried}
+        learned = {"rho_": trial.rho, "initial_": initial, "history_": np.array(history), "tried_": tried}
+        return learned | {"trained_on_": provenance(instances, seen)}
 
 
 class Space:

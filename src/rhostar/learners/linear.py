@@ -20,7 +20,7 @@ from sklearn.base import clone
 from rhostar import arrays
 from rhostar.duals import Dual, mean_along
 from rhostar.errors import ArrayError, InputError, LimitError
-from rhostar.families import Linear, Provenance
+from rhostar.families import Linear, Provenance, provenance
 from rhostar.instances import InstanceSet
 from rhostar.learners.base import Learner, Seed, generator
 from rhostar.learners.distances import MeanDistance
@@ -165,6 +165,7 @@ class LinearFamily(Learner):
             "dual_": search.dual if k == 1 else None,
             "exact_": search.exact,
             "chosen_on_": Provenance.of(chosen_on),
+            "trained_on_": provenance(instances, *family.built_from),
             "history_": np.array(history),
         }
 
@@ -193,7 +194,8 @@ class LinearFamily(Learner):
         if self.base is not None:
             base, inherited = _table(self.base, "base", learned_from)
             seen += inherited
-        return Linear(base=arrays.table(base, "base", n), features=np.hstack(columns), built_from=seen), rest
+        built_from = provenance(*seen).parts if seen else ()
+        return Linear(base=arrays.table(base, "base", n), features=np.hstack(columns), built_from=built_from), rest
 
 
 def _is_learned(source: Any) -> bool:
@@ -208,11 +210,11 @@ def _is_table(given: Sequence[Any]) -> bool:
 
 
 def _table(source: Any, name: str, instances: InstanceSet) -> tuple[NDArray[np.float64], tuple[Provenance, ...]]:
-    """Return the columns that a source gives, and the instances that shaped it beyond those given."""
+    """Return the columns that a source gives, and the instances that a learner saw."""
     inherited: tuple[Provenance, ...] = ()
     if isinstance(source, Learner):
         fitted = clone(source).fit(instances)
-        inherited = fitted.family_.built_from
+        inherited = provenance(fitted.trained_on_, *fitted.family_.built_from).parts
         values: Any = fitted.rho_
         if not isinstance(values, np.ndarray):
             raise InputError(f"{name} must fit one table, got {source!r}")

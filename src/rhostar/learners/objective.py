@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from rhostar import arrays
 from rhostar.errors import InputError, StoppedError
+from rhostar.families import Provenance, Provenances
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
 from rhostar.learners.base import Learner, one_of
@@ -87,15 +88,15 @@ class Objective:
         return float(self.values(rho).mean())
 
 
-def initial_table(initial: Initial, instances: InstanceSet) -> NDArray[np.float64]:
-    """Return a copy of the table given, or of the one that the learner given fits."""
+def initial_table(initial: Initial, instances: InstanceSet) -> tuple[NDArray[np.float64], Provenance | Provenances]:
+    """Return a copy of the table given, or of the one that the learner given fits, and which instances were seen."""
     if initial is None or isinstance(initial, Learner):
         learner = MeanDistance() if initial is None else clone(initial)
         table = learner.fit(instances).rho_
         if not isinstance(table, np.ndarray):
             raise InputError(f"initial must fit one table, got {learner!r}")
-        return table.copy()
-    return arrays.table(initial, "initial", instances.graph.n).copy()
+        return table.copy(), learner.trained_on_
+    return arrays.table(initial, "initial", instances.graph.n).copy(), Provenance.of(instances)
 
 
 def typical_weight(instances: InstanceSet) -> float:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rhostar import arrays
 from rhostar.errors import InputError, InstanceError
-from rhostar.families import FullTable, Provenance
+from rhostar.families import FullTable, provenance
 from rhostar.instances import InstanceSet
 from rhostar.learners import labels
 from rhostar.learners.base import Learner, one_of
@@ -24,20 +24,6 @@ from rhostar.learners.progress import progress
 
 _BLOCK = 2**23
 """Labels kept at once."""
-
-
-class Seen(tuple[Provenance, ...]):
-    """Instances of several origins, asked as one :class:`rhostar.families.Provenance` is."""
-
-    __slots__ = ()
-
-    def overlap(self, instances: InstanceSet) -> int:
-        """Return how many instances of the set are among these."""
-        inside = np.zeros(len(instances), dtype=bool)
-        for part in self:
-            if part.origin == instances.origin:
-                inside |= np.isin(instances.indices, part.indices)
-        return int(inside.sum())
 
 
 class OnlineInconsistency(Learner):
@@ -111,9 +97,7 @@ class OnlineInconsistency(Learner):
         Parameters and errors are those of :meth:`fit`; the graph and the goal must be those of the calls before.
         """
         if not hasattr(self, "rho_"):
-            self.fit(instances)
-            self.trained_on_ = Seen([self.trained_on_])  # type: ignore[assignment]
-            return self
+            return self.fit(instances)
         self._check_instances(instances)
         if instances.goal != self.goal_ or instances.graph.n != self.last_.size:
             raise InstanceError(
@@ -122,8 +106,7 @@ class OnlineInconsistency(Learner):
             )
         state = {name: getattr(self, name) for name in ("last_", "total_", "squares_", "largest_", "losses_")}
         learned = self._advance(instances, state)
-        parts = self.trained_on_ if isinstance(self.trained_on_, Seen) else (self.trained_on_,)
-        learned |= {"trained_on_": Seen([*parts, Provenance.of(instances)]), "family_": FullTable()}
+        learned |= {"trained_on_": provenance(self.trained_on_, instances), "family_": FullTable()}
         for name, value in learned.items():
             setattr(self, name, value)
         return self

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rhostar import _core, arrays
 from rhostar.errors import InputError
-from rhostar.families import Provenance
+from rhostar.families import Provenance, provenance
 from rhostar.instances import InstanceSet
 from rhostar.learners.base import Learner, Seed, generator
 from rhostar.learners.objective import Blur, Initial, Objective, initial_table, refusal, spread
@@ -142,7 +142,8 @@ class SelfImitatedRanking(Learner):
         if judged.graph is not train.graph and judged.graph != train.graph:
             raise InputError("validation must be on the graph of the training set")
         objective = Objective(judged, self.utility, self.algorithm, self.reopen, self.budget, self.n_jobs)
-        best = initial = initial_table(self.initial, train)
+        initial, seen = initial_table(self.initial, train)
+        best = initial
         unit = spread(initial, train)
         goal = int(train.goals[0])
         history = [objective.mean(best)]
@@ -172,15 +173,8 @@ class SelfImitatedRanking(Learner):
             "best_": least,
             "round_": found_by,
             "judged_on_": Provenance.of(judged),
-            "trained_on_": _seen(instances, judged),
+            "trained_on_": provenance(instances, judged, seen),
         }
-
-
-def _seen(instances: InstanceSet, judged: InstanceSet) -> Provenance:
-    """Return what shaped the table: the training set, and what it was judged on where both are of one origin."""
-    if judged.origin != instances.origin:
-        return Provenance.of(instances)
-    return Provenance(instances.origin, np.union1d(instances.indices, judged.indices))
 
 
 def comparisons(instances: InstanceSet, rho: NDArray[np.float64], objective: Objective) -> NDArray[np.int64]:

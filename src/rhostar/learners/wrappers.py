@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from rhostar import arrays, families
 from rhostar.errors import InputError, InstanceError
-from rhostar.families import Provenance
+from rhostar.families import provenance
 from rhostar.instances import InstanceSet
 from rhostar.learners.base import Learner, Scorer, Seed, generator
 from rhostar.learners.distances import MeanDistance
@@ -79,7 +79,8 @@ class PerGoal(_Wrapper):
             except InstanceError as error:
                 raise InstanceError(f"goal {goal}: {error}") from error
         tables = {goal: learner.rho_ for goal, learner in fitted.items()}
-        return {"rho_": tables, "learners_": fitted, "goal_": np.array(sorted(fitted))}
+        seen = provenance(instances, *(learner.trained_on_ for learner in fitted.values()))
+        return {"rho_": tables, "learners_": fitted, "goal_": np.array(sorted(fitted)), "trained_on_": seen}
 
 
 class Quantised(_Wrapper):
@@ -140,10 +141,11 @@ class Quantised(_Wrapper):
         if levels is None:
             if high is None:
                 high = max(float(inner.rho_.max()), np.nextafter(low, np.inf))
-                seen = (*seen, Provenance.of(instances))
+                seen = provenance(inner.trained_on_, *seen).parts
             levels = np.linspace(low, high, 2**bits)
         family = families.Quantised(levels=levels, goal=inner.goal_, built_from=seen)
-        return {"rho_": family.nearest(inner.rho_), "family_": family, "learner_": inner}
+        learned = {"rho_": family.nearest(inner.rho_), "family_": family, "learner_": inner}
+        return learned | {"trained_on_": inner.trained_on_}
 
 
 class BestOf(Learner):
@@ -223,6 +225,7 @@ class BestOf(Learner):
         if self.refit and train is not instances:
             winner = clone(learners[best]).fit(instances)
         learned = {"learner_": winner, "scores_": np.array(scores), "best_index_": best}
+        learned["trained_on_"] = provenance(instances, held_out, *(learner.trained_on_ for learner in fitted))
         return learned | {name: getattr(winner, name) for name in ("rho_", "family_", "lower_")}
 
 
