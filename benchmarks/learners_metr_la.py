@@ -19,9 +19,8 @@ import numpy as np
 import rhostar as rs
 
 PENALTIES = (0.3, 0.5, 0.7, 1.0, 1.5, 3.0, 10.0, 30.0)
-PRICES = {0.5: 3.0, 1.0: 6.0, 1.5: 12.0, 10.0: 100.0}
-"""For each penalty what a percent above the optimum costs, in expansions, when bumps are added: about the slope of the
-program's own curve there, chosen on other goals and snapshots than those reported on."""
+BUMPED = (0.5, 1.0, 1.5, 10.0)
+"""Penalties whose tables bumps are added to."""
 PROTOTYPE = {10.0: (20.5, 0.02), 1.5: (15.5, 0.26), 0.5: (7.5, 2.9)}
 """What is to be reached: expansions, and percent above the optimum."""
 SIZES = (50, 200, 800)
@@ -83,7 +82,30 @@ class Figures:
         return {name: dict(zip(names, np.mean(rows, axis=0).tolist(), strict=True)) for name, rows in self.rows.items()}
 
 
-def tables(city: City, log=print) -> dict:
+def prices(city: City) -> dict[float, float]:
+    """Return for each penalty what a percent above the optimum costs, in expansions, when bumps are added.
+
+    It is the slope of the program's own curve there, between the penalties next to it, on snapshots that the
+    tables are neither learned from nor reported on. Two digits.
+    """
+    curve = Figures()
+    for goal in city.goals:
+        every = city.instances(goal)
+        train, judged = every[city.order[:200]], every[city.order[200:400]]
+        optimum = rs.solve_many(judged, np.zeros(city.graph.n)).cost
+        for penalty in PENALTIES:
+            curve.add(str(penalty), rs.learners.InconsistencyLP(penalty).fit(train).rho_, 0.0, judged, optimum)
+    means = curve.means()
+    found = {}
+    for penalty in BUMPED:
+        k = PENALTIES.index(penalty)
+        below, above = (means[str(PENALTIES[j])] for j in (k - 1, k + 1))
+        slope = (above["expanded"] - below["expanded"]) / max(below["over"] - above["over"], 1e-6)
+        found[penalty] = float(f"{slope:.2g}")
+    return found
+
+
+def tables(city: City, price: dict[float, float], log=print) -> dict:
     """Return the figures of all learners with 200 snapshots, on the test snapshots."""
     figures = Figures()
     for goal in city.goals:
@@ -110,10 +132,10 @@ def tables(city: City, log=print) -> dict:
         starts = city.many_starts(goal, city.order[:200])
         for penalty in PENALTIES:
             rho = add(f"program, penalty {penalty}", rs.learners.InconsistencyLP(penalty))
-            if penalty in PRICES:
+            if penalty in price:
                 began = time.perf_counter()
                 bumps = rs.learners.BumpSearch(
-                    rho, algorithm="astar", utility=Both(1e6, PRICES[penalty]), steps=STEPS, random_state=0
+                    rho, algorithm="astar", utility=Both(1e6, price[penalty]), steps=STEPS, random_state=0
                 ).fit(starts)
                 figures.add(f"bumps, penalty {penalty}", bumps.rho_, time.perf_counter() - began, test, zeros.cost)
         for tolerance in (0.0001, 0.001, 0.01, 0.03):
@@ -213,7 +235,10 @@ def run(results_dir: str | os.PathLike[str], log=print) -> dict | None:
     folder = Path(results_dir)
     folder.mkdir(parents=True, exist_ok=True)
     city = City()
-    result = {"n": city.graph.n, "goals": city.goals, "learners": tables(city, log), "quantised": few_levels(city)}
+    price = prices(city)
+    log(f"prices of a percent: {price}")
+    result = {"n": city.graph.n, "goals": city.goals, "prices": {str(p): found for p, found in price.items()}}
+    result |= {"learners": tables(city, price, log), "quantised": few_levels(city)}
     result |= {"generalisation": generalisation(city), "regret": regret(city), "fit times": fit_times()}
     (folder / "learners_metr_la.json").write_text(json.dumps(result, indent=1) + "\n")
     (folder / "learners_metr_la.md").write_text(markdown(result))
@@ -228,8 +253,9 @@ def markdown(result: dict) -> str:
         "",
         f"METR-LA, {result['n']} vertices, travel times at speeds of at least 3 mph, A* with reopening. 200 snapshots "
         "to learn from, 600 others to report on, drawn without regard to time; one random source for each; means over "
-        f"{len(result['goals'])} goals. *Above* is the mean of cost / optimum − 1, *worst* the largest. Nothing was "
-        "chosen on the test snapshots: penalties are reported as they are, `learn` chooses on a quarter of the 200.",
+        f"{len(result['goals'])} goals. *Above* is the mean of cost / optimum − 1, *worst* the largest. Nothing is "
+        "chosen on the test snapshots: penalties are reported as they are, `learn` chooses on a quarter of the 200, "
+        "and prices for bumps come from other snapshots.",
         "",
         "| | expansions | above | optimal | worst | fit |",
         "|---|--:|--:|--:|--:|--:|",
@@ -242,8 +268,11 @@ def markdown(result: dict) -> str:
     lines += [
         "",
         "*Bumps* start from the program with that penalty and lower expansions plus a price for each percent above "
-        f"the optimum ({', '.join(f'{p}: {price:g}' for p, price in PRICES.items())}), on {STARTS} starts for each of "
-        f"the 200 snapshots, {STEPS} bumps tried.",
+        f"the optimum ({', '.join(f'{p}: {price:g}' for p, price in result['prices'].items())}), on {STARTS} starts "
+        f"for each of the 200 snapshots, {STEPS} bumps tried. The price is the slope of the program's own curve there, "
+        "on 200 snapshots that these tables are neither learned from nor reported on. This rule stands in the place of "
+        "prices that were set by hand with test figures in view, and was fixed before its own test figures were seen; "
+        "the numbers of starts and of bumps are those of the earlier runs.",
         "",
         "Prototypes to be reached: "
         + "; ".join(f"penalty {p}: {e} expansions at {o} %" for p, (e, o) in PROTOTYPE.items())
