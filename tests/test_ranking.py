@@ -224,6 +224,21 @@ def test_bad_parameters_are_named_and_nothing_is_half_done(options: dict, words:
     assert not hasattr(learner, "rho_")
 
 
+def test_a_part_of_the_instances_screens_and_all_of_them_decide() -> None:
+    train = worlds()
+    start = rs.solve_many(train, rs.learners.MeanDistance().fit(train).rho_, algorithm="gbfs").expanded
+    for screen in (1, 5, 25):
+        learner = quick(screen=screen).fit(train)
+        mean = rs.solve_many(train, learner.rho_, algorithm="gbfs").expanded.mean()
+        assert learner.best_ == pytest.approx(mean, rel=1e-12), "over all of them"
+        assert mean <= start.mean(), "never worse than the start on all, whatever the part says"
+        assert float(learner.history_[0] * screen).is_integer(), "a mean over so many"
+        assert np.array_equal(quick(screen=screen, n_jobs=2).fit(train).rho_, learner.rho_)
+    assert np.array_equal(quick(screen=len(train)).fit(train).rho_, quick(screen=None).fit(train).rho_)
+    with pytest.raises(rs.errors.InputError, match="screen"):
+        quick(screen=0).fit(train)
+
+
 def test_instances_of_another_graph_cannot_judge() -> None:
     with pytest.raises(rs.errors.InputError, match="validation must be on the graph"):
         quick(validation=worlds(5, side=6)).fit(worlds(10))

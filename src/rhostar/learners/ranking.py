@@ -67,6 +67,9 @@ class SelfImitatedRanking(Learner):
         take smaller steps.
     every
         How many iterations lie between two judgements.
+    screen
+        A table is judged on so many instances first, the same for all tables, and on the others only where it beats
+        the best one there; None judges on all at once.
     budget
         Most expansions of a run; None is 100 n, which greedy search never reaches.
     random_state, n_jobs, verbose
@@ -77,9 +80,10 @@ class SelfImitatedRanking(Learner):
     initial_
         The table it started from.
     history_
-        (k,) the mean of the utility at every judgement, the initial table first, lower is better.
+        (k,) the mean of the utility at every judgement, the initial table first, lower is better; where there are
+        more instances than `screen`, the mean over those that come first.
     best_
-        The mean at the table that was kept.
+        The mean at the table that was kept, over all instances it is judged on.
     round_
         (step, blur) of the round that found it; None where it is the initial table.
     judged_on_
@@ -116,6 +120,7 @@ class SelfImitatedRanking(Learner):
         clip: float = 20.0,
         damping: float = 0.01,
         every: int = 4,
+        screen: int | None = 200,
         budget: int | None = None,
         random_state: Seed = None,
         n_jobs: int | None = None,
@@ -124,13 +129,15 @@ class SelfImitatedRanking(Learner):
         self.initial, self.algorithm, self.reopen, self.utility = initial, algorithm, reopen, utility
         self.validation, self.steps, self.iterations, self.batch = validation, steps, iterations, batch
         self.blurs, self.clip, self.damping, self.every = blurs, clip, damping, every
-        self.budget, self.random_state, self.n_jobs, self.verbose = budget, random_state, n_jobs, verbose
+        self.screen, self.budget, self.random_state = screen, budget, random_state
+        self.n_jobs, self.verbose = n_jobs, verbose
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         steps = _numbers(self.steps, "steps", "positive and finite", lambda x: 0 < x < np.inf)
         widths = _numbers(self.blurs, "blurs", "finite and not negative", lambda x: 0 <= x < np.inf)
         iterations, every = arrays.integer(self.iterations, "iterations", 1), arrays.integer(self.every, "every", 1)
         batch = arrays.integer(self.batch, "batch", 1)
+        screen = None if self.screen is None else arrays.integer(self.screen, "screen", 1)
         clip, damping = (
             arrays.number(value, name, "positive and finite", lambda x: 0 < x < np.inf)
             for value, name in ((self.clip, "clip"), (self.damping, "damping"))
@@ -146,8 +153,8 @@ class SelfImitatedRanking(Learner):
         best = initial
         unit = spread(initial, train)
         goal = int(train.goals[0])
-        history = [objective.mean(best)]
-        least, found_by = history[0], None
+        judge = _Judge(objective, best, screen, rng)
+        found_by = None
         rounds = [(step, width) for width in widths for step in steps]
         with progress("ranking", len(rounds) * iterations, self.verbose) as advance:
             for step, width in rounds:
@@ -161,20 +168,45 @@ class SelfImitatedRanking(Learner):
                     change = blur(pushes / np.sqrt(squares))
                     change[goal] = 0.0
                     rho -= step * unit * (1 - i / iterations) * change
-                    if (i + 1) % every == 0 or i + 1 == iterations:
-                        history.append(objective.mean(rho))
-                        if history[-1] < least:
-                            least, best, found_by = history[-1], rho.copy(), (step, width)
-                    advance(f"{least:.6g}")
+                    if ((i + 1) % every == 0 or i + 1 == iterations) and judge.prefers(rho):
+                        best, found_by = rho.copy(), (step, width)
+                    advance(f"{judge.least:.6g}")
         return {
             "rho_": best,
             "initial_": initial,
-            "history_": np.array(history),
-            "best_": least,
+            "history_": np.array(judge.history),
+            "best_": judge.least,
             "round_": found_by,
             "judged_on_": Provenance.of(judged),
             "trained_on_": provenance(instances, judged, seen),
         }
+
+
+class _Judge:
+    """The least mean so far; tables are compared on a part of the instances first, which never decides alone."""
+
+    def __init__(
+        self, objective: Objective, rho: NDArray[np.float64], screen: int | None, rng: np.random.Generator
+    ) -> None:
+        self.objective, count = objective, len(objective.instances)
+        self.part: slice | NDArray[np.int64] = slice(None)
+        if screen is not None and screen < count:
+            self.part = np.sort(rng.permutation(count)[:screen])
+        self.first, self.least = np.inf, np.inf
+        self.history: list[float] = []
+        self.prefers(rho)
+
+    def prefers(self, rho: NDArray[np.float64]) -> bool:
+        """Return whether a table is better than all before."""
+        first = float(self.objective.values(rho, self.part).mean())
+        self.history.append(first)
+        if not first < self.first:
+            return False
+        mean = first if isinstance(self.part, slice) else self.objective.mean(rho)
+        if not mean < self.least:
+            return False
+        self.first, self.least = first, mean
+        return True
 
 
 def comparisons(instances: InstanceSet, rho: NDArray[np.float64], objective: Objective) -> NDArray[np.int64]:
