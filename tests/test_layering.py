@@ -13,7 +13,7 @@ PACKAGE = Path(rhostar.__file__).parent
 # Each room may import from the rooms before it. A name with a star is a whole package: its modules may
 # import each other, without going round in a circle.
 LAYERS = [
-    ["errors"],
+    ["errors", "lazy"],
     ["_core"],
     ["arrays", "storage", "mapped"],
     ["construction"],

@@ -3,8 +3,9 @@
 Names are loaded when they are first used, so that ``import rhostar`` is quick.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rhostar.lazy import attach
 
 if TYPE_CHECKING:
     from rhostar import certificates, datasets, errors, families, heuristics, lab, learners, report, utilities
@@ -97,16 +98,4 @@ __all__ = [
     "utilities",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'rhostar' has no attribute {name!r}")
-    home = _HOME[name]
-    module = import_module(f"rhostar.{home or name}")
-    value = module if home is None else getattr(module, name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = attach(__name__, _HOME, "__version__")

@@ -37,8 +37,9 @@ And without any file, where the law of the instances is to be known::
     low, high = town.weight_bounds                                  # town.law says how they are distributed
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rhostar.lazy import attach
 
 if TYPE_CHECKING:
     from rhostar.datasets.cities import City, city
@@ -134,14 +135,4 @@ __all__ = [
     "without",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'rhostar.datasets' has no attribute {name!r}")
-    value = getattr(import_module(f"rhostar.datasets.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = attach(__name__, _HOME)

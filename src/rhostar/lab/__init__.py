@@ -1,7 +1,6 @@
 """The theory made executable: behaviours counted exactly, shattered sets, and how large they get."""
 
-from importlib import import_module
-from typing import Any
+from rhostar.lazy import attach
 
 _HOME = {
     "Behaviours": "behaviours",
@@ -75,15 +74,4 @@ __all__ = [
     "verify",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'rhostar.lab' has no attribute {name!r}")
-    module = import_module(f"rhostar.lab.{_HOME[name] or name}")
-    value = module if _HOME[name] is None else getattr(module, name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = attach(__name__, _HOME)

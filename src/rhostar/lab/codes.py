@@ -7,7 +7,8 @@ b of the item tells bit b of the place in a Gray code; B instances per item are 
 not disturb each other, since no instance has an edge to another item. With B close to lg n this is
 (1 − o(1))·(n/2)·lg n instances for GBFS and (1 − o(1))·n·lg n for A*: together with the upper bounds
 (n! behaviours for GBFS, polynomially bounded integer weights for A*) the pseudo-dimension of the number
-of expansions is Θ(n lg n), and so is that of the cost of A* without reopening.
+of expansions is Θ(n lg n), and so is that of the cost of A* without reopening (:mod:`rhostar.lab.parity` has the cost
+under the other algorithms).
 
 A bit of the place changes its value many times while the item moves from the lowest place to the
 highest, though each comparison changes once. Each construction therefore lets the utility be a sum in

@@ -4,8 +4,9 @@ Every learner has ``fit(instances)``, which sets ``rho_`` (one float64 per verte
 chooses among), ``trained_on_`` and ``goal_``. Names are loaded when they are first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rhostar.lazy import attach
 
 if TYPE_CHECKING:
     from rhostar.learners.auto import Auto
@@ -58,14 +59,4 @@ __all__ = [
     "SelfImitatedRanking",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'rhostar.learners' has no attribute {name!r}")
-    value = getattr(import_module(f"rhostar.learners.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = attach(__name__, _HOME)

@@ -1,7 +1,8 @@
 """The report: one page that shows what was learned, how it does, what can be promised, and the searches themselves."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rhostar.lazy import attach
 
 if TYPE_CHECKING:
     from rhostar.report.comparison import build, compare
@@ -41,14 +42,4 @@ __all__ = [
     "write",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'rhostar.report' has no attribute {name!r}")
-    value = getattr(import_module(f"rhostar.report.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = attach(__name__, _HOME)
