@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import rhostar as rs
 from rhostar import certificates
 from rhostar.certifying.paths import optimal_paths
+from rhostar.certifying.tables import snapped_linear
 from rhostar.errors import (
     AssumptionError,
     HeuristicError,
@@ -152,11 +154,28 @@ def test_real_weights_state_the_assumption_where_a_bound_needs_exact_sums() -> N
 def test_consistent_under_the_least_weights_is_certain() -> None:
     table = certify(steps(), train=draw(300), weight_bounds=(1.0, 1.5))
     row = table["U3"]
-    assert (row.value, row.delta) == (0.0, 0.0)
+    assert row.delta == 0
+    assert 0 < row.value < 1e-12, "sums round"
+    whole = certify(steps(), train=draw(300, integers=True), integer_weights=3, weight_bounds=(1, 3))
+    assert whole["U3"].value == 0
     assert row.sentence.startswith("It is certain")
     assert table.best is row
     labels = {entry.label for entry in certify(1.01 * steps(), train=draw(300), weight_bounds=(1.0, 1.5)).dropped}
     assert "U3" in labels
+
+
+@pytest.mark.parametrize("bounds", [(1.0, 3.0), (1.0, np.inf)])
+def test_rounding_is_part_of_every_bound_through_inconsistency(bounds: tuple[float, float]) -> None:
+    """A constant is consistent; but beside 2⁶⁰ no weight is left in g + ρ, and A* goes wherever the ties send it."""
+    weights = np.random.default_rng(0).uniform(1, 3, size=(4000, GRAPH.m))
+    train = rs.InstanceSet(GRAPH, weights, sources=15, goal=0)
+    table = certify(np.full(16, 2.0**60), train=train, weight_bounds=bounds)
+    actual = rs.evaluate(train, table.rho, Suboptimality(limit=4.0)).scores[0].mean
+    assert actual > 0.5, "far from what inconsistency alone says"
+    assert table["U1"].mean == table["U1"].width - 4.0 == 0
+    assert all(row.value >= actual for row in table.rows)
+    assumed = {row.label for row in table.rows if any("float64 sums round" in text for text in row.assumptions)}
+    assert assumed == (set() if np.isfinite(bounds[1]) else {"U1", "U3"})
 
 
 def test_projection_is_handed_out_and_measured() -> None:
@@ -280,6 +299,37 @@ def test_quantised_families() -> None:
         certify(1.3 * steps(), train=train, family=family)
     with pytest.raises(AssumptionError, match="vertex 3"):
         certify(steps(), train=train, family=Quantised(levels=np.arange(8.0), goal=3))
+    with pytest.raises(AssumptionError, match="not in the family"):
+        certify(family.nearest(steps()) + (np.arange(16) == GOAL), train=train, family=family)
+
+
+def test_levels_are_not_snapped_so_counts_that_need_exact_sums_say_so() -> None:
+    family = Quantised(levels=np.linspace(0, 7, 4097) / 3, goal=GOAL)
+    train = draw(4000, integers=True)
+    rho = family.nearest(1.1 * steps())
+    table = certify(rho, train=train, family=family, utility=Expansions(limit=16.0), integer_weights=3)
+    assert (table.rho == rho).all()
+    assert any("float64 sums round" in text for text in table["H1-kl C1′"].assumptions)
+
+
+def test_sums_of_a_linear_family_are_exact_or_refused() -> None:
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(300):
+        family = Linear(
+            base=rng.choice([0.0, 1.0]) * rng.random(16),
+            features=rng.normal(size=(16, 2)) * 10.0 ** rng.integers(-6, 7),
+        )
+        largest = 2.0 ** rng.integers(0, 50)
+        theta = rng.choice([0.0, 1.0]) * rng.normal(size=2) * 10.0 ** rng.integers(-3, 9)
+        try:
+            rho = snapped_linear(family, family.table(theta), largest)
+        except InputError:
+            refused += 1
+            continue
+        for g in (1.0, largest - 1, largest):
+            assert [Fraction(g) + Fraction(x) for x in rho.tolist()] == [Fraction(x) for x in (g + rho).tolist()]
+    assert 0 < refused < 200
 
 
 def test_a_family_built_from_the_certifying_rows_is_refused() -> None:
@@ -370,6 +420,15 @@ def test_what_was_seen_may_be_told_in_many_ways() -> None:
 
 
 # ---------------------------------------------------------------- what is checked and refused
+
+
+def test_an_instance_counts_once() -> None:
+    """Ten thousand draws from twenty instances say nothing of the distribution that the twenty came from."""
+    whole = draw(200)
+    twice = whole[[3, 7, 5, 7, 3]]
+    for name in ("train", "holdout"):
+        with pytest.raises(AssumptionError, match=f"{name}: instance 3 is instance 1 once more"):
+            certify(**{name: twice})
 
 
 def test_train_and_holdout_of_one_origin_must_not_share_instances() -> None:

@@ -57,8 +57,13 @@ def test_quantised_family() -> None:
     family = Quantised(levels=np.array([4.0, 0.0, 1.0, 1.0]), goal=2)
     assert family.levels.tolist() == [0.0, 1.0, 4.0]
     rho = family.nearest([0.4, 2.6, 9.9, -3.0])
-    assert rho.tolist() == [0.0, 4.0, 9.9, 0.0], "the goal keeps its value"
+    assert rho.tolist() == [0.0, 4.0, 0.0, 0.0]
     assert family.contains(rho)
-    assert not family.contains([0.0, 4.0, 9.9, 0.5])
+    assert not family.contains([0.0, 4.0, 0.0, 0.5])
+    assert not family.contains([0.0, 4.0, 9.9, 0.0]), "B to the n − 1 tables: the goal's value is not free"
+    other = Quantised(levels=np.array([0.0, 4.0]), goal=2, goal_value=9.9)
+    assert other.contains([0.0, 4.0, 9.9, 0.0])
+    with pytest.raises(rs.errors.InputError, match="goal_value"):
+        Quantised(levels=np.zeros(1), goal=0, goal_value=np.inf)
     with pytest.raises(rs.errors.InputError):
         Quantised(levels=np.array([]), goal=0)

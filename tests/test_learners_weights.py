@@ -256,6 +256,26 @@ def test_few_levels() -> None:
         rs.learners.Quantised(rs.learners.PerGoal()).fit(train)
 
 
+def test_the_choice_of_a_family_counts_as_building_it() -> None:
+    """Each family alone was fixed beforehand; which of them it is was decided by looking at the instances."""
+    train, other = grid_set(40), grid_set(40, seed=1)
+    two = [rs.learners.Quantised(levels=[0.0, x, 2 * x]) for x in (4.0, 7.0)]
+    best = rs.learners.BestOf(two, random_state=0).fit(train)
+    assert (best.family_.overlap(train), best.family_.overlap(other)) == (40, 0)
+    assert best.learner_.family_.overlap(train) == 0
+    full = rs.learners.BestOf(random_state=0).fit(train)
+    assert full.family_.overlap(train) == 0, "every table is a family of which there is one"
+
+
+def test_rounding_keeps_the_value_at_the_goal() -> None:
+    """A constant taken off changes no run, and the family counts on the value that it fixed."""
+    train = grid_set(20)
+    shifted = rs.learners.LinearFamily(np.zeros(36), base=rs.learners.MeanDistance().fit(train).rho_ + 3.0)
+    learner = rs.learners.Quantised(shifted, bits=8, high=30.0).fit(train)
+    assert learner.rho_[learner.goal_] == 0
+    assert learner.rho_ == pytest.approx(learner.learner_.rho_ - 3.0, abs=0.06)
+
+
 def test_the_best_of_several() -> None:
     instances = grid_set(80)
     learners = [rs.learners.MeanDistance("min"), rs.learners.MeanDistance("quantile", quantile=1.0)]

@@ -80,7 +80,7 @@ def test_families_come_back(instances: rs.InstanceSet, tmp_path: Path, kind: str
     origin = (Provenance.of(instances[:5]), Provenance("other", np.arange(3)))
     families = {
         "linear": Linear(origin, base=np.arange(20.0), features=np.ones((20, 2))),
-        "quantised": Quantised(origin, levels=np.array([0.0, 1.5]), goal=19),
+        "quantised": Quantised(origin, levels=np.array([0.0, 1.5]), goal=19, goal_value=0.25),
     }
     rs.Model.of(Fitted(np.zeros(20), family_=families[kind]), instances.graph).save(tmp_path / "m.npz")
     found = rs.Model.load(tmp_path / "m.npz").family_
@@ -91,7 +91,7 @@ def test_families_come_back(instances: rs.InstanceSet, tmp_path: Path, kind: str
         assert found.parameters == 2
     else:
         assert found.levels.tolist() == [0.0, 1.5]
-        assert found.goal == 19
+        assert (found.goal, found.goal_value) == (19, 0.25)
 
 
 def test_several_goals(instances: rs.InstanceSet, tmp_path: Path) -> None:

@@ -215,6 +215,8 @@ class Quantised(Family):
         The B values; ρ at the goal is fixed and need not be one of them.
     goal
         The vertex whose value is fixed.
+    goal_value
+        That value.
 
     Examples
     --------
@@ -226,24 +228,27 @@ class Quantised(Family):
 
     levels: NDArray[np.float64]
     goal: int
+    goal_value: float = 0.0
 
     def __post_init__(self) -> None:
         levels = np.unique(np.asarray(self.levels, dtype=np.float64).ravel())
         if levels.size == 0 or not np.isfinite(levels).all():
             raise InputError("levels must hold at least one finite value")
+        if not np.isfinite(self.goal_value):
+            raise InputError(f"goal_value must be finite, got {self.goal_value!r}")
         object.__setattr__(self, "levels", arrays.frozen(levels))
 
     def nearest(self, rho: ArrayLike) -> NDArray[np.float64]:
-        """Return the table with each value moved to the nearest level, the goal's left as it is."""
+        """Return the table with each value moved to the nearest level, and the goal's to the one that is fixed."""
         table = np.asarray(rho, dtype=np.float64)
         middle = (self.levels[1:] + self.levels[:-1]) / 2
         rounded = self.levels[np.searchsorted(middle, table)]
-        rounded[self.goal] = table[self.goal]
+        rounded[self.goal] = self.goal_value
         return rounded
 
     def contains(self, rho: ArrayLike) -> bool:
-        """Return whether every value but the goal's is a level, exactly."""
+        """Return whether every value is a level, and the goal's the one that is fixed, exactly."""
         table = np.asarray(rho, dtype=np.float64)
         inside = np.isin(table, self.levels)
-        inside[self.goal] = True
+        inside[self.goal] = table[self.goal] == self.goal_value
         return bool(inside.all())

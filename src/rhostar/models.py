@@ -299,7 +299,8 @@ def _take_apart(family: Family) -> tuple[dict[str, Any], dict[str, Any]]:
     if isinstance(family, Linear):
         return parts | {"base": family.base, "features": family.features}, facts | {"kind": "linear"}
     if isinstance(family, Quantised):
-        return parts | {"levels": family.levels}, facts | {"kind": "quantised", "goal": int(family.goal)}
+        fixed = {"goal": int(family.goal), "goal_value": float(family.goal_value)}
+        return parts | {"levels": family.levels}, facts | {"kind": "quantised"} | fixed
     return parts, facts | {"kind": "full"}
 
 
@@ -308,7 +309,7 @@ def _put_together(facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]]) -
     if facts["kind"] == "linear":
         return Linear(built, base=parts["base"], features=parts["features"])
     if facts["kind"] == "quantised":
-        return Quantised(built, levels=parts["levels"], goal=facts["goal"])
+        return Quantised(built, levels=parts["levels"], goal=facts["goal"], goal_value=facts.get("goal_value", 0.0))
     if facts["kind"] != "full":
         raise ValueError("an unknown family")
     return FullTable(built)

@@ -101,7 +101,8 @@ def log_cells_of(dimension: int, log_hyperplanes: float) -> float:
     """Return an upper bound of ln Φ_k(M) for M given as ln M.
 
     Φ_k(M) ≤ M^k/k!·1/(1 − k/(M − k + 1)). For ln M ≥ 100 and k ≤ 2³² the two excesses, k²/(2M) and 2k/M, are below
-    10⁻²³; for smaller M the integer above it is used.
+    10⁻²³; for smaller M it is rounded up by 10⁻¹², a hundred times what the exponential may lose, and then down to an
+    integer, as M is one.
 
     Examples
     --------
@@ -111,7 +112,7 @@ def log_cells_of(dimension: int, log_hyperplanes: float) -> float:
     1.0
     """
     if log_hyperplanes < 100:
-        return log_cells(dimension, int(math.exp(log_hyperplanes) * (1 + 1e-12)) + 1)
+        return log_cells(dimension, int(math.exp(log_hyperplanes) * (1 + 1e-12)))
     return dimension * log_hyperplanes - math.lgamma(dimension + 1)
 
 

@@ -72,6 +72,16 @@ def check_degree(graph: Graph, out_degree: int | None) -> int | None:
     return stated
 
 
+def check_distinct(instances: InstanceSet | None, name: str) -> None:
+    """Raise where one and the same instance is counted twice: that is no independent draw."""
+    if instances is None or np.unique(instances.indices).size == len(instances):
+        return
+    _, first = np.unique(instances.indices, return_index=True)
+    i = int(np.setdiff1d(np.arange(len(instances)), first)[0])
+    before = int(np.argmax(instances.indices == instances.indices[i]))
+    raise AssumptionError(f"{name}: instance {i} is instance {before} once more; every draw counts once")
+
+
 def survey(instances: InstanceSet, stated: Bounds, name: str) -> NDArray[np.uint64]:
     """Check every weight that the set uses and return a key for the content of each instance.
 

@@ -21,6 +21,9 @@ from rhostar.certificates.certificate import Dropped, Scope
 WORTH = 0.95
 """A bound is dropped beforehand if losses of zero throughout would still leave it above this share of H."""
 
+ROUNDS = "comparisons of g + rho are exact, although float64 sums round"
+"""Assumed where nothing says how far g goes."""
+
 
 @dataclass(frozen=True)
 class Bound:
@@ -136,9 +139,7 @@ def _fixed(row: Capacity, N: int, limit: float) -> Callable[[NDArray[np.float64]
 
 
 def _exactness(row: Capacity, sums_are_exact: bool) -> str:
-    return (
-        "" if sums_are_exact or not row.exact_sums else "comparisons of g + rho are exact, although float64 sums round"
-    )
+    return "" if sums_are_exact or not row.exact_sums else ROUNDS
 
 
 def for_suboptimality(

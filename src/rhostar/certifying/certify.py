@@ -114,6 +114,8 @@ def certify(
     )
     sets = {"train": train, "holdout": holdout}
     graph = _check_sets(sets)
+    for name, part in sets.items():
+        assumptions.check_distinct(part, name)
     learner = hasattr(rho_or_learner, "rho_")
     rho = rho_or_learner.rho_ if learner else rho_or_learner
     family = family if family is not None else getattr(rho_or_learner, "family_", None)
@@ -268,6 +270,15 @@ class _Goal:
         self.barred: set[str] = set()
         self.paths: dict[str, OptimalPaths] = {}
         self.rho: NDArray[np.float64] = np.empty(0)
+        self.rounding = 0.0
+
+    @property
+    def exact(self) -> bool:
+        """Whether no sum g + ρ rounds: greedy search makes none, and with integer weights ρ is snapped to few bits."""
+        if self.request.algorithm == "gbfs":
+            return True
+        snapped = isinstance(self.family, FullTable) or (isinstance(self.family, Linear) and self.train is not None)
+        return self.request.integer_weights is not None and snapped
 
     @property
     def dropped(self) -> list[Dropped]:
@@ -284,6 +295,7 @@ class _Goal:
         local = self.through_inconsistency and bool(np.isfinite(self.stated.caps).all())
         self._choose(local)
         self.rho = self._into_class(rho, project=local and self.train is not None)
+        self.rounding = self._rounding()
         for name, part in (("train", self.train), ("holdout", self.holdout)):
             if part is not None and self.request.utility.needs_optimum:
                 self.paths[name] = optimal_paths(part)
@@ -331,9 +343,8 @@ class _Goal:
             parameters=family.parameters if isinstance(family, Linear) else None,
             levels=family.levels.size if isinstance(family, Quantised) else None,
         )
-        exact = request.algorithm == "gbfs" or request.integer_weights is not None
         scope: Any = "every rho of the family" if linear or isinstance(family, Quantised) else "every rho"
-        bounds.for_every_rho(rows, N, limit, self.delta, scope, exact, self.choice)
+        bounds.for_every_rho(rows, N, limit, self.delta, scope, self.exact, self.choice)
         if self.through_inconsistency:
             bounds.for_suboptimality(n, N, limit, self.delta, (lambda: self.complexity) if local else None, self.choice)
         elif request.algorithm == "astar" and isinstance(request.utility, Suboptimality):
@@ -345,9 +356,8 @@ class _Goal:
         table = rho
         integers = request.integer_weights
         largest_g = 0.0 if request.algorithm == "gbfs" or integers is None else float((graph.n - 1) * integers)
-        exact = request.algorithm == "gbfs" or integers is not None
         if self.train is not None and isinstance(family, Linear):
-            if exact:
+            if self.exact:
                 table = tables.snapped_linear(family, table, largest_g)
                 self._say(
                     "brought to base and features of 20 bits and a theta with which all sums are exact", rho, table
@@ -377,6 +387,26 @@ class _Goal:
         if change > 0:
             moved = int(np.count_nonzero(after != before))
             self.notes.append(f"rho was {what}: {moved} values moved, by {change:.3g} at most; run table.rho")
+
+    def _rounding(self) -> float:
+        """Return by how much cost − opt may exceed Δ as sums round; without bounds on the weights, as those with ρ do.
+
+        With u = 2⁻⁵³, G the largest g and R the largest |ρ|, a score is off by at most u(G + R), so along the proof of
+        L1 each of at most n edges adds 2u(G + R). The sums of a path and of S* add uG each, Δ clipped at H adds
+        u(4R + H), and the differences of ρ that are compared with caps u(R + G).
+        """
+        if self.exact:
+            return 0.0
+        caps = self.stated.caps
+        largest_g = (self.graph.n - 1) * float(caps.max()) if np.isfinite(caps).all() else 0.0
+        sizes = largest_g + float(np.abs(self.rho).max()) + self.request.utility.limit
+        return 8 * self.graph.n * 2.0**-53 * sizes
+
+    @property
+    def rounding_assumed(self) -> list[str]:
+        """What must be assumed where the rounding of g has no bound."""
+        known = self.exact or bool(np.isfinite(self.stated.caps).all())
+        return [] if known else [bounds.ROUNDS]
 
     # -------------------------------------------------------- on the instances
 
@@ -420,6 +450,7 @@ class _Goal:
                 assert clipped is not None
                 data, over = losses, clipped
             value, mean = bound.value(data, share), float(data.mean())
+            value = min(limit, value + self.rounding) if bound.of_inconsistency else value
             extra = (("2R", 2 * self.complexity),) if bound.label == "U2" else ()
             self.rows.append(
                 Certificate(
@@ -453,6 +484,8 @@ class _Goal:
             found += ["the largest weights were known beforehand (checked here)"]
         if request.out_degree is not None and "D′" in bound.label:
             found += [f"no vertex has more than {request.out_degree} children (checked here)"]
+        if bound.of_inconsistency:
+            found += self.rounding_assumed
         return found + ([bound.assumption] if bound.assumption else [])
 
     # -------------------------------------------------------- without probability
@@ -464,13 +497,20 @@ class _Goal:
         if tables.exceeding(self.graph, self.rho, np.broadcast_to(self.stated.low, self.graph.m), self.goal).any():
             self.dropped.append(Dropped("U3", "rho is not consistent under the least weights"))
             return
-        self._sure("U3", 0.0, "consistency under the least weights: A* is optimal", "no weight is ever below its least")
+        self._sure(
+            "U3",
+            min(self.rounding, self.request.utility.limit),
+            "consistency under the least weights: A* is optimal, up to the rounding of sums",
+            "no weight is ever below its least",
+            *(["no weight is ever above its largest"] if self.rounding and not self.rounding_assumed else []),
+            *self.rounding_assumed,
+        )
 
     def _trivial(self) -> None:
         higher = self.request.utility.better == "higher"
         self._sure("range", 0.0 if higher else self.request.utility.limit, "the range of the utility", "nothing")
 
-    def _sure(self, label: str, value: float, reference: str, assumption: str) -> None:
+    def _sure(self, label: str, value: float, reference: str, *assumed: str) -> None:
         utility = self.request.utility
         samples = len(self.train) if self.train is not None else len(self.holdout or ())
         self.rows.append(
@@ -486,6 +526,6 @@ class _Goal:
                 samples=samples,
                 holds_for="this rho",
                 reference=reference,
-                assumptions=(assumption,),
+                assumptions=assumed,
             )
         )

@@ -56,7 +56,7 @@ def snapped_linear(family: Linear, rho: NDArray[np.float64], largest_g: float) -
     Raises
     ------
     InputError
-        If too few bits are left for θ.
+        If too few bits are left for θ, or for the base beside the largest g.
 
     Examples
     --------
@@ -79,6 +79,8 @@ def snapped_linear(family: Linear, rho: NDArray[np.float64], largest_g: float) -
     whole = np.rint(np.ldexp(theta, kt))
     if largest > 0 and np.abs(whole).max() < 2**10:
         raise InputError("rho and integer weights are too large beside each other for exact sums of a linear family")
+    if kt < 0 and base.any() and largest_g + 2 * reach + 1 >= math.ldexp(1.0, 52 - kf):
+        raise InputError("the base is too fine beside the integer weights for exact sums of a linear family")
     total = features @ whole.astype(np.int64)
     table = np.ldexp(total.astype(np.float64), -kf - kt) + np.ldexp(base.astype(np.float64), -kf)
     return table + 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.base import clone
 
 from rhostar import arrays, families
 from rhostar.errors import InputError, InstanceError
-from rhostar.families import provenance
+from rhostar.families import FullTable, provenance
 from rhostar.instances import InstanceSet
 from rhostar.learners.base import Learner, Scorer, Seed, generator
 from rhostar.learners.distances import MeanDistance
@@ -137,14 +138,16 @@ class Quantised(_Wrapper):
         inner = clone(self._inner()).fit(instances)
         if not isinstance(inner.rho_, np.ndarray):
             raise InputError("learner must fit one table; put Quantised inside PerGoal, not around it")
+        # The family fixes ρ at the goal; a constant taken off all of ρ changes no run.
+        rho = inner.rho_ - inner.rho_[inner.goal_]
         seen = inner.family_.built_from
         if levels is None:
             if high is None:
-                high = max(float(inner.rho_.max()), np.nextafter(low, np.inf))
+                high = max(float(rho.max()), np.nextafter(low, np.inf))
                 seen = provenance(inner.trained_on_, *seen).parts
             levels = np.linspace(low, high, 2**bits)
         family = families.Quantised(levels=levels, goal=inner.goal_, built_from=seen)
-        learned = {"rho_": family.nearest(inner.rho_), "family_": family, "learner_": inner}
+        learned = {"rho_": family.nearest(rho), "family_": family, "learner_": inner}
         return learned | {"trained_on_": inner.trained_on_}
 
 
@@ -225,8 +228,11 @@ class BestOf(Learner):
         if self.refit and train is not instances:
             winner = clone(learners[best]).fit(instances)
         learned = {"learner_": winner, "scores_": np.array(scores), "best_index_": best}
-        learned["trained_on_"] = provenance(instances, held_out, *(learner.trained_on_ for learner in fitted))
-        return learned | {name: getattr(winner, name) for name in ("rho_", "family_", "lower_")}
+        seen = provenance(instances, held_out, *(learner.trained_on_ for learner in fitted))
+        family = winner.family_
+        if not isinstance(family, FullTable):  # which of the families it is was decided by looking at all of these
+            family = replace(family, built_from=provenance(seen, *family.built_from).parts)
+        return learned | {"rho_": winner.rho_, "family_": family, "lower_": winner.lower_, "trained_on_": seen}
 
 
 def hold_out(
