@@ -202,6 +202,11 @@ def test_bounds_by_edge_and_absent_edges() -> None:
         certify(train=absent, weight_bounds=(1.0, 1.5))
     open_ended = certify(train=absent, weight_bounds=(1.0, np.inf))
     assert any(entry.label == "U2" for entry in open_ended.dropped)
+    may_be_absent = np.where(np.arange(GRAPH.m) == 3, np.inf, 1.5)
+    assert certify(train=absent, weight_bounds=(1.0, may_be_absent)).rows, "as the refusal above advises"
+    weights[7, 4] = np.inf
+    with pytest.raises(AssumptionError, match=r"train: instance 7, edge 4.*absent"):
+        certify(train=rs.InstanceSet(GRAPH, weights, sources=0, goal=GOAL), weight_bounds=(1.0, may_be_absent))
 
 
 def test_a_budget_has_no_bound_through_inconsistency() -> None:

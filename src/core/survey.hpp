@@ -16,7 +16,7 @@ struct Demands {
   const double* high;
   std::int64_t low_stride, high_stride;
   bool integers;
-  bool absent_allowed;  // edges of weight +inf satisfy every bound
+  bool absent_allowed;  // edges of weight +inf satisfy every bound, not only one whose upper end is inf
 };
 
 struct Survey {
@@ -27,9 +27,10 @@ struct Survey {
 template <class W>
 bool satisfies(const Demands& demands, std::int64_t e, W weight) {
   const auto value = static_cast<double>(weight);
-  if (is_absent(weight)) return demands.absent_allowed;
+  const double high = demands.high[e * demands.high_stride];
+  if (is_absent(weight)) return demands.absent_allowed || high == std::numeric_limits<double>::infinity();
   if (demands.integers && std::floor(value) != value) return false;
-  return demands.low[e * demands.low_stride] <= value && value <= demands.high[e * demands.high_stride];
+  return demands.low[e * demands.low_stride] <= value && value <= high;
 }
 
 template <class W>
