@@ -256,9 +256,10 @@ def markdown(result: dict) -> str:
         "while figures on the *test* worlds were in view, so the test columns flatter. The column **unseen** does not: "
         f"these are the worlds of the training folder after the first {TRAIN}, without those that also stand among the "
         f"first {TRAIN}, in validation or in test, and for the families that are drawn 600 worlds drawn for this "
-        "column alone. No table of this section was fitted to them, none was chosen by them, and the column was "
-        "computed once, after the defaults were fixed. *Fresh* are the test worlds that do not also stand in the "
-        "training set.",
+        "column alone. No table of these columns was fitted to them, none was chosen by them, and the column was "
+        "computed once, after the defaults were fixed. Where a family has few distinct worlds, few are left, and these "
+        "are its rare ones, not typical of it. *Fresh* are the test worlds that do not also "
+        "stand in the training set.",
         "",
         "| family | Euclid | A*, octile | closed form | ranking | bumps | **chosen, test** | fresh | "
         "**chosen, unseen** | path | judged | fits |",
@@ -275,13 +276,16 @@ def markdown(result: dict) -> str:
             f"{row['seconds']:.0f} s |"
         )
     lines += ["", "Which was chosen, and how it does on each part:", ""]
-    lines += ["| family | chosen | train | validation | test | unseen | median, test | largest, test | above optimum |"]
+    lines += [
+        "| family | chosen | train | validation | test | unseen (Euclid, path) | median, test | largest, test | above |"
+    ]
     lines += ["|---|---|--:|--:|--:|--:|--:|--:|--:|"]
     for name, row in result["families"].items():
         c = row["learned"]["chosen"]
         lines.append(
             f"| {name.replace('_', ' ')} | {c['stage']}, {c['name']} | {c['train']:.0f} | {c['validation']:.0f} | "
-            f"{c['test']:.0f} | {c['unseen']:.0f} | "
+            f"{c['test']:.0f} | "
+            f"{c['unseen']:.0f} ({row['unseen']['Euclid']:,.0f}, {row['unseen']['path']:.0f}) | "
             f"{c['median']:.0f} | {c['largest']:,} | {c['cost above optimum']:.1%} |"
         )
     published = {name: row for name, row in result["families"].items() if row["published"] is not None}
