@@ -50,6 +50,7 @@ def headlines(figures: dict) -> dict:
             | {
                 "learned": row["learned"]["chosen"]["test"],
                 "unseen": row["learned"]["chosen"]["unseen"],
+                "unseen worlds": row["worlds"]["unseen"],
                 "published": row["published"],
             }
             for name, row in figures["worlds"]["families"].items()
@@ -66,12 +67,16 @@ def overview(head: dict) -> str:
         lines += [f"| {name} | {row['expanded']:.1f} | {row['over']:.2f} % |" for name, row in head["metr_la"].items()]
     if "worlds" in head:
         lines += ["", "## Greedy search on worlds", ""]
-        lines += ["Mean expansions on the test worlds, and on worlds that had no part in choosing anything.", ""]
+        lines += [
+            "Mean expansions on the test worlds, which were in view when defaults were chosen, and on worlds that had "
+            "no part in choosing anything and stand in no other part. Where these are few, they are rare ones.",
+            "",
+        ]
         lines += ["| family | Euclid, test | learned, test | learned, unseen | path, test |", "|---|--:|--:|--:|--:|"]
         for name, row in head["worlds"].items():
             lines.append(
-                f"| {name.replace('_', ' ')} | {row['Euclid']:,.0f} | {row['learned']:,.0f} | {row['unseen']:,.0f} | "
-                f"{row['path']:,.0f} |"
+                f"| {name.replace('_', ' ')} | {row['Euclid']:,.0f} | {row['learned']:,.0f} | {row['unseen']:,.0f} "
+                f"({row['unseen worlds']} worlds) | {row['path']:,.0f} |"
             )
     return "\n".join(lines) + "\n"
 
