@@ -7,7 +7,7 @@ author = "The rhostar authors"
 copyright = "the rhostar authors"
 version = release = rhostar.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_heading_anchors = 3
 exclude_patterns = ["images"]
 
