@@ -46,7 +46,7 @@ def answer(capsys: pytest.CaptureFixture[str], *words: object) -> dict:
 
 def test_import_and_info(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     found = answer(capsys, "import", data / "edges.csv", "-o", tmp_path / "set", "-n", 50, "--goal", "d", "--seed", 3)
-    assert (found["instances"], found["vertices"], found["edges"], found["goals"]) == (50, 4, 4, [3])
+    assert (found["instances"], found["vertices"], found["edges"], found["goals"]) == (50, 4, 4, ["d"])
     assert answer(capsys, "info", tmp_path / "set") | {"written": found["written"]} == found
     code, out, _ = run(capsys, "info", data / "model.npz")
     assert code == 0
@@ -242,7 +242,7 @@ def test_report_and_bench(capsys: pytest.CaptureFixture[str], data: Path, tmp_pa
     [
         (["info", "nowhere"], "there is no model at"),
         (["solve", "nowhere"], "nothing that rhostar saved"),
-        (["solve", "{data}/edges.csv"], "cannot be read"),
+        (["solve", "{data}/edges.csv"], "holds nothing that rhostar saved"),
         (["import", "nowhere.csv", "-o", "{tmp}/x"], "there is no file"),
         (["import", "{data}/model.npz", "-o", "{tmp}/x"], "model.npz"),
         (["import", "{data}/edges.csv", "-o", "{tmp}/x", "--format", "xml"], "--format must be one of"),
@@ -262,7 +262,7 @@ def test_report_and_bench(capsys: pytest.CaptureFixture[str], data: Path, tmp_pa
         (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "x=1"], "no parameter 'x'"),
         (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "statistic=max"], "statistic must be"),
         (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "what"], "name=value"),
-        (["fit", "{data}/set", "-o", "{data}/edges.csv/m.npz", "-l", "MeanDistance"], "could not save"),
+        (["fit", "{data}/set", "-o", "{data}/edges.csv/m.npz", "-l", "MeanDistance"], "is not a folder"),
         (["report", "{data}/set", "-o", "{data}/edges.csv/r.html"], "could not write"),
         (["bounds", "-n", "50", "-e", "0"], "epsilon"),
         (["bounds", "-n", "50", "-e", "0.1", "-N", "10", "-d", "0.1"], "nothing is unknown"),
@@ -293,6 +293,57 @@ def test_bad_input_is_one_line_and_two(
     assert err.startswith("rhostar: ")
     assert message in err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["fit", "{data}/set", "-l", "MeanDistance", "-o"],
+        ["report", "{data}/set", "--scenes", "0", "-o"],
+        ["lab", "dual", "{data}/set", "-m", "{data}/model.npz", "--figure"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_device_is_not_replaced(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path, words: list[str]
+) -> None:
+    pipe = tmp_path / "pipe.svg"  # stands for /dev/null
+    os.mkfifo(pipe)
+    code, out, err = run(capsys, *(word.format(data=data) for word in words), pipe)
+    assert (code, out, err) == (2, "", f"rhostar: could not write {pipe}: it is a device or a pipe, not a file\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe.svg"]
+    assert pipe.is_fifo()
+
+
+def test_goals_are_called_by_their_labels(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    assert answer(capsys, "import", data / "edges.csv", "-o", tmp_path / "set", "--goal", "c")["goals"] == ["c"]
+    answer(capsys, "fit", tmp_path / "set", "-o", tmp_path / "m.npz", "-l", "MeanDistance")
+    code, _, err = run(capsys, "solve", tmp_path / "set", "-m", tmp_path / "m.npz", "--goal", "d")
+    assert (code, err) == (2, "rhostar: the model was fitted for goal c, not d\n")
+
+
+@pytest.mark.parametrize("flushed", ["", "1"])
+def test_a_closed_pipe_is_no_error_whenever_it_is_noticed(data: Path, flushed: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "rhostar.cli.main", "info", str(data / "set")]
+    environment = os.environ | {"PYTHONUNBUFFERED": flushed}
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, env=environment, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_model_of_all_instances_gets_the_bounds_for_every_rho(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    model = tmp_path / "all.npz"
+    answer(capsys, "fit", data / "set", "-o", model, "-l", "MeanDistance", "--fraction", 1)
+    code, out, err = run(capsys, "certify", data / "set", "-m", model, "-u", "ratio", "-H", 3)
+    assert (code, err) == (0, "")
+    assert "H1-kl" in out
+    assert "H4" not in out, "a bound from instances that had no part in choosing rho"
+    code, out, _ = run(capsys, "evaluate", data / "set", "-m", model, "--all")
+    assert (code, out.splitlines()[0]) == (0, "60 instances, learned from or not")
 
 
 def test_debug_shows_the_traceback(data: Path) -> None:

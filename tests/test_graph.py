@@ -173,6 +173,9 @@ def test_labels_and_cells() -> None:
     for label in ("c", None, 0, []):
         with pytest.raises(rs.errors.VertexError, match="label"):
             graph.vertex(label)
+    numbered = rs.Graph.from_edges(2, [0], [1], labels=[10, 20])
+    with pytest.raises(rs.errors.VertexError, match=r"no vertex has the label '20'; there is 20, of type int"):
+        numbered.vertex("20")
     grid = rs.Graph.grid(2, 3)
     assert grid.vertex((1, 0)) == 3
     for cell in ((2, 0), (0, 3), (-1, 0), "ab", 4, (1,), (0.5, 0)):

@@ -155,6 +155,8 @@ def test_node_edge(nodes: str, edges: str, which: str, line: int | None, what: s
     [
         ("tail,", "from,", 1, "the column 'tail' is missing; the table has from, head, weight, snapshot"),
         (CSV, "", 1, "the column 'tail' is missing; the table has none"),
+        (CSV, CSV.replace(",", ";"), 1, "its columns are to be separated by commas, not by ';'"),
+        (CSV, CSV.replace(",", "\t"), 1, r"its columns are to be separated by commas, not by '\t'"),
         ("1,0,15,mon", "1,0,-15,mon", 3, "not negative, got '-15'"),
         ("1,0,15,mon", "1,0,nan,mon", 3, "not negative, got 'nan'"),
         ("1,0,15,mon", "1,0,,mon", 3, "weight must be a number, got ''"),
@@ -258,6 +260,15 @@ def test_a_last_line_without_end_is_read(name: str, tmp_path: Path) -> None:
     ):
         found = read(open_end)
     assert repr(found) == repr(read(whole))
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_byte_order_mark_is_passed_over(name: str, tmp_path: Path) -> None:
+    read, content = READERS[name]
+    marked, plain = write(tmp_path, f"marked-{name}", "\ufeff" + content), write(tmp_path, name, content)
+    assert repr(read(marked)) == repr(read(plain))
+    with pytest.raises(ReadError):
+        read(write(tmp_path, f"twice-{name}", "\ufeff\ufeff" + content))
 
 
 def test_node_edge_cut_anywhere(tmp_path: Path) -> None:

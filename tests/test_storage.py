@@ -342,3 +342,52 @@ def test_without_verification_sizes_are_still_checked(tmp_path: Path, instances:
     damage(tmp_path / "set", "truncated")
     with pytest.raises(StorageError, match="truncated"):
         rs.InstanceSet.load(tmp_path / "set", verify=False)
+
+
+# ---------------------------------------------------------------- single files
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    target = tmp_path / "new" / "page.html"
+    for text in ("one", "two"):
+        with storage.replacing(target) as beside:
+            assert (beside.parent, beside.suffix) == (target.parent, ".html")
+            beside.write_text(text)
+        assert target.read_text() == text
+
+    def interrupted() -> None:
+        with storage.replacing(target) as beside:
+            beside.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert target.read_text() == "two"
+    assert [path.name for path in target.parent.iterdir()] == ["page.html"]
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "link").symlink_to("real")
+    with storage.replacing(tmp_path / "link") as beside:
+        beside.write_text("new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "new"
+
+
+def test_only_plain_files_are_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")  # stands for /dev/null, which root could replace
+    (tmp_path / "link").symlink_to("pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("old")
+    for name, what in (
+        ("pipe", "it is a device or a pipe, not a file"),
+        ("link", "it is a device or a pipe, not a file"),
+        ("folder", "it is a folder, not a file"),
+        ("file/below", "file is not a folder"),
+    ):
+        with pytest.raises(StorageError, match=what), storage.replacing(tmp_path / name) as beside:
+            beside.write_text("new")
+    assert (tmp_path / "pipe").is_fifo()
+    assert (tmp_path / "link").is_symlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder", "link", "pipe"]

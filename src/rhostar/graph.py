@@ -333,7 +333,9 @@ class Graph:
             try:
                 return index[label]
             except (KeyError, TypeError):  # unknown, or no label at all: not hashable
-                raise VertexError(f"no vertex has the label {label!r}") from None
+                alike = next((name for name in index if str(name) == str(label)), None)  # 10 and "10"
+                hint = "" if alike is None else f"; there is {alike!r}, of type {type(alike).__name__}"
+                raise VertexError(f"no vertex has the label {label!r}{hint}") from None
         if self.shape is None:
             raise VertexError(f"the graph has no labels; its vertices are 0..{self.n - 1}")
         try:

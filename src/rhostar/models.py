@@ -11,7 +11,6 @@ import io
 import json
 import os
 import platform
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -21,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rhostar import arrays
+from rhostar import arrays, storage
 from rhostar.errors import InputError, ModelError, StorageError
 from rhostar.families import Family, FullTable, Linear, Provenance, Provenances, Quantised
 from rhostar.graph import Graph
@@ -207,18 +206,8 @@ class Model:
         family_parts, facts["family"] = _take_apart(self.family_)
         parts |= family_parts
         parts["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
-        target = Path(path)
-        beside = target.with_name(f".{target.name}-{secrets.token_hex(8)}.tmp")
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                with beside.open("wb") as stream:
-                    np.savez_compressed(stream, **parts)
-                beside.replace(target)
-            finally:
-                beside.unlink(missing_ok=True)
-        except OSError as error:
-            raise StorageError(f"could not save {target}: {error.strerror or error}") from error
+        with storage.replacing(path) as beside, beside.open("wb") as stream:
+            np.savez_compressed(stream, **parts)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:

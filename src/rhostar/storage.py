@@ -15,7 +15,7 @@ import os
 import re
 import secrets
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,6 +43,32 @@ class Rows(NamedTuple):
 
     matrix: NDArray[Any]
     rows: NDArray[np.int64]
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a file beside `path` to write to, which takes its place in the end; if anything fails, nothing has changed.
+
+    Missing folders are made, and a link stays one. Raises StorageError where the disk refuses, and where `path` is
+    there and no plain file: to put a file in the place of /dev/null would harm everybody on the machine.
+    """
+    target = Path(os.path.realpath(path))
+    # The ending stays, for those who tell a format by it.
+    beside = target.with_name(f".{secrets.token_hex(8)}-{target.name}")
+    try:
+        if target.exists() and not target.is_file():
+            kind = "a folder" if target.is_dir() else "a device or a pipe"
+            raise StorageError(f"could not write {os.fspath(path)}: it is {kind}, not a file")
+        if target.parent.exists() and not target.parent.is_dir():
+            raise StorageError(f"could not write {os.fspath(path)}: {target.parent} is not a folder")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield beside
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise StorageError(f"could not write {os.fspath(path)}: {error.strerror or error}") from error
 
 
 def write(
@@ -141,7 +167,7 @@ def _read_index(home: Path, kind: str) -> dict[str, Any]:
             and isinstance(index["facts"], dict)
             and all({"file", "bytes", "crc32", "dtype", "shape"} <= set(entry) for entry in entries)
         )
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise StorageError(f"{path} is not there: {home} holds nothing that rhostar saved") from None
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error}") from error

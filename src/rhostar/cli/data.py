@@ -140,7 +140,7 @@ def describe(instances: InstanceSet) -> dict[str, Any]:
         "coordinates": graph.coordinates is not None,
         "labels": graph.labels is not None,
         "largest_out_degree": int(np.diff(graph.first_out).max(initial=0)),
-        "goals": goals[:10].tolist() if goals.size <= 10 else f"{goals.size} different",
+        "goals": names(graph, goals[:10].tolist()) if goals.size <= 10 else f"{goals.size} different",
         "weights": str(weights.dtype),
         "least_weight": float(present.min()) if present.size else None,
         "largest_weight": float(present.max()) if present.size else None,
@@ -148,6 +148,11 @@ def describe(instances: InstanceSet) -> dict[str, Any]:
         "absent_edges": float(1 - present.size / max(weights.size, 1)),
         "graph": graph.fingerprint,
     }
+
+
+def names(graph: Any, vertices: list[int]) -> list[Any]:
+    """Return what vertices are called by people: their labels, where there are any."""
+    return vertices if graph.labels is None else [graph.labels[v] for v in vertices]
 
 
 def vertex(graph: Any, name: str) -> int:

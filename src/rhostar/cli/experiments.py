@@ -131,6 +131,7 @@ def dual(
 ) -> None:
     """Find every piece of a utility along ρ = θ · (a model's values)."""
     import rhostar as rs
+    from rhostar import storage
     from rhostar.errors import InputError, StorageError
 
     instances = rs.InstanceSet.load(folder)
@@ -148,8 +149,11 @@ def dual(
         found = rs.lab.dual(instances[:count], zeros, rho, low, high, chosen, measure, reopen=reopen)
     if figure is not None:
         try:
-            found.plot().figure.savefig(figure)
-        except (OSError, ValueError) as error:
+            with storage.replacing(figure) as beside:
+                found.plot().figure.savefig(beside, format=figure.suffix[1:] or "png")
+        except StorageError:
+            raise
+        except ValueError as error:  # an ending that stands for no format
             raise StorageError(f"could not write {figure}: {error}") from error
     best = found.minimisers[0]
     entry: dict[str, Any] = {

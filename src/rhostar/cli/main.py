@@ -79,7 +79,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if debug:
             raise
         return _complain("interrupted", INTERRUPTED)
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except (BrokenPipeError, SystemExit) as error:  # whoever read our output has seen enough
+        # Where every print is flushed, the parser sees it first and exits with 1, which is "no path" here.
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+            raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except Exception as error:

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from rhostar.cli import options
-from rhostar.cli.data import Folder, vertex
-from rhostar.cli.output import NO_PATH, OK, OUT_OF_BUDGET, Json, emit, table, watching, working
+from rhostar.cli.data import Folder, names, vertex
+from rhostar.cli.output import NO_PATH, OK, OUT_OF_BUDGET, Json, emit, short, table, watching, words, working
 
 
 def fit(
@@ -109,7 +109,8 @@ def solve(
         found = next(iter(loaded.values()))
         rho: Any = found.rho_on(graph)
         if found.goals and end not in found.goals:
-            raise rs.errors.ModelError(f"the model was fitted for goal {found.goals}, not {end}")
+            fitted, asked = words(names(graph, found.goals)), words(names(graph, [end]))
+            raise rs.errors.ModelError(f"the model was fitted for goal {fitted}, not {asked}")
         chosen = found.search_with(options.algorithm_of(algorithm))
     else:
         one = rs.InstanceSet(
@@ -121,8 +122,7 @@ def solve(
         run = rs.gbfs(graph, instance.weights, start, end, rho, budget=budget)
     else:
         run = rs.astar(graph, instance.weights, start, end, rho, reopen=reopen, budget=budget)
-    labels = graph.labels
-    path = [v if labels is None else labels[v] for v in run.path.tolist()]
+    path = names(graph, run.path.tolist())
     emit(
         {
             "status": str(run.status),
@@ -163,8 +163,9 @@ def evaluate(
         for m in found
     ]
     head = ["heuristic", "algorithm", "expanded", "95 %", "excess %", "worst %", "saving", "solved"]
-    shown = [(r[0], r[1], *(f"{x:.4g}" for x in r[2:7]), str(r[7])) for r in rows]
-    text = f"{len(test):,} unseen instances\n{table(head, shown, text_columns=2)}"
+    shown = [(r[0], r[1], *(short(x) for x in r[2:7]), str(r[7])) for r in rows]
+    kind = "instances, learned from or not" if everything else "unseen instances"
+    text = f"{len(test):,} {kind}\n{table(head, shown, text_columns=2)}"
     keys = ["name", "algorithm", "expansions", "expansions_95", "excess", "excess_max", "saving", "solved"]
     methods = [{key: getattr(m, key) for key in keys} for m in found]
     emit({"instances": len(test), "methods": methods}, json, text)
@@ -198,9 +199,10 @@ def certify(
     if len(loaded) != 1:
         raise InputError("certify takes one --model")
     (fitted,) = loaded.values()
-    holdout = options.unseen(instances, [fitted], False)
     train = options.seen(instances, fitted)
-    with working(f"certifying on {len(holdout):,} unseen instances", quiet=json):
+    # Where all were learned from, there are still the bounds for every rho at once.
+    holdout = None if train is not None and len(train) == len(instances) else options.unseen(instances, [fitted], False)
+    with working(f"certifying on {len(instances):,} instances", quiet=json):
         found = rs.certify(
             fitted,
             train=train,

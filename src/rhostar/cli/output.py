@@ -69,6 +69,17 @@ def words(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
+def short(value: float) -> str:
+    """Return a measurement in few letters: four digits, no exponents, and no traces of rounding.
+
+    >>> [short(x) for x in (14294.3, 5308.4, 2.0333, 0.02436, 7e-14, 0.0)]
+    ['14,294', '5308', '2.033', '0.02436', '0', '0']
+    """
+    if abs(value) < 1e-9:
+        return "0"
+    return words(round(value)) if 1000 <= abs(value) < math.inf else f"{value:.4g}"
+
+
 def plain(value: Any) -> Any:
     """Return a value as JSON has it: numbers that are not finite become null, arrays lists."""
     if hasattr(value, "tolist"):

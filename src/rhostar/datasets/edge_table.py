@@ -186,7 +186,10 @@ def _columns(
     """Return the positions of the columns, that of the snapshots last where there is one."""
     missing = [name for name in (*wanted, *([snapshot] if snapshot else [])) if name not in names]
     if missing:
-        raise ReadError(path, line, f"the column {missing[0]!r} is missing; the table has {', '.join(names) or 'none'}")
+        what = f"the column {missing[0]!r} is missing; the table has {', '.join(names) or 'none'}"
+        other = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
+        hint = "" if other is None else f" as one column: its columns are to be separated by commas, not by {other!r}"
+        raise ReadError(path, line, what + hint)
     found = [names.index(name) for name in wanted]
     if snapshot is None and "snapshot" in names and "snapshot" not in wanted:
         snapshot = "snapshot"

@@ -6,6 +6,7 @@ tell ``a 7 9 12`` from the first part of ``a 7 9 125``: it is read, with a warni
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import os
 import warnings
@@ -74,9 +75,14 @@ def lines(path: Path, *, counted: bool = False) -> Iterator[tuple[int, str]]:
 def decoded(path: Path, number: int, line: bytes) -> str:
     """Return a line as text without its end."""
     try:
-        return line.rstrip(b"\r\n").decode("utf-8")
+        return _unmarked(line, number).rstrip(b"\r\n").decode("utf-8")
     except UnicodeDecodeError:
         raise ReadError(path, number, "the line is not UTF-8 text") from None
+
+
+def _unmarked(data: bytes, number: int) -> bytes:
+    """Return what begins with a line of this number without the mark that some editors put before the first one."""
+    return data.removeprefix(codecs.BOM_UTF8) if number == 1 else data
 
 
 def unfinished(path: Path, number: int) -> None:
@@ -139,7 +145,7 @@ def records(
     rest, first, whole = b"", 1, True
     with opened(path) as stream:
         while data := stream.read(_BLOCK) or _last_end(path, first, rest):
-            data = rest + data
+            data = _unmarked(rest + data, first)
             offset = 0
             while True:
                 halt, offset, count, field, integral, line, columns = _core.scan_records(

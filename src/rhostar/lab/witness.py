@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from rhostar import storage
 from rhostar.errors import StorageError, WitnessError
 from rhostar.search.reference import Result, astar, children_of, gbfs
 
@@ -55,14 +56,8 @@ class Witness:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file; a failed save leaves what was there."""
-        target = Path(path)
-        beside = target.with_name(target.name + ".part")
-        try:
+        with storage.replacing(path) as beside:
             beside.write_text(self.to_json())
-            beside.replace(target)
-        except OSError as error:
-            beside.unlink(missing_ok=True)
-            raise StorageError(f"cannot write {target}: {error}") from error
 
     def to_json(self) -> str:
         """Return the text of the file: one line per instance and pattern, so that differences can be read."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rhostar import storage
 from rhostar.errors import StorageError
 from rhostar.report.view import CertificateView, Curve, Dual, Generalisation, MethodView, Report
 
@@ -67,7 +68,8 @@ def save(report: Report, folder: Path) -> list[Path]:
             figure = draw()
             for suffix in ("svg", "png"):
                 path = folder / f"{name}.{suffix}"
-                figure.savefig(path, dpi=200, metadata={"Date": None} if suffix == "svg" else None)
+                with storage.replacing(path) as beside:
+                    figure.savefig(beside, dpi=200, metadata={"Date": None} if suffix == "svg" else None)
                 written.append(path)
     except OSError as error:
         raise StorageError(f"could not write figures to {folder}: {error}") from error

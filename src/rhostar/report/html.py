@@ -13,13 +13,13 @@ import html
 import json
 import math
 import os
-import secrets
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from rhostar.errors import InputError, StorageError
+from rhostar import storage
+from rhostar.errors import InputError
 from rhostar.report import figures
 from rhostar.report.view import BoundView, CertificateView, MethodView, Replay, Report
 from rhostar.report.wording import VERSION, count, percent
@@ -66,16 +66,8 @@ def write(
         raise InputError(f"report must be made by rhostar.report.build, got {type(report).__name__}")
     target = Path(path)
     text = render(report)
-    beside = target.with_name(f".{target.name}-{secrets.token_hex(8)}.tmp")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
-    except OSError as error:
-        raise StorageError(f"could not write {target}: {error.strerror or error}") from error
+    with storage.replacing(target) as beside:
+        beside.write_text(text, encoding="utf-8")
     if figures_folder is not None:
         figures.save(report, Path(figures_folder))
     return target
