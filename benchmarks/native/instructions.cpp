@@ -1,12 +1,13 @@
 // Two searches for the same fixed queries, whose instructions are counted one against the other: the core's, and
 // the A* of a textbook (lazy deletion over std::priority_queue, arrays cleared for each query).
 //
-//     instructions core|textbook consistent|noisy
+//     instructions core|textbook consistent|noisy SIDE
 //
-// prints the cost of the path; tests/test_instructions.py runs it under callgrind.
+// on a grid of SIDE x SIDE vertices prints the cost of the path; tests/test_instructions.py runs it under callgrind.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <queue>
 #include <string_view>
@@ -16,9 +17,8 @@
 
 namespace {
 
-constexpr std::int32_t side = 150;
-
 struct Query {
+  std::int32_t side;
   std::vector<std::int32_t> first_out, head;
   std::vector<double> weights, rho;
   std::int32_t source = 10 * side + 10, goal = (side - 20) * side + side - 30;
@@ -32,8 +32,8 @@ double scatter(std::uint64_t x) {
 }
 
 // A grid with 8 neighbours and scattered weights; rho is the straight line, or scattered around 1.3 of it.
-Query make(bool noisy) {
-  Query q;
+Query make(bool noisy, std::int32_t side) {
+  Query q{.side = side};
   q.first_out.push_back(0);
   for (std::int32_t r = 0; r < side; ++r)
     for (std::int32_t c = 0; c < side; ++c) {
@@ -56,7 +56,7 @@ Query make(bool noisy) {
 
 extern "C" [[gnu::noinline]] double search_core(const Query& q, rhostar::Workspace& workspace) {
   const rhostar::OutArcs<double> arcs{
-      {q.first_out.data(), q.head.data(), side * side, static_cast<std::int32_t>(q.head.size())}, q.weights.data()};
+      {q.first_out.data(), q.head.data(), q.side * q.side, static_cast<std::int32_t>(q.head.size())}, q.weights.data()};
   rhostar::NoLog log;
   std::vector<std::int32_t> path;
   return rhostar::query(arcs, rhostar::AStarRule{q.rho.data()}, q.source, q.goal, {}, workspace, log, path).cost;
@@ -92,8 +92,9 @@ extern "C" [[gnu::noinline]] double search_textbook(const Query& q) {
 }
 
 int main(int count, char** arguments) {
-  if (count != 3) return 2;
-  const Query q = make(std::string_view(arguments[2]) == "noisy");
+  if (count != 4) return 2;
+  const std::int32_t side = std::atoi(arguments[3]);
+  const Query q = make(std::string_view(arguments[2]) == "noisy", side);
   rhostar::Workspace workspace(side * side);
   const bool core = std::string_view(arguments[1]) == "core";
   std::printf("%.17g\n", core ? search_core(q, workspace) : search_textbook(q));
