@@ -160,7 +160,7 @@ class CertificateTable:
                 "" if row.goal is None else str(row.goal),
                 row.label,
                 ("<= " if row.side == "upper" else ">= ") + f"{row.value:.5g}" + (" *" if row.vacuous else ""),
-                f"{row.mean:.5g}",
+                f"{row.mean:.5g}" if row.delta else "",  # what is certain needs no measurement
                 f"{row.delta:.3g}",
                 str(row.samples),
                 row.holds_for.replace("every rho of the family", "every (family)"),
