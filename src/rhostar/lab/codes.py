@@ -26,12 +26,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar.errors import InputError
-from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
+from rhostar.lab.exact import instance_set
 from rhostar.utilities import Cost, Expansions, Utility
 
 Arcs = dict[tuple[int, int], int]
-"""The edges of one instance and their weights."""
+"""The edges of one instance and their weights, while they are put together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -381,14 +381,7 @@ def _build(
     """Put the instances on one graph, absent edges at inf; `falling` where the utility is lower for a 1."""
     words, changes = gray_code(bits)
     found = [arcs(item, changes[b]) for item in range(items) for b in range(bits)]
-    pairs = sorted({pair for one in found for pair in one})
-    position = {pair: e for e, pair in enumerate(pairs)}
-    weights = np.full((len(found), len(pairs)), np.inf)
-    for row, one in enumerate(found):
-        weights[row, [position[pair] for pair in one]] = list(one.values())
-    tail, head = np.array(pairs).T
-    graph = Graph.from_edges(n, tail, head)
-    instances = InstanceSet(graph, weights, np.full(len(found), source), goal)
+    instances = instance_set(n, found, source, goal)
     place = np.empty_like(words)
     place[words ^ (words.size - 1) if falling else words] = np.arange(words.size)
     thresholds = np.array([threshold(changes[b]) for _ in range(items) for b in range(bits)])
