@@ -80,7 +80,7 @@ wheel: .venv/.dev .venv/.built  ## build a wheel and try it in a clean environme
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
 	$(BIN)/python -m venv build/smoke
 	$(BIN)/uv pip install --quiet --python build/smoke/bin/python -c locks/run.txt dist/*.whl
-	cd build/smoke && bin/python -I "$(CURDIR)/tests/smoke.py"
+	cd build/smoke && bin/python -I "$(CURDIR)/tests/project/smoke.py"
 
 # The sanitized build lives in an environment of its own that borrows the other packages by path: the
 # editable install, which would beat it, is not borrowed. tests/conftest.py asserts which module is tested.

@@ -20,7 +20,7 @@ import numpy as np
 
 import rhostar as rs
 from rhostar import certificates
-from rhostar.certifying.paths import optimal_paths
+from rhostar.certificates._paths import optimal_paths
 
 RESULTS = Path(__file__).parent / "results"
 SIZES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 import rhostar as rs
-from rhostar.datasets import text
+from rhostar.datasets import _text as text
 
 HERE = Path(__file__).parent
 ARCS, VERTICES, ROUNDS = 1_000_000, 400_000, 5

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import rhostar as rs
-from rhostar.families import FullTable, Linear, Provenance, Provenances, Quantised, provenance
+from rhostar.families import FullTable, Linear, Quantised
+from rhostar.instances import Provenance, Provenances, provenance
 
 
 def instances() -> rs.InstanceSet:

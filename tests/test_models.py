@@ -12,7 +12,8 @@ import pytest
 
 import rhostar as rs
 from rhostar.errors import InputError, ModelError, RhostarError, StorageError
-from rhostar.families import Linear, Provenance, Quantised
+from rhostar.families import Linear, Quantised
+from rhostar.instances import Provenance
 
 
 @pytest.fixture

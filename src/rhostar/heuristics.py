@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rhostar import arrays
+from rhostar import _arrays as arrays
 from rhostar.errors import GraphError, InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet

@@ -14,13 +14,13 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rhostar import _core, arrays
+from rhostar import _arrays as arrays
+from rhostar import _core
+from rhostar._parallel import map_chunks
 from rhostar.errors import ArrayError, InputError, UtilityError
 from rhostar.instances import Instance, InstanceSet
-from rhostar.parallel import map_chunks
-from rhostar.search.outcome import Runs
-from rhostar.search.run import Rho, solve, solve_many
-from rhostar.search.trace import Trace
+from rhostar.search import Rho, Runs, Trace, solve_many
+from rhostar.search._run import solve
 
 Algorithm = Literal["astar", "gbfs"]
 

@@ -9,8 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from rhostar.cli import data, demo, experiments, model, planning
-from rhostar.cli.output import BAD_INPUT, INTERRUPTED, OK
+from rhostar.cli import _data as data
+from rhostar.cli import _demo as demo
+from rhostar.cli import _experiments as experiments
+from rhostar.cli import _model as model
+from rhostar.cli import _planning as planning
+from rhostar.cli._output import BAD_INPUT, INTERRUPTED, OK
 
 app = typer.Typer(
     name="rhostar",

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from rhostar import arrays
+from rhostar import _arrays as arrays
 from rhostar.errors import StorageError, WitnessError
-from rhostar.lab.hunt import Kind, hunt, known
-from rhostar.lab.witness import Witness
-from rhostar.lab.witness import verify as verify_witness
+from rhostar.lab._hunt import Kind, hunt, known
+from rhostar.lab._witness import Witness
+from rhostar.lab._witness import verify as verify_witness
 
 _STATE = "rounds.json"
 

@@ -30,7 +30,7 @@ class State:
 
 @dataclass
 class Result:
-    """What a run returns; the fields are those of :class:`rhostar.search.run.Run`."""
+    """What a run returns; the fields are those of :class:`rhostar.search._run.Run`."""
 
     status: str = "no_path"
     cost: float = math.inf
@@ -40,7 +40,7 @@ class Result:
     reopened: int = 0
     peak_open: int = 0
     bound: float | None = None
-    """With a lower bound pi: the optimum is at least this; see :mod:`rhostar.search.run`."""
+    """With a lower bound pi: the optimum is at least this; see :mod:`rhostar.search._run`."""
     states: list[State] = field(default_factory=list)
     """The state before the first iteration, then after each; the last iteration may have returned midway."""
 

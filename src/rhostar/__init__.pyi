@@ -1,0 +1,36 @@
+from . import bounds as bounds
+from . import certificates as certificates
+from . import datasets as datasets
+from . import errors as errors
+from . import families as families
+from . import heuristics as heuristics
+from . import interop as interop
+from . import lab as lab
+from . import learners as learners
+from . import report as report
+from . import utilities as utilities
+from ._models import Model as Model
+from .bounds._dimension import pseudo_dimension as pseudo_dimension
+from .bounds._planning import epsilon as epsilon
+from .bounds._planning import sample_size as sample_size
+from .certificates._certificate import Certificate as Certificate
+from .certificates._certificate import CertificateTable as CertificateTable
+from .certificates._certify import certify as certify
+from .certificates._monitor import Monitor as Monitor
+from .graph._graph import Graph as Graph
+from .instances._set import Instance as Instance
+from .instances._set import InstanceSet as InstanceSet
+from .interop.networkx import astar_path as astar_path
+from .learners._auto import learn as learn
+from .lines._pieces import pieces as pieces
+from .search._outcome import Run as Run
+from .search._outcome import Runs as Runs
+from .search._outcome import Status as Status
+from .search._run import astar as astar
+from .search._run import distances_to as distances_to
+from .search._run import gbfs as gbfs
+from .search._run import solve_many as solve_many
+from .search._trace import Trace as Trace
+from .utilities import evaluate as evaluate
+
+__version__: str

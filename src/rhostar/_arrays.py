@@ -1,0 +1,225 @@
+"""Turning what a user passes into the arrays the core takes, with errors that say what is wrong.
+
+Nothing here knows about graphs or searches; every function takes the name under which the
+user passed the argument, so that the message can use it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Hashable, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rhostar.errors import ArrayError, GraphError, HeuristicError, InputError, VertexError
+
+LARGEST_INDEX = 2**31 - 1
+"""Vertices and edges are numbered with 32 bits."""
+
+WEIGHT_TYPES = (np.float64, np.float32, np.int32, np.int64)
+"""The types of weights that the core reads as they are."""
+
+WEIGHT_TYPE_NAMES = "float64, float32, int32 or int64"
+
+
+def integer(value: Any, name: str, low: int, high: int | None = None) -> int:
+    """Return `value` as an int within [low, high], or raise :class:`InputError`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InputError(f"{name} must be an integer, got {value!r}") from None
+    if number < low or (high is not None and number > high):
+        bounds = f"at least {low}" if high is None else f"between {low} and {high}"
+        raise InputError(f"{name} must be {bounds}, got {number}")
+    return number
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun: "1 edge", "2 edges"."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def vertex(value: Any, name: str, n: int) -> int:
+    """Return `value` as a vertex of a graph of `n` vertices, or raise :class:`VertexError`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise VertexError(f"{name} must be a vertex (an integer in 0..{n - 1}), got {value!r}") from None
+    if not 0 <= number < n:
+        raise VertexError(f"{name} must be a vertex in 0..{n - 1}, got {number}")
+    return number
+
+
+def vertices(values: ArrayLike, name: str, n: int, *, what: str = "vertex") -> NDArray[np.int32]:
+    """Return `values` as a contiguous int32 array of indices below `n`, or raise naming the first that is none."""
+    array = as_array(values, name)
+    if array.size == 0 and array.dtype.kind == "f":  # np.asarray([]) is a float array
+        array = array.astype(np.int32)
+    if array.dtype.kind not in "iu":
+        raise ArrayError(f"{name} must hold integers, got dtype {array.dtype}")
+    if array.ndim != 1:
+        raise ArrayError(f"{name} must have one dimension, got shape {array.shape}")
+    if array.size > LARGEST_INDEX:
+        raise ArrayError(f"{name} has {array.size} entries; at most 2**31 - 1 are possible")
+    outside = (array < 0) | (array >= n)
+    if outside.any():
+        first = int(np.argmax(outside))
+        raise VertexError(f"{name}[{first}] must be a {what} in 0..{n - 1}, got {array[first]}")
+    return np.ascontiguousarray(array, dtype=np.int32)
+
+
+def number(value: Any, name: str, what: str, accepted: Callable[[float], bool]) -> float:
+    """Return `value` as a float that is `accepted`, or raise :class:`InputError` saying `what` is."""
+    if not isinstance(value, Real) or not accepted(float(value)):
+        raise InputError(f"{name} must be {what}, got {value!r}")
+    return float(value)
+
+
+def table_layout(values: ArrayLike, name: str, n: int) -> NDArray[np.float64]:
+    """Return `values` as one float64 per vertex in the core's form; the values themselves are not looked at."""
+    array = as_array(values, name)
+    if array.dtype != np.float64:
+        if isinstance(values, np.ndarray):
+            raise ArrayError(f"{name} must be a float64 array, got {array.dtype}; pass {name}.astype(float)")
+        array = _converted(array, name, np.dtype(np.float64))
+    if array.shape != (n,):
+        raise ArrayError(f"{name} must have one value for each of the {n} vertices, got shape {array.shape}")
+    return _packed(array, name)
+
+
+def table(values: ArrayLike, name: str, n: int, *, infinite: bool = False) -> NDArray[np.float64]:
+    """Return `values` as one finite float64 per vertex; with `infinite`, +inf is accepted too."""
+    array = table_layout(values, name, n)
+    bad = np.isnan(array) | (array == -np.inf) if infinite else ~np.isfinite(array)
+    if bad.any():
+        first = int(np.argmax(bad))
+        accepted = "a number or +inf" if infinite else "finite"
+        raise HeuristicError(f"{name}[{first}] must be {accepted}, got {array[first]}")
+    return array
+
+
+def weight_row(values: ArrayLike, name: str, m: int) -> NDArray[Any]:
+    """Return `values` as one weight per edge in a type that the core reads; values are not checked."""
+    array = as_array(values, name)
+    if array.dtype not in WEIGHT_TYPES:
+        if isinstance(values, np.ndarray):
+            raise ArrayError(f"{name} must be an array of {WEIGHT_TYPE_NAMES}, got {array.dtype}")
+        array = _converted(array, name, np.dtype(np.float64))
+    if array.shape != (m,):
+        raise ArrayError(f"{name} must have one value for each of the {m} edges, got shape {array.shape}")
+    return _packed(array, name)
+
+
+def indices(values: ArrayLike, name: str) -> NDArray[np.int32]:
+    """Return a private int32 copy that nobody can change any more once the core has validated it."""
+    array = as_array(values, name)
+    if array.size == 0:
+        array = array.astype(np.int32)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ArrayError(f"{name} must be a one-dimensional array of integers, got {array.dtype}{array.shape}")
+    if array.size > LARGEST_INDEX:
+        raise ArrayError(f"{name} has {array.size} entries; at most 2**31 - 1 are possible")
+    if array.dtype != np.int32:
+        outside = (array < 0) | (array > LARGEST_INDEX)
+        if outside.any():
+            first = int(np.argmax(outside))
+            raise GraphError(f"{name}[{first}] must be between 0 and 2**31 - 1, got {array[first]}")
+    # The flag of an array that owns its memory can be turned back; that of one over bytes cannot.
+    return np.frombuffer(array.astype(np.int32, copy=False).tobytes(), dtype=np.int32)
+
+
+def coordinates(values: ArrayLike, n: int) -> NDArray[np.float64]:
+    """Return one finite (x, y) per vertex, read-only."""
+    array = _floats(values, "coordinates")
+    if array.shape != (n, 2):
+        raise ArrayError(f"coordinates must have shape ({n}, 2), got {array.shape}")
+    bad = ~np.isfinite(array).all(axis=1)
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise GraphError(f"coordinates[{first}] must be finite, got {array[first].tolist()}")
+    return frozen(array)
+
+
+def labels(values: Sequence[Hashable], n: int) -> tuple[Hashable, ...]:
+    """Return n distinct labels."""
+    try:
+        names = tuple(values)
+    except TypeError:
+        raise ArrayError(f"labels must be a sequence, got {values!r}") from None
+    if len(names) != n:
+        raise ArrayError(f"labels must name each of the {n} vertices, got {len(names)}")
+    seen: dict[Hashable, int] = {}
+    for v, label in enumerate(names):
+        try:
+            first = seen.setdefault(label, v)
+        except TypeError:
+            raise GraphError(f"labels must be hashable, got {label!r} for vertex {v}") from None
+        if first != v:
+            raise GraphError(f"labels must be distinct; {label!r} names vertices {first} and {v}")
+    return names
+
+
+def length(values: ArrayLike, m: int) -> NDArray[np.float64]:
+    """Return one finite, non-negative length per edge, read-only."""
+    array = _floats(values, "length")
+    if array.shape != (m,):
+        raise ArrayError(f"length must have one value for each of the {m} edges, got shape {array.shape}")
+    bad = ~((array >= 0) & np.isfinite(array))
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise GraphError(f"length[{first}] must be finite and not negative, got {array[first]}")
+    return frozen(array)
+
+
+def aligned(array: NDArray[Any]) -> NDArray[Any]:
+    """Return `array`, copied where it lies askew in memory, as arrays that came through a pipe may."""
+    return array if array.flags.aligned else array.copy()
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only view of `array`; what the caller holds stays as it was."""
+    if not array.flags.writeable:
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def as_array(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Return `values` as an array, refusing ragged sequences by name."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ArrayError(f"{name} must be an array of numbers, got a ragged sequence") from None
+
+
+def _packed(array: NDArray[Any], name: str) -> NDArray[Any]:
+    if not array.flags.c_contiguous or not array.flags.aligned:
+        raise ArrayError(f"{name} must be contiguous and aligned in memory; pass {name}.copy()")
+    return array
+
+
+def _converted(array: NDArray[Any], name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+    if array.dtype.kind not in "biuf":
+        raise ArrayError(f"{name} must be an array of numbers, got dtype {array.dtype}")
+    return array.astype(dtype)
+
+
+def _floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Return a float64 copy."""
+    return _converted(as_array(values, name), name, np.dtype(np.float64))
+
+
+def joined(parts: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
+    """Return one array of all parts, giving each of them back as soon as it is copied."""
+    total = np.empty(sum(part.size for part in parts), dtype=dtype)
+    at = 0
+    parts.reverse()
+    while parts:
+        part = parts.pop()
+        total[at : at + part.size] = part
+        at += part.size
+    return total

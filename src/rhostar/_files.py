@@ -1,0 +1,59 @@
+"""Files that are replaced whole or not at all, and are on the disk before they take the old one's place."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+from rhostar.errors import StorageError
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a file to write to that replaces `path` at the end; if anything fails, nothing has changed.
+
+    The new file is written beside `path` and synced to disk before it is renamed, so a crash leaves the old file or
+    the new one. Missing folders are made, and a link stays a link.
+
+    Parameters
+    ----------
+    path
+        The file to replace or create.
+
+    Raises
+    ------
+    StorageError
+        If the disk refuses, or `path` exists and is not a plain file: replacing /dev/null by a file would harm
+        everybody on the machine.
+    """
+    target = Path(os.path.realpath(path))
+    # The name keeps its suffix, because some writers choose the format by it.
+    beside = target.with_name(f".{secrets.token_hex(8)}-{target.name}")
+    try:
+        if target.exists() and not target.is_file():
+            kind = "a folder" if target.is_dir() else "a device or a pipe"
+            raise StorageError(f"could not write {os.fspath(path)}: it is {kind}, not a file")
+        if target.parent.exists() and not target.parent.is_dir():
+            raise StorageError(f"could not write {os.fspath(path)}: {target.parent} is not a folder")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield beside
+            sync(beside)
+            beside.replace(target)
+            sync(target.parent)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise StorageError(f"could not write {os.fspath(path)}: {error.strerror or error}") from error
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the list of names in a folder, is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,306 @@
+"""Fitted values in a file: ρ with all it takes to use it again, and to refuse it where it does not belong.
+
+A model is one ``.npz`` file of plain arrays; the rest stands in it as JSON text. Nothing in it is ever
+unpickled. It holds the hash of the graph that it was fitted on and refuses every other: ρ is a column of
+numbers, and on another graph of the same size they would lead astray without a word.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar import _arrays as arrays
+from rhostar import _files as files
+from rhostar.errors import InputError, ModelError, StorageError
+from rhostar.families import Family, FullTable, Linear, Quantised
+from rhostar.graph import Graph
+from rhostar.instances import Provenance, Provenances
+from rhostar.utilities import Algorithm
+
+_KIND = "rhostar-model"
+_VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Heuristic values with their origin. Has the attributes of a fitted learner, so it is taken where one is.
+
+    Most users call :meth:`of` after a fit, :meth:`save`, and :meth:`load` later.
+
+    Parameters
+    ----------
+    rho_
+        One value per vertex, or such an array for each goal.
+    fingerprint
+        The hash of the graph, ``graph.fingerprint``.
+    learner
+        The name of what learned it.
+    parameters
+        Its parameters, as plain values.
+    algorithm
+        What ρ is meant for: "astar", "gbfs" or "any".
+    goal_
+        The goal, or None where ρ holds for several.
+    family_
+        The tables it was chosen among.
+    trained_on_
+        Which instances it was learned from, where that is known.
+    lower_
+        Weights for which ρ is consistent (see :class:`rhostar.learners.Learner`), or None.
+    certificate
+        What was promised, as plain values, or None.
+    versions
+        Of rhostar, Python and numpy when it was made.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs, tempfile
+    >>> graph = rs.Graph.grid(5, 5)
+    >>> weights = np.random.default_rng(0).uniform(1, 2, size=(20, graph.m))
+    >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=24)
+    >>> learner = rs.learners.MeanDistance().fit(instances)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rs.Model.of(learner, graph).save(f"{folder}/model.npz")
+    ...     model = rs.Model.load(f"{folder}/model.npz")
+    >>> model
+    Model(MeanDistance, 25 vertices, goal 24)
+    >>> bool((model.rho_on(graph) == learner.rho_).all())
+    True
+    """
+
+    rho_: NDArray[np.float64] | Mapping[int, NDArray[np.float64]]
+    fingerprint: str
+    learner: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    algorithm: Literal["astar", "gbfs", "any"] = "any"
+    goal_: int | None = None
+    family_: Family = field(default_factory=FullTable)
+    trained_on_: Provenance | Provenances | None = None
+    lower_: NDArray[np.float64] | None = None
+    certificate: Mapping[str, Any] | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, learner: Any, graph: Graph, *, certificate: Mapping[str, Any] | None = None) -> Model:
+        """Return the model of a fitted learner.
+
+        Parameters
+        ----------
+        learner
+            With ``rho_``, as learners have after ``fit``.
+        graph
+            The graph that it was fitted on.
+        certificate
+            What was promised, as plain values (``table.to_dict()``).
+
+        Raises
+        ------
+        InputError
+            If the learner is not fitted.
+        ArrayError, HeuristicError
+            If its values are not one finite number per vertex of the graph.
+        """
+        rho = getattr(learner, "rho_", None)
+        if rho is None:
+            raise InputError(f"learner must be fitted: this {type(learner).__name__} has no rho_")
+        tables = _tables(rho, graph.n)
+        goal = getattr(learner, "goal_", None)
+        return cls(
+            rho_=tables,
+            fingerprint=graph.fingerprint,
+            learner=type(learner).__name__,
+            parameters={k: _plain(v) for k, v in getattr(learner, "get_params", dict)().items()},
+            algorithm=getattr(learner, "algorithm", "any"),
+            goal_=int(goal) if isinstance(goal, int | np.integer) else None,
+            family_=getattr(learner, "family_", FullTable()),
+            trained_on_=getattr(learner, "trained_on_", None),
+            lower_=getattr(learner, "lower_", None),
+            certificate=certificate,
+            versions={"rhostar": version("rhostar"), "python": platform.python_version(), "numpy": np.__version__},
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return next(iter(self.rho_.values())).size if isinstance(self.rho_, Mapping) else self.rho_.size
+
+    @property
+    def goals(self) -> list[int]:
+        """The goals that it has values for."""
+        if isinstance(self.rho_, Mapping):
+            return sorted(self.rho_)
+        return [] if self.goal_ is None else [self.goal_]
+
+    def rho_on(self, graph: Graph) -> NDArray[np.float64] | Mapping[int, NDArray[np.float64]]:
+        """Return the values, for this graph and no other.
+
+        Raises
+        ------
+        ModelError
+            If it was fitted on another graph.
+        """
+        if graph.fingerprint != self.fingerprint:
+            raise ModelError(
+                f"the model was fitted on another graph: {self.n} vertices, hash {self.fingerprint[:12]}; "
+                f"this one has {graph.n} vertices, hash {graph.fingerprint[:12]}"
+            )
+        return self.rho_
+
+    def search_with(self, algorithm: Algorithm | None = None) -> Algorithm:
+        """Return the algorithm to use: the one asked for, else the one it is meant for, else "astar"."""
+        return algorithm or ("gbfs" if self.algorithm == "gbfs" else "astar")
+
+    def with_certificate(self, certificate: Mapping[str, Any] | None) -> Model:
+        """Return the same model with another certificate."""
+        return replace(self, certificate=certificate)
+
+    def __repr__(self) -> str:
+        goals = self.goals
+        goal = f"goal {goals[0]}" if len(goals) == 1 else f"{len(goals)} goals" if goals else "any goal"
+        return f"Model({self.learner or 'values'}, {self.n} vertices, {goal})"
+
+    # ------------------------------------------------------------ files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file, whole or not at all.
+
+        Raises
+        ------
+        StorageError
+            If the disk refuses; what stood there before stays.
+        """
+        goals, tables = [-1], [self.rho_]
+        if isinstance(self.rho_, Mapping):
+            goals, tables = [*self.rho_], [*self.rho_.values()]
+        parts: dict[str, Any] = {"goals": np.array(goals, dtype=np.int64), "rho": np.stack(tables)}  # type: ignore[arg-type]
+        facts: dict[str, Any] = {
+            "format": _KIND,
+            "version": _VERSION,
+            "graph": self.fingerprint,
+            "learner": self.learner,
+            "parameters": dict(self.parameters),
+            "algorithm": self.algorithm,
+            "goal": self.goal_,
+            "certificate": None if self.certificate is None else _plain(dict(self.certificate)),
+            "versions": dict(self.versions),
+        }
+        seen = self.trained_on_
+        if isinstance(seen, Provenances):
+            facts["trained_on"] = [part.origin for part in seen]
+            parts |= {f"trained_on_{k}": part.indices for k, part in enumerate(seen)}
+        else:
+            facts["trained_on"] = None if seen is None else seen.origin
+            if seen is not None:
+                parts["trained_on"] = seen.indices
+        if self.lower_ is not None:
+            parts["lower"] = self.lower_
+        family_parts, facts["family"] = _take_apart(self.family_)
+        parts |= family_parts
+        parts["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+        with files.replacing(path) as beside, beside.open("wb") as stream:
+            np.savez_compressed(stream, **parts)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Model:
+        """Read a file that :meth:`save` wrote.
+
+        Raises
+        ------
+        StorageError
+            If it is missing, damaged or not a model.
+        """
+        source = Path(path)
+        try:
+            with np.load(io.BytesIO(source.read_bytes()), allow_pickle=False) as stored:
+                parts = {name: stored[name] for name in stored.files}
+            facts = json.loads(parts["facts"].tobytes().decode())
+            if facts["format"] != _KIND or facts["version"] != _VERSION:
+                raise StorageError(f"{source} holds {facts['format']!r} version {facts['version']}, not a model")
+            rho, goals = parts["rho"], parts["goals"].tolist()
+            if rho.dtype != np.float64 or rho.ndim != 2 or len(goals) != len(rho) or not np.isfinite(rho).all():
+                raise StorageError(f"{source} is damaged: its values are not tables of finite numbers")
+            return cls(
+                rho_=arrays.frozen(rho[0]) if goals == [-1] else dict(zip(goals, map(arrays.frozen, rho), strict=True)),
+                fingerprint=str(facts["graph"]),
+                learner=str(facts["learner"]),
+                parameters=dict(facts["parameters"]),
+                algorithm=facts["algorithm"],
+                goal_=facts["goal"],
+                family_=_put_together(facts["family"], parts),
+                trained_on_=_seen(facts["trained_on"], parts),
+                lower_=parts.get("lower"),
+                certificate=facts["certificate"],
+                versions=dict(facts["versions"]),
+            )
+        except FileNotFoundError:
+            raise StorageError(f"there is no model at {source}") from None
+        except OSError as error:
+            raise StorageError(f"{source} cannot be read: {error.strerror or error}") from error
+        except StorageError:
+            raise
+        except Exception as error:  # a damaged archive fails in whatever way its reader happens to
+            raise StorageError(f"{source} is damaged or not a model of rhostar ({type(error).__name__})") from None
+
+
+def _tables(rho: Any, n: int) -> Any:
+    if isinstance(rho, Mapping):
+        if not rho:
+            raise InputError("rho_ must have values for at least one goal")
+        return {int(goal): arrays.table(table, f"rho_[{goal}]", n) for goal, table in rho.items()}
+    return arrays.table(rho, "rho_", n)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it; what JSON has no word for, as it prints."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if np.isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    return repr(value) if not isinstance(value, np.ndarray) else f"array of shape {value.shape}"
+
+
+def _seen(origins: Any, parts: Mapping[str, NDArray[Any]]) -> Provenance | Provenances | None:
+    if origins is None:
+        return None
+    if isinstance(origins, list):
+        return Provenances(Provenance(str(origin), parts[f"trained_on_{k}"]) for k, origin in enumerate(origins))
+    return Provenance(str(origins), parts["trained_on"])
+
+
+def _take_apart(family: Family) -> tuple[dict[str, Any], dict[str, Any]]:
+    parts: dict[str, Any] = {f"built_from_{k}": part.indices for k, part in enumerate(family.built_from)}
+    facts: dict[str, Any] = {"built_from": [part.origin for part in family.built_from]}
+    if isinstance(family, Linear):
+        return parts | {"base": family.base, "features": family.features}, facts | {"kind": "linear"}
+    if isinstance(family, Quantised):
+        fixed = {"goal": int(family.goal), "goal_value": float(family.goal_value)}
+        return parts | {"levels": family.levels}, facts | {"kind": "quantised"} | fixed
+    return parts, facts | {"kind": "full"}
+
+
+def _put_together(facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]]) -> Family:
+    built = tuple(Provenance(str(o), parts[f"built_from_{k}"]) for k, o in enumerate(facts["built_from"]))
+    if facts["kind"] == "linear":
+        return Linear(built, base=parts["base"], features=parts["features"])
+    if facts["kind"] == "quantised":
+        return Quantised(built, levels=parts["levels"], goal=facts["goal"], goal_value=facts.get("goal_value", 0.0))
+    if facts["kind"] != "full":
+        raise ValueError("an unknown family")
+    return FullTable(built)

@@ -1,0 +1,292 @@
+"""The pseudo-dimension: every capacity that applies to a class, and the lower bounds beside them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from rhostar.bounds import _capacity as capacity
+from rhostar.bounds import _checks as checks
+from rhostar.bounds import _logcount as logcount
+from rhostar.bounds._capacity import Capacity
+
+
+def capacities(
+    n: int,
+    algorithm: checks.Algorithm = "astar",
+    *,
+    integer_weights: int | None = None,
+    out_degree: int | None = None,
+    parameters: int | None = None,
+    rank: int | None = None,
+    levels: int | None = None,
+    fixed_source: bool = False,
+) -> tuple[Capacity, ...]:
+    """Return every count of runs that applies; a class may use any of them, and the least of them at no cost in δ.
+
+    Parameters are those of :func:`pseudo_dimension`.
+
+    Examples
+    --------
+    >>> from rhostar.bounds import capacities
+    >>> [row.label for row in capacities(50, "astar", integer_weights=10)]
+    ['A', 'I', 'A′', 'C1', 'C1′', 'Q64']
+    """
+    n = checks.integer(n, "n", 2)
+    greedy = checks.algorithm(algorithm) == "gbfs"
+    integers = checks.optional_integer(integer_weights, "integer_weights", 1)
+    d = checks.optional_integer(out_degree, "out_degree", 1)
+    k = checks.optional_integer(parameters, "parameters", 0)
+    r = k if rank is None or k is None else min(k, checks.integer(rank, "rank", 0))
+    b = checks.optional_integer(levels, "levels", 1)
+    rows: list[Capacity]
+    if greedy:
+        rows = [capacity.greedy_paper(n), capacity.greedy(n, fixed_source=fixed_source)]
+    else:
+        rows = [capacity.astar_paper(n)]
+        rows += [] if d is None else [capacity.degree_paper(n, d)]
+        rows += [] if integers is None else [capacity.integer_paper(n, integers)]
+        rows += [capacity.astar(n, fixed_source=fixed_source)]
+        rows += [] if d is None else [capacity.degree(n, d, fixed_source=fixed_source)]
+        if integers is not None:
+            rows += [capacity.catalan(n, integers)]
+            rows += [capacity.catalan_in_open(n, integers, fixed_source=fixed_source)]
+    if r is not None:
+        if greedy:
+            rows += [capacity.linear_greedy(n, r)]
+        else:
+            rows += [] if integers is None else [capacity.linear_integer(n, r, integers)]
+            rows += [capacity.linear_real(n, r, d)]
+    if b is not None:
+        rows += [capacity.quantised(n, b)]
+    return (*rows, capacity.floats(n if k is None else min(k, n)))
+
+
+# ---------------------------------------------------------------- lower bounds
+
+
+def lower_paper(n: int) -> int:
+    """Return T5, n − 4 (the paper's Theorem 5): unweighted instances from one start, with the cost as utility.
+
+    Examples
+    --------
+    >>> from rhostar.bounds._dimension import lower_paper
+    >>> lower_paper(8)
+    4
+    """
+    return max(0, checks.integer(n, "n", 2) - 4)
+
+
+def lower(n: int, algorithm: checks.Algorithm, *, fixed_source: bool = False) -> int:
+    """Return T5′, for n ≥ 4 and the cost as utility: n − 2 for greedy search, n − 1 for A*; one less from one start.
+
+    Greedy: instance j has s → 0, s → j, 0 → t at cost 1 and j → t at cost 2; the bit is ρ_0 < ρ_j. A*: instance i has
+    s → i (1), i → t (1), s → t (3); the bit is ρ_i − ρ_t < 2. Each reads a value of its own, so all patterns occur.
+
+    Examples
+    --------
+    >>> from rhostar.bounds._dimension import lower
+    >>> lower(8, "gbfs"), lower(8, "astar")
+    (6, 7)
+    """
+    n = checks.integer(n, "n", 2)
+    if n < 4:
+        return 0
+    return n - (2 if checks.algorithm(algorithm) == "gbfs" else 1) - fixed_source
+
+
+def lower_expansions(n: int, algorithm: checks.Algorithm, *, integer_weights: int | None = None) -> int:
+    """Return E, for the number of expansions as utility: of order n lg n, from one start.
+
+    The size of the largest set of :mod:`rhostar.lab._codes` whose weights are in the class: B·⌊(n − 2ᴮ⁺¹)/2⌋ for any B,
+    with all weights equal, for both algorithms; 2(n − 6) for greedy search and 2(n − 3) for A* (weights up to 10); and
+    B·(n − 2 − 2ᴮ) for A* with reopening (weights up to 2ᴮ⁺³).
+
+    Examples
+    --------
+    >>> from rhostar.bounds._dimension import lower_expansions
+    >>> lower_expansions(207, "gbfs"), lower_expansions(207, "astar"), lower_expansions(10_000, "gbfs")
+    (402, 865, 40392)
+    """
+    n, greedy = checks.integer(n, "n", 2), checks.algorithm(algorithm) == "gbfs"
+    most = math.inf if integer_weights is None else checks.integer(integer_weights, "integer_weights", 1)
+    bits = range(1, n.bit_length())
+    found = [0, *(b * ((n - (2 << b)) // 2) for b in bits)]
+    if greedy or most >= 10:
+        found.append(2 * (n - (6 if greedy else 3)))
+    if not greedy:
+        found += [b * (n - 2 - (1 << b)) for b in bits if 8 << b <= most]
+    return max(found)
+
+
+def lower_for_some_utility(n: int) -> int:
+    """Return R1, ⌊lg ⌊e(n−3)!⌋⌋, for some utility that the paper's Assumption 3 allows.
+
+    Let one instance have B behaviours, make ⌊lg B⌋ copies that differ in a detail no run reads (an edge leaving t) and
+    let u(copy j, run) be bit j of the number of the run: the copies are shattered. The star s → M with one m → t has
+    ⌊e(n−3)!⌋ greedy behaviours with unit weights, and no fewer for A*.
+
+    Examples
+    --------
+    >>> from rhostar.bounds._dimension import lower_for_some_utility
+    >>> lower_for_some_utility(207)
+    1277
+    """
+    n = checks.integer(n, "n", 2)
+    if n < 3:
+        return 0
+    if n <= 60:
+        return logcount.simple_paths(n - 1).bit_length() - 1
+    # ⌊e(n−3)!⌋ exceeds e(n−3)! − 1; the slack makes up for that and for rounding, downwards.
+    return math.floor((1 + math.lgamma(n - 2)) * (1 - 1e-12) / math.log(2))
+
+
+# ---------------------------------------------------------------- all of it
+
+
+@dataclass(frozen=True)
+class Row:
+    """One bound on a pseudo-dimension."""
+
+    label: str
+    origin: str
+    """paper, sharper or lower."""
+    value: int
+    meaning: str
+    of_runs: bool = True
+    """Whether it is about all utilities of a run; else about the inconsistency."""
+
+
+@dataclass(frozen=True)
+class PseudoDimension:
+    """Bounds on a pseudo-dimension; prints as a table, and stands for its upper bound where an integer is wanted."""
+
+    n: int
+    rows: tuple[Row, ...]
+
+    @property
+    def upper(self) -> int:
+        """The least upper bound for utilities of a run."""
+        return min(row.value for row in self.rows if row.origin != "lower" and row.of_runs)
+
+    @property
+    def paper(self) -> int | None:
+        """The least of the paper's own upper bounds that apply; None where none does."""
+        return min((row.value for row in self.rows if row.origin == "paper"), default=None)
+
+    @property
+    def lower(self) -> int:
+        """The largest lower bound for the cost as utility; 0 where none is known."""
+        return max((row.value for row in self.rows if row.label in ("T5", "T5′")), default=0)
+
+    def __index__(self) -> int:
+        return self.upper
+
+    def __int__(self) -> int:
+        return self.upper
+
+    def __getitem__(self, label: str) -> int:
+        """Return the value of a row."""
+        return next(row.value for row in self.rows if row.label == label)
+
+    def __str__(self) -> str:
+        lines = [f"pseudo-dimension, n = {self.n}"]
+        for row in self.rows:
+            sign = "≥" if row.origin == "lower" else "≤"
+            lines.append(f"  {row.label:<4} {sign} {row.value:>22,}  {row.origin:<8} {row.meaning}")
+        return "\n".join(lines)
+
+
+def pseudo_dimension(
+    n: int,
+    algorithm: checks.Algorithm = "astar",
+    *,
+    integer_weights: int | None = None,
+    out_degree: int | None = None,
+    parameters: int | None = None,
+    rank: int | None = None,
+    levels: int | None = None,
+    fixed_source: bool = False,
+) -> PseudoDimension:
+    """Return every bound on the pseudo-dimension of the utilities of a class of heuristics.
+
+    Parameters
+    ----------
+    n
+        Number of vertices.
+    algorithm
+        "astar" or "gbfs".
+    integer_weights
+        ℓ, where all weights are integers in {0..ℓ}. Multiples of 1/q count as integers after scaling by q.
+    out_degree
+        d, where no vertex has more than d children.
+    parameters
+        k, where ρ = b + Φθ with θ in R^k and b, Φ fixed beforehand.
+    rank
+        The rank of the column-centred Φ, where it is below k: it decides the comparisons.
+    levels
+        B, where every ρ_v but that of the goal is one of B values fixed beforehand.
+    fixed_source
+        Whether every instance starts at the same vertex.
+
+    Returns
+    -------
+    PseudoDimension
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> print(rs.pseudo_dimension(207, "astar", integer_weights=10))
+    pseudo-dimension, n = 207
+      A    ≤                541,857  paper    A*, any weights
+      I    ≤                 10,606  paper    A*, weights in 0..10
+      A′   ≤                532,228  sharper  A*, any weights
+      C1   ≤                  3,852  sharper  A*, weights in 0..10
+      C1′  ≤                  3,849  sharper  A*, weights in 0..10
+      Q64  ≤                 13,248  sharper  functions of 207 float64 numbers
+      U1   ≤                  3,907  sharper  inconsistency of A* along the optimal path
+      T5   ≥                    203  lower    cost, unit weights
+      T5′  ≥                    206  lower    cost
+      E    ≥                    408  lower    expansions, with reopening
+      R1   ≥                  1,277  lower    some utility, unit weights
+    """
+    found = capacities(
+        n,
+        algorithm,
+        integer_weights=integer_weights,
+        out_degree=out_degree,
+        parameters=parameters,
+        rank=rank,
+        levels=levels,
+        fixed_source=fixed_source,
+    )
+    rows = [Row(row.label, row.origin, row.pseudo_dimension, row.meaning) for row in found]
+    if algorithm == "astar":
+        row = capacity.inconsistency(n)
+        rows.append(Row(row.label, row.origin, row.pseudo_dimension, row.meaning, of_runs=False))
+    if parameters is None and levels is None:
+        rows += _lower_rows(n, algorithm, integer_weights, out_degree, fixed_source)
+    return PseudoDimension(n, tuple(rows))
+
+
+def _lower_rows(
+    n: int, algorithm: checks.Algorithm, integers: int | None, out_degree: int | None, fixed_source: bool
+) -> list[Row]:
+    """Return the lower bounds whose instances are in the class: stars have large out-degrees, T5′ weights up to 3."""
+    rows = []
+    if out_degree is None or out_degree >= n - 3:
+        rows.append(Row("T5", "lower", lower_paper(n), "cost, unit weights"))
+    needed = 3 if algorithm == "astar" else 2
+    if (integers is None or integers >= needed) and (out_degree is None or out_degree >= 2):
+        rows.append(Row("T5′", "lower", lower(n, algorithm, fixed_source=fixed_source), "cost"))
+    if out_degree is None:
+        value = lower_expansions(n, algorithm, integer_weights=integers)
+        rows.append(Row("E", "lower", value, "expansions" + (", with reopening" if algorithm == "astar" else "")))
+    if out_degree is None or out_degree >= n - 2:
+        rows.append(Row("R1", "lower", lower_for_some_utility(n), "some utility, unit weights"))
+    return rows

@@ -1,0 +1,233 @@
+"""Bounds on the mean of one heuristic's utility from instances that had no part in choosing it (H4).
+
+Every function takes utilities within [0, H], states a side and a level δ, and returns an interval that contains the
+mean with probability at least 1 − δ over the draw of independent instances. One side uses all of δ; both sides use
+δ/2 each. A lower bound is an upper bound on the mean of H − u.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rhostar.bounds import _checks as checks
+from rhostar.errors import UtilityError
+
+_STEPS = 60
+"""Halvings of [0, 1]: finer than a float near 1 can tell."""
+_BOLDNESS = 0.75
+"""The largest share of the capital that one bet may lose."""
+
+
+class Interval(NamedTuple):
+    """Where the mean lies with probability at least 1 − delta; a side that is not bounded has 0 or H."""
+
+    low: float
+    high: float
+    side: checks.Side
+    delta: float
+
+
+Upper = Callable[[NDArray[np.float64], float], float]
+"""From values in [0, 1] and δ to an upper bound on their mean."""
+
+
+def _interval(upper: Upper, values: ArrayLike, limit: float, delta: float, side: checks.Side, least: int) -> Interval:
+    limit, delta, side = checks.positive(limit, "limit"), checks.probability(delta), checks.side(side)
+    scaled = checks.utilities(values, limit, least=least) / limit
+    each = delta / 2 if side == "both" else delta
+    high = 1.0 if side == "lower" else min(1.0, upper(scaled, each))
+    low = 0.0 if side == "upper" else max(0.0, 1.0 - upper(1.0 - scaled, each))
+    return Interval(low * limit, high * limit, side, delta)
+
+
+def hoeffding(values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper") -> Interval:
+    """Hoeffding (1963): E u ≤ mean + H·sqrt(ln(1/δ)/(2N)).
+
+    Parameters
+    ----------
+    values
+        Utilities within [0, limit], one per independent instance.
+    limit
+        H, fixed beforehand.
+    delta
+        Probability with which the interval may be wrong, strictly between 0 and 1.
+    side
+        "upper", "lower" or "both".
+
+    Returns
+    -------
+    Interval
+
+    Raises
+    ------
+    UtilityError
+        If there are too few values, or one is NaN or outside [0, limit].
+    InputError
+        If `limit`, `delta` or `side` is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rhostar.bounds import hoeffding
+    >>> hoeffding(np.full(200, 0.5), 1.0, delta=0.05).high  # 0.5 + sqrt(ln 20 / 400)
+    0.5865...
+    """
+
+    def upper(scaled: NDArray[np.float64], level: float) -> float:
+        return float(scaled.mean()) + math.sqrt(math.log(1 / level) / (2 * scaled.size))
+
+    return _interval(upper, values, limit, delta, side, 1)
+
+
+def kullback_leibler(values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper") -> Interval:
+    """Chernoff's bound inverted: kl(mean/H ‖ E u/H) ≤ ln(1/δ)/N; never wider than Hoeffding's.
+
+    Parameters, results and errors are those of :func:`hoeffding`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rhostar.bounds import kullback_leibler
+    >>> kullback_leibler(np.zeros(100), 1.0, delta=0.05).high  # 1 - 0.05^(1/100)
+    0.0295...
+    """
+
+    def upper(scaled: NDArray[np.float64], level: float) -> float:
+        return kl_upper(float(scaled.mean()), math.log(1 / level) / scaled.size)
+
+    return _interval(upper, values, limit, delta, side, 1)
+
+
+def empirical_bernstein(
+    values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper"
+) -> Interval:
+    """Maurer and Pontil (2009, Theorem 4): E u ≤ mean + sqrt(2V·ln(2/δ)/N) + 7H·ln(2/δ)/(3(N−1)).
+
+    V is the sample variance with denominator N − 1, so at least two values are needed. Parameters, results and errors
+    are those of :func:`hoeffding`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rhostar.bounds import empirical_bernstein
+    >>> empirical_bernstein(np.full(1000, 0.5), 1.0, delta=0.05).high
+    0.5086...
+    """
+
+    def upper(scaled: NDArray[np.float64], level: float) -> float:
+        log_term = math.log(2 / level)
+        spread = math.sqrt(2 * float(scaled.var(ddof=1)) * log_term / scaled.size)
+        return float(scaled.mean()) + spread + 7 * log_term / (3 * (scaled.size - 1))
+
+    return _interval(upper, values, limit, delta, side, 2)
+
+
+def clopper_pearson(values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper") -> Interval:
+    """Clopper and Pearson (1934): exact for utilities that are either 0 or H.
+
+    Parameters, results and errors are those of :func:`hoeffding`; a value that is neither 0 nor `limit` raises.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rhostar.bounds import clopper_pearson
+    >>> clopper_pearson(np.zeros(100), 1.0, delta=0.05).high  # 1 - 0.05^(1/100)
+    0.0295...
+    """
+    from scipy.special import betaincinv
+
+    def upper(scaled: NDArray[np.float64], level: float) -> float:
+        between = (scaled != 0) & (scaled != 1)
+        if between.any():
+            first = int(np.argmax(between))
+            raise UtilityError(f"values[{first}] must be 0 or the limit for Clopper-Pearson, got a value between")
+        ones = int(scaled.sum())
+        return 1.0 if ones == scaled.size else float(betaincinv(ones + 1, scaled.size - ones, 1 - level))
+
+    return _interval(upper, values, limit, delta, side, 1)
+
+
+def betting(values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper") -> Interval:
+    """Hedged capital (Waudby-Smith and Ramdas 2023): a mean is refuted by betting against it.
+
+    For each candidate m a gambler with capital 1 stakes λ_i on u_i < m before seeing u_i: the capital
+    Π(1 − λ_i·(u_i − m)) is a non-negative martingale if the mean is m, so by Ville's inequality it reaches 1/δ with
+    probability at most δ. The largest m that is not refuted is the bound. The bets follow the mean and the variance
+    of the values before, λ_i = sqrt(2 ln(1/δ)/(N·V_{i−1})), and never risk more than three quarters of the capital. As
+    the capital grows with m, that m is found by bisection. The order of the values is part of the draw: it must not
+    be chosen by looking at them.
+
+    Parameters, results and errors are those of :func:`hoeffding`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rhostar.bounds import betting, empirical_bernstein, hoeffding
+    >>> values = np.random.default_rng(0).beta(1, 9, size=1000)  # mean 0.1
+    >>> [round(bound(values, 1.0).high, 4) for bound in (betting, empirical_bernstein, hoeffding)]
+    [0.1062, 0.1164, 0.1386]
+    """
+
+    def upper(scaled: NDArray[np.float64], level: float) -> float:
+        count = np.arange(1, scaled.size + 1)
+        means = (0.5 + np.cumsum(scaled)) / (count + 1)
+        variances = (0.25 + np.cumsum((scaled - means) ** 2)) / (count + 1)
+        before = np.concatenate([[0.25], variances[:-1]])
+        wanted = np.sqrt(2 * math.log(1 / level) / (scaled.size * before))
+        goal = math.log(1 / level)
+
+        def refuted(m: float) -> bool:
+            bets = np.minimum(wanted, _BOLDNESS / (1 - m))
+            return bool(np.cumsum(np.log1p(-bets * (scaled - m))).max() >= goal)
+
+        low, high = 0.0, 1.0
+        for _ in range(_STEPS):
+            middle = (low + high) / 2
+            if middle == 1.0 or refuted(middle):
+                high = middle
+            else:
+                low = middle
+        return high
+
+    return _interval(upper, values, limit, delta, side, 1)
+
+
+# ---------------------------------------------------------------- the relative entropy of two coins
+
+
+def kl(q: float, p: float) -> float:
+    """Return kl(q ‖ p) of two Bernoulli distributions.
+
+    Examples
+    --------
+    >>> from rhostar.bounds._holdout import kl
+    >>> kl(0.5, 0.5), kl(0.0, 0.5), kl(0.5, 1.0)
+    (0.0, 0.693..., inf)
+    """
+    left = 0.0 if q <= 0 else math.inf if p <= 0 else q * math.log(q / p)
+    right = 0.0 if q >= 1 else math.inf if p >= 1 else (1 - q) * math.log((1 - q) / (1 - p))
+    return max(0.0, left + right)
+
+
+def kl_upper(q: float, budget: float) -> float:
+    """Return the largest p with kl(q ‖ p) ≤ budget, from above.
+
+    Examples
+    --------
+    >>> from rhostar.bounds._holdout import kl_upper
+    >>> round(kl_upper(0.1, 0.05), 4), kl_upper(1.0, 0.1)
+    (0.2201, 1.0)
+    """
+    low, high = q, 1.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        if kl(q, middle) > budget:
+            high = middle
+        else:
+            low = middle
+    return high

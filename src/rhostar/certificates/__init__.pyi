@@ -1,0 +1,5 @@
+from ._certificate import Certificate as Certificate
+from ._certificate import CertificateTable as CertificateTable
+from ._certificate import Dropped as Dropped
+from ._certify import certify as certify
+from ._monitor import Monitor as Monitor

@@ -1,0 +1,102 @@
+"""The optimal path S* of every instance by a fixed rule, and the inconsistency Δ of a heuristic along it (L1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar import _core
+from rhostar._parallel import map_chunks
+from rhostar.errors import InputError, InstanceError, StoppedError
+from rhostar.graph import Graph
+from rhostar.instances import InstanceSet
+from rhostar.search._run import weight_error
+
+_STOPPED, _BAD_WEIGHT = 3, 4
+
+
+@dataclass(frozen=True, eq=False)
+class OptimalPaths:
+    """S* of N instances: fewest edges among optimal paths, then lexicographically smallest."""
+
+    graph: Graph
+    cost: NDArray[np.float64]
+    """Optimal costs, added up from the start."""
+    edges: NDArray[np.int32]
+    """The edges of all paths but the one that leaves the start, instance by instance: the terms of Δ."""
+    instance: NDArray[np.int64]
+    """The instance of each term."""
+    weights: NDArray[np.float64]
+    """The weight of each term in its instance."""
+
+    def inconsistency(self, rho: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return Δ of each instance: the sum of max(ρ_v − ρ_c − w, 0) over its terms.
+
+        With or without reopening A* finds a path that costs at most Δ more than the optimum (L1).
+        """
+        tail, head = self.graph.tail[self.edges], self.graph.head[self.edges]
+        terms = np.maximum(rho[tail] - rho[head] - self.weights, 0.0)
+        return np.bincount(self.instance, weights=terms, minlength=self.cost.size).astype(np.float64)
+
+
+def optimal_paths(instances: InstanceSet, *, n_jobs: int | None = None) -> OptimalPaths:
+    """Return S* of every instance: one reverse Dijkstra for each pair of a snapshot and a goal.
+
+    Parameters
+    ----------
+    instances
+        The set.
+    n_jobs
+        As everywhere in joblib.
+
+    Raises
+    ------
+    InstanceError
+        If an instance has no path, naming the first.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> from rhostar.certificates._paths import optimal_paths
+    >>> graph = rs.Graph.from_edges(4, [0, 1, 2, 0], [1, 2, 3, 3])
+    >>> paths = optimal_paths(rs.InstanceSet(graph, [1.0, 5.0, 1.0, 1.0], sources=0, goal=3))
+    >>> paths.cost.tolist(), paths.edges.tolist(), paths.inconsistency(np.array([9.0, 3.0, 1.0, 0.0])).tolist()
+    ([3.0], [2, 3], [1.0])
+    """
+    # Instances of one snapshot and goal next to each other share the search.
+    order = np.lexsort((instances.rows, instances.goals))
+    parts = map_chunks(_chunk, instances[order], n_jobs=n_jobs)
+    for part in parts:
+        if isinstance(part, Exception):
+            raise part
+    sorted_cost = np.concatenate([part[0] for part in parts])
+    length = np.concatenate([np.diff(part[1], prepend=0) for part in parts])
+    edges = np.concatenate([part[2] for part in parts])
+    cost = np.empty(len(instances))
+    cost[order] = sorted_cost
+    lost = ~np.isfinite(cost)
+    if lost.any():
+        i = int(np.argmax(lost))
+        raise InstanceError(f"instance {i} has no path from {instances.sources[i]} to {instances.goals[i]}")
+    owner = np.repeat(order, length)
+    starts = np.cumsum(length) - length
+    inner = np.ones(edges.size, dtype=bool)
+    inner[starts] = False  # s ≠ t: every path has a first edge
+    edges, owner = edges[inner], owner[inner]
+    weights = instances.weights[instances.rows[owner], edges].astype(np.float64)
+    return OptimalPaths(instances.graph, cost, edges, owner, weights)
+
+
+def _chunk(chunk: InstanceSet, first: int, stop: _core.Stop) -> Any:
+    failure, offender, *columns = chunk.graph._kernel.optimal_paths(
+        chunk.weights, chunk.rows, chunk.sources, chunk.goals, stop
+    )
+    if not failure:
+        return tuple(columns)
+    if failure == _BAD_WEIGHT:
+        row = int(chunk.rows[columns[0].size])
+        return weight_error(chunk.graph, chunk.weights[row], offender, f"snapshot {row}: weights")
+    return StoppedError("stopped") if failure == _STOPPED else InputError(f"the core refused its input ({failure})")

@@ -1,1 +1,0 @@
-"""Where searches meet certificates: optimal paths, checked assumptions, exact sums, the split of δ, and `certify`."""

@@ -1,0 +1,164 @@
+"""``demo``: a city with rush hours, values learned for both searches, what can be promised, and a page of it all."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rhostar.cli._output import Json, emit, table, working
+
+if TYPE_CHECKING:
+    from rhostar.datasets import City
+    from rhostar.instances import InstanceSet
+    from rhostar.report import Method
+
+_LIMIT = 10.0  # minutes: what a bad answer can count at most, fixed before anything is drawn
+_DELTA = 0.05
+_SIZES = (2, 5, 10, 20, 50, 100, 200, 300)
+_HELD = (100, 200, 500, 1000)
+
+
+def demo(
+    folder: Annotated[Path, typer.Option("--out", "-o", help="The folder for the page and its figures.")] = Path(
+        "demo"
+    ),
+    size: Annotated[int, typer.Option(help="About how many crossings the city has.", min=100, max=40_000)] = 3600,
+    train: Annotated[int, typer.Option(help="Trips to learn from.", min=20)] = 300,
+    test: Annotated[int, typer.Option(help="New trips to judge by.", min=100)] = 1000,
+    seed: Annotated[int, typer.Option(help="Of the city and its traffic.", min=0)] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 takes all cores.")] = 2,
+    json: Json = False,
+) -> None:
+    """Learn, compare and certify on a made-up city; write a page.
+
+    Nothing is downloaded. Travel times change with the hour, the district and chance; some roads are closed. Values
+    are learned from past trips for A* and for greedy search, compared on new ones with Dijkstra's algorithm, the
+    Euclidean distance and landmarks, and certified.
+    """
+    from rhostar import report
+
+    began = time.perf_counter()
+    with working("building a city and its traffic", quiet=json):
+        city = _city(size, seed)
+        past, new = city.draw(train, seed=seed + 1), city.draw(test, seed=seed + 2)
+    with working(f"learning from {train:,} trips", quiet=json):
+        methods = _methods(city, past, jobs)
+    with working(f"certifying and comparing on {test:,} new trips", quiet=json):
+        certificate = _certificate(city, methods["A*, learned"], past, new)
+        page = report.build(
+            new,
+            methods,
+            title="A city in the rush hour",
+            train=past,
+            facts=[("The traffic", city.law)],
+            certificate=certificate,
+            generalisation=_learning_curve(past, new),
+            dual=_dual(methods["A*, learned"], past),
+            cost_unit="min",
+            n_jobs=jobs,
+        )
+    with working("writing the page", quiet=json):
+        path = report.write(page, folder / "report.html", figures_folder=folder / "figures")
+    rows = [
+        (m.name, f"{m.expansions:.0f}", f"{m.saving:.1f}", f"{100 * m.excess:.3f} %", f"{100 * m.excess_max:.1f} %")
+        for m in page.methods
+    ]
+    text = [
+        f"{test:,} new trips in a city of {city.graph.n:,} crossings, values learned from {train:,}:",
+        table(["", "expanded", "fewer", "above optimum", "worst"], rows),
+        *_wrapped(certificate.sentence),
+        f"The page, with the searches to watch: {path} ({time.perf_counter() - began:.0f} s)",
+    ]
+    keys = ("name", "algorithm", "expansions", "saving", "excess", "excess_max")
+    found = {
+        "page": str(path),
+        "bytes": path.stat().st_size,
+        "seconds": time.perf_counter() - began,
+        "promise": certificate.sentence,
+        "methods": [{key: getattr(m, key) for key in keys} for m in page.methods],
+    }
+    emit(found, json, "\n".join(text))
+
+
+def _city(size: int, seed: int) -> City:
+    """Return a city whose goal is at the rim: trips cross all of it."""
+    from rhostar.datasets import city
+
+    places = city(size, seed=seed).graph.coordinates
+    assert places is not None
+    return city(size, seed=seed, goal=int(places.sum(axis=1).argmax()))
+
+
+def _methods(city: City, past: InstanceSet, jobs: int) -> dict[str, Method]:
+    import numpy as np
+
+    from rhostar import heuristics, learners
+    from rhostar.report import Method
+
+    # No road is faster than its free speed: what is known beforehand, not what was seen.
+    step = heuristics.euclidean(city.graph, city.goal)
+    length = city.graph.length
+    assert length is not None
+    fastest = float((city.edge_bounds[0] / length).min())
+    return {
+        "Dijkstra (ρ = 0)": Method(np.zeros(city.graph.n)),
+        "A*, Euclidean distance": Method(step * fastest),
+        "A*, 16 landmarks": Method(learners.Landmarks(16, random_state=0).fit(past)),
+        "A*, learned": Method(learners.InconsistencyLP(3.0, n_jobs=jobs).fit(past), kind="learned"),
+        "A*, learned, bolder": Method(learners.MeanDistance(n_jobs=jobs).fit(past), kind="learned"),
+        "greedy, Euclidean distance": Method(step, "gbfs"),
+        "greedy, learned": Method(
+            learners.SelfImitatedRanking(random_state=0, n_jobs=jobs).fit(past), "gbfs", kind="learned"
+        ),
+    }
+
+
+def _certificate(city: City, method: Method, past: InstanceSet, new: InstanceSet) -> Any:
+    import numpy as np
+
+    from rhostar import report
+    from rhostar.certificates import certify
+    from rhostar.utilities import Suboptimality
+
+    # A road may be closed: no largest weight is known, but the least one is.
+    known = (city.edge_bounds[0], np.full(city.graph.m, np.inf))
+    options: dict[str, Any] = {
+        "algorithm": "astar",
+        "utility": Suboptimality(_LIMIT),
+        "weight_bounds": known,
+        "delta": _DELTA,
+    }
+    found = certify(method.rho, train=past, holdout=new, **options)
+    sizes = [size for size in _HELD if size < len(new)] + [len(new)]
+    curves = report.certificate_curves(method.rho, sizes, train=past, holdout=new, **options)
+    return report.certificate_view(found, subject="extra minutes over the fastest route", curves=curves)
+
+
+def _learning_curve(past: InstanceSet, new: InstanceSet) -> Any:
+    from rhostar import learners, report
+    from rhostar.utilities import Suboptimality
+
+    sizes, measure = [size for size in _SIZES if size <= len(past)], Suboptimality(_LIMIT)
+    return report.generalisation_curve(
+        learners.MeanDistance(), past, new, sizes, measure, algorithm="gbfs", most=len(past)
+    )
+
+
+def _dual(method: Method, past: InstanceSet) -> Any:
+    import numpy as np
+
+    from rhostar import lab, report
+    from rhostar.utilities import Expansions
+
+    few, zeros = past[:3], np.zeros(past.graph.n)
+    found = lab.dual(few, zeros, method.table, 0.95, 1.2, "astar", Expansions(limit=past.graph.n))
+    return report.dual_view(found)
+
+
+def _wrapped(text: str) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text, 80)

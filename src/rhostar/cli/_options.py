@@ -1,0 +1,164 @@
+"""Options that several commands share, and what they turn into."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rhostar._models import Model
+    from rhostar.instances import InstanceSet
+    from rhostar.report import Method
+    from rhostar.utilities import Utility
+
+BASELINES = ("zero", "euclidean", "octile", "haversine", "landmarks")
+UTILITIES = ("suboptimality", "ratio", "expansions", "cost", "generated", "peak-open", "solved-within")
+
+Models = Annotated[
+    list[str], typer.Option("--model", "-m", help="A model file, or name=file; may be given again.", show_default=False)
+]
+Baselines = Annotated[
+    list[str], typer.Option("--baseline", "-b", help=f"One of {', '.join(BASELINES)}; may be given again.")
+]
+Algorithm = Annotated[str, typer.Option("--algorithm", "-a", help="astar or gbfs; else what the model is for.")]
+Reopen = Annotated[bool, typer.Option("--reopen/--no-reopen", help="Whether A* reopens closed vertices.")]
+Budget = Annotated[int | None, typer.Option(help="Most expansions of one search.", min=0)]
+Seen = Annotated[bool, typer.Option("--all", help="Use instances too that a model was learned from.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 takes all cores.")]
+
+
+def algorithm_of(word: str) -> Any:
+    """Return "astar", "gbfs", or None where the model decides."""
+    from rhostar.errors import InputError
+
+    if word not in ("", "astar", "gbfs"):
+        raise InputError(f"--algorithm must be astar or gbfs, got {word!r}")
+    return word or None
+
+
+def load_models(words: Sequence[str]) -> dict[str, Model]:
+    """Return models by name; a file's name is its model's unless another is given."""
+    from rhostar._models import Model
+
+    found: dict[str, Model] = {}
+    for word in words:
+        name, mark, path = word.partition("=")
+        if not mark or Path(word).exists():
+            name, path = Path(word).stem, word
+        found[name if name not in found else f"{name} {len(found) + 1}"] = Model.load(path)
+    return found
+
+
+def unseen(instances: InstanceSet, models: Sequence[Model], everything: bool) -> InstanceSet:
+    """Return the instances that none of the models was learned from."""
+    import numpy as np
+
+    from rhostar.errors import InputError
+
+    seen = np.zeros(len(instances), dtype=bool)
+    for model in models:
+        model.rho_on(instances.graph)  # refuses another graph before anything is run
+        if model.trained_on_ is not None:
+            seen |= model.trained_on_.among(instances)
+    if everything or not seen.any():
+        return instances
+    if seen.all():
+        raise InputError(
+            f"all {len(instances)} instances were learned from; fit on a part of them (--fraction), or say --all"
+        )
+    return instances[~seen]
+
+
+def seen(instances: InstanceSet, *models: Model) -> InstanceSet | None:
+    """Return the instances that the models were learned from, where they are in this set."""
+    import numpy as np
+
+    mask = np.zeros(len(instances), dtype=bool)
+    for model in models:
+        if model.trained_on_ is not None:
+            mask |= model.trained_on_.among(instances)
+    return instances[mask] if mask.any() else None
+
+
+def baseline(name: str, instances: InstanceSet) -> tuple[str, Any]:
+    """Return a handcrafted heuristic: its name in tables, and one table or one for each goal."""
+    import numpy as np
+
+    from rhostar import heuristics
+    from rhostar.errors import InputError
+
+    if name == "zero":
+        return "Dijkstra (ρ = 0)", np.zeros(instances.graph.n)
+    # Baselines take what they need from the instances they are measured on, which can only flatter them.
+    if name == "landmarks":
+        from rhostar.learners import Landmarks
+
+        return "landmarks", Landmarks(random_state=0).fit(instances).rho_
+    if name not in BASELINES:
+        raise InputError(f"--baseline must be one of {', '.join(BASELINES)}, got {name!r}")
+    scale = heuristics.safe_scale(instances, name)  # type: ignore[arg-type]
+    make = getattr(heuristics, name)
+    tables = {int(g): make(instances.graph, int(g), scale=scale) for g in np.unique(instances.goals)}
+    return name, tables if len(tables) > 1 else next(iter(tables.values()))
+
+
+def methods(
+    instances: InstanceSet, models: dict[str, Model], baselines: Sequence[str], algorithm: str, reopen: bool
+) -> dict[str, Method]:
+    """Return everything that is to be compared, baselines first."""
+    from rhostar.errors import InputError
+    from rhostar.report import Method
+
+    asked = algorithm_of(algorithm)
+    found = {}
+    for word in baselines:
+        name, rho = baseline(word, instances)
+        found[name] = Method(rho, asked or "astar", reopen)
+    for name, model in models.items():
+        found[name] = Method(model.rho_on(instances.graph), model.search_with(asked), reopen, "learned")
+    if not found:
+        raise InputError("give at least one --model or --baseline")
+    return found
+
+
+def utility(name: str, limit: float | None, instances: InstanceSet) -> Utility:
+    """Return a utility by its name on the command line; counts have a natural limit, costs need one."""
+    from rhostar import utilities
+    from rhostar.errors import InputError
+
+    if name == "solved-within":
+        return utilities.SolvedWithin(1.05 if limit is None else limit)
+    kinds: dict[str, tuple[type[Utility], float | None]] = {
+        "suboptimality": (utilities.Suboptimality, None),
+        "ratio": (utilities.Ratio, None),
+        "cost": (utilities.Cost, None),
+        "expansions": (utilities.Expansions, float(instances.graph.n)),
+        "generated": (utilities.Generated, float(instances.graph.n)),
+        "peak-open": (utilities.PeakOpen, float(instances.graph.n)),
+    }
+    if name not in kinds:
+        raise InputError(f"--utility must be one of {', '.join(UTILITIES)}, got {name!r}")
+    kind, natural = kinds[name]
+    if limit is None and natural is None:
+        raise InputError(f"--utility {name} needs --limit, the upper end H of its range, chosen beforehand")
+    return kind(natural if limit is None else limit)  # type: ignore[arg-type]
+
+
+def parameters(words: Sequence[str]) -> dict[str, Any]:
+    """Return what name=value words say; values are Python's numbers, words and lists."""
+    from rhostar.errors import InputError
+
+    found: dict[str, Any] = {}
+    for word in words:
+        name, mark, value = word.partition("=")
+        if not mark or not name.isidentifier():
+            raise InputError(f"--set takes name=value, got {word!r}")
+        try:
+            found[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            found[name] = value
+    return found

@@ -1,0 +1,79 @@
+"""Distributions over instances whose law is stated: draw as many as you want, so that truth can be computed.
+
+A generator returns a :class:`Distribution`. The same seed gives the same network; ``draw(count, seed)`` gives
+independent instances of it, as many as asked for. So the number behind a certificate is never far away: draw a
+hundred thousand more and take the mean.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar import _arrays as arrays
+from rhostar.errors import InputError
+from rhostar.graph import Graph
+from rhostar.instances import InstanceSet
+from rhostar.instances._sampling import iid
+
+
+class Distribution(ABC):
+    """Independent instances on one graph with one goal.
+
+    An instance is a snapshot drawn by :meth:`snapshots` and a start drawn by :meth:`sources`, independently, given
+    that there is a path: infeasible pairs are drawn again.
+    """
+
+    graph: Graph
+    goal: int
+    edge_bounds: tuple[NDArray[np.float64], NDArray[np.float64]]
+    """The least and the largest weight that each edge can have while it is present."""
+    law: str
+    """The distribution in words."""
+
+    @property
+    def weight_bounds(self) -> tuple[float, float]:
+        """The least and the largest weight that any edge can have while it is present."""
+        return float(self.edge_bounds[0].min(initial=np.inf)), float(self.edge_bounds[1].max(initial=0.0))
+
+    @abstractmethod
+    def snapshots(self, count: int, seed: int | np.random.Generator | None) -> NDArray[Any]:
+        """Draw (count, m) weights, one row per snapshot; ``inf`` where an edge is absent."""
+
+    def sources(self, count: int, seed: int | np.random.Generator | None) -> NDArray[np.int64]:
+        """Draw starts: uniform over all vertices but the goal."""
+        drawn = np.random.default_rng(seed).integers(0, self.graph.n - 1, count)
+        return drawn + (drawn >= self.goal)
+
+    def draw(self, count: int, seed: int | np.random.Generator | None) -> InstanceSet:
+        """Draw independent instances.
+
+        Parameters
+        ----------
+        count
+            How many.
+        seed
+            For numpy's generator; a generator goes on where it is.
+        """
+
+        def one_batch(rng: np.random.Generator, size: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+            return self.snapshots(size, rng), np.arange(size), self.sources(size, rng)
+
+        return iid(self.graph, self.goal, one_batch, arrays.integer(count, "count", 1), seed)
+
+    def __repr__(self) -> str:
+        low, high = self.weight_bounds
+        return (
+            f"{type(self).__name__}({self.graph.n} vertices, {self.graph.m} edges, goal {self.goal}, "
+            f"weights {low:.3g} to {high:.3g})"
+        )
+
+
+def goal_or(goal: int | None, default: int, n: int) -> int:
+    """Return the goal that was asked for, checked, or the default; a graph of one vertex has no instances."""
+    if n < 2:
+        raise InputError(f"n must be at least 2, got {n}")
+    return default if goal is None else arrays.vertex(goal, "goal", n)

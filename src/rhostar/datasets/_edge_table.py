@@ -1,0 +1,136 @@
+"""Edges as a table: one row per edge and snapshot, with columns for tail, head, weight and snapshot.
+
+From CSV or Parquet files and from pandas. Vertices may be integers or strings. They are put in order: integers by
+size, strings by alphabet; integers 0..n-1 are vertices as they are, anything else becomes the labels.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from rhostar.datasets import _text as text
+from rhostar.errors import InputError, ReadError
+from rhostar.instances import Network
+from rhostar.instances import _edge_rows as edge_rows
+
+
+def read_edge_table(
+    path: str | os.PathLike[str],
+    *,
+    tail: str = "tail",
+    head: str = "head",
+    weight: str = "weight",
+    snapshot: str | None = None,
+    directed: bool = True,
+) -> Network:
+    r"""Read edges from a CSV (also ``.csv.gz``) or Parquet file.
+
+    Parameters
+    ----------
+    path
+        The file; Parquet where its name ends with ``.parquet`` (this needs pyarrow).
+    tail, head, weight
+        Names of the columns.
+    snapshot
+        Name of the column that says which snapshot a row belongs to; None takes a column called "snapshot" where
+        there is one, and otherwise all rows as one snapshot. Snapshots keep the order of their first rows.
+    directed
+        Whether an edge leads from tail to head alone; otherwise both ways.
+
+    Returns
+    -------
+    Network
+        An edge that has no row in a snapshot is absent there (``inf``); of several rows the cheapest counts.
+
+    Raises
+    ------
+    ReadError
+        Naming the file, the line (or row) and what was expected.
+
+    Examples
+    --------
+    >>> import pathlib, rhostar as rs, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "times.csv"
+    ...     _ = path.write_text("tail,head,weight,snapshot\nhome,work,12,mon\nhome,work,15,tue\nwork,home,9,tue\n")
+    ...     network = rs.datasets.read_edge_table(path)
+    >>> network.graph.labels, network.names, network.weights.tolist()
+    (('home', 'work'), ('mon', 'tue'), [[12.0, inf], [15.0, 9.0]])
+    """
+    columns = (tail, head, weight)
+    parquet = os.fspath(path).endswith((".parquet", ".pq"))
+    if parquet:
+        rows = _parquet_rows(path, columns, snapshot)
+    else:
+        rows = _csv_rows(path, columns, snapshot)
+    return edge_rows.assemble(rows, directed=directed, path=path, textual=not parquet)
+
+
+def _csv_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) -> Iterator[edge_rows.Rows]:
+    with text.opened(path) as raw:
+        watched = _Watched(raw)
+        stream = io.TextIOWrapper(io.BufferedReader(watched, 1 << 20), encoding="utf-8-sig", newline="")
+        reader = csv.reader(stream, strict=True)
+        try:
+            names = [name.strip() for name in next(reader, [])]
+            found = edge_rows.columns(path, 1, names, wanted, snapshot)
+            batch: list[list[str]] = []
+            lines: list[int] = []
+            for row in reader:
+                if not row:
+                    continue
+                if len(row) != len(names):
+                    raise ReadError(path, reader.line_num, f"expected {len(names)} columns, got {len(row)}")
+                batch.append([row[k] for k in found])
+                lines.append(reader.line_num)
+                if len(batch) == edge_rows.BATCH:
+                    yield edge_rows.typed(path, [list(c) for c in zip(*batch, strict=True)], lines.__getitem__)
+                    batch, lines = [], []
+            if watched.last not in (b"\n", b""):
+                text.unfinished(path, reader.line_num)
+            if batch:
+                yield edge_rows.typed(path, [list(c) for c in zip(*batch, strict=True)], lines.__getitem__)
+        except csv.Error as error:
+            raise ReadError(path, reader.line_num, f"no CSV: {error}") from None
+        except UnicodeDecodeError:
+            raise ReadError(path, reader.line_num + 1, "the line is not UTF-8 text") from None
+
+
+class _Watched(io.RawIOBase):
+    """A stream that remembers its last byte, to see whether the last line has an end."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream, self.last = stream, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.stream.read(len(buffer))
+        buffer[: len(data)] = data
+        self.last = data[-1:] or self.last
+        return len(data)
+
+
+def _parquet_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) -> Iterator[edge_rows.Rows]:
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise InputError("Parquet files need pyarrow: pip install 'rhostar[tables]'") from None
+    begin = 0
+    try:
+        with pq.ParquetFile(path) as file:
+            names = [str(name) for name in file.schema_arrow.names]
+            found = edge_rows.columns(path, None, names, wanted, snapshot)
+            for batch in file.iter_batches(batch_size=edge_rows.BATCH, columns=[names[k] for k in found]):
+                columns = {str(name): batch.column(name).to_pylist() for name in batch.schema.names}
+                yield edge_rows.typed(path, [columns[names[k]] for k in found], lambda k, at=begin: at + k, "row ")
+                begin += batch.num_rows
+    except (ReadError, InputError):
+        raise
+    except Exception as error:  # arrow's errors are of many kinds
+        raise ReadError(path, None, f"no Parquet file, or one that is damaged: {error}") from None

@@ -1,0 +1,196 @@
+"""Text files in blocks, compressed or not, and lines of numbers with errors that name the line.
+
+A file is read once from beginning to end, a few megabytes at a time. Where the last line has no newline nobody can
+tell ``a 7 9 12`` from the first part of ``a 7 9 125``: it is read, with a warning.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import os
+import warnings
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar import _core
+from rhostar.errors import ReadError, RhostarWarning
+
+Path = str | os.PathLike[str]
+
+_BLOCK = 1 << 22
+_LONGEST_LINE = 1 << 20
+_GZIP = b"\x1f\x8b"
+_HALTS = ("end", "other line", "bad number", "missing field", "extra field")  # the core's (text.hpp, enum Halt)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for reading bytes, unpacking it where it begins as gzip files do.
+
+    Raises
+    ------
+    ReadError
+        If it is not there or cannot be read, if its name ends with ``.gz`` and it is no gzip file, or if a
+        gzip file is cut short or damaged.
+    """
+    try:
+        with open(path, "rb") as raw:
+            packed = raw.read(2) == _GZIP
+            if not packed and os.fspath(path).endswith(".gz"):
+                raise ReadError(path, None, "the name says gzip, the content does not; expected a gzip file")
+            raw.seek(0)
+            if packed:
+                with gzip.GzipFile(fileobj=raw, mode="rb") as stream:
+                    yield stream  # type: ignore[misc]
+            else:
+                yield raw
+    except EOFError:
+        raise ReadError(path, None, "the gzip file is cut short") from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise ReadError(path, None, f"the gzip file is damaged: {error}") from None
+    except OSError as error:
+        raise ReadError(path, None, f"cannot be read: {error.strerror or error}") from error
+
+
+def lines(path: Path, *, counted: bool = False) -> Iterator[tuple[int, str]]:
+    """Return (number, text) of every line, without its end; for small files and headers.
+
+    With `counted` a line that was cut short would be noticed, so that the last one may lack its end.
+    """
+    with opened(path) as stream:
+        for number, line in enumerate(iter(lambda: stream.readline(_LONGEST_LINE + 1), b""), start=1):
+            if len(line) > _LONGEST_LINE:
+                raise ReadError(path, number, f"the line is longer than {_LONGEST_LINE} bytes; is this a text file?")
+            if not (counted or line.endswith(b"\n")):
+                unfinished(path, number)
+            yield number, decoded(path, number, line)
+
+
+def decoded(path: Path, number: int, line: bytes) -> str:
+    """Return a line as text without its end."""
+    try:
+        return _unmarked(line, number).rstrip(b"\r\n").decode("utf-8")
+    except UnicodeDecodeError:
+        raise ReadError(path, number, "the line is not UTF-8 text") from None
+
+
+def _unmarked(data: bytes, number: int) -> bytes:
+    """Return what begins with a line of this number without the mark that some editors put before the first one."""
+    return data.removeprefix(codecs.BOM_UTF8) if number == 1 else data
+
+
+def unfinished(path: Path, number: int) -> None:
+    """Warn of a last line without an end: many editors leave it so, and so does a copy that was cut short."""
+    what = "the last line has no end; if the file was cut short, its last value is not whole"
+    warnings.warn(f"{os.fspath(path)}, line {number}: {what}", RhostarWarning, stacklevel=2)
+
+
+def _last_end(path: Path, number: int, rest: bytes) -> bytes:
+    """Return the end that the last line lacks, if it does."""
+    if not rest.strip():
+        return b""
+    unfinished(path, number)
+    return b"\n"
+
+
+class Block(NamedTuple):
+    """Some records of a file, column by column."""
+
+    columns: list[NDArray[Any]]
+    """int64 and float64 arrays, one for each kind."""
+    line: NDArray[np.int64]
+    """The line that each record stands in."""
+    whole: bool
+    """Whether all numbers so far were written as integers."""
+
+
+def records(
+    path: Path,
+    kinds: str,
+    names: tuple[str, ...],
+    *,
+    letter: str = "",
+    comments: str = "#",
+    other: Callable[[int, str], None] | None = None,
+) -> Iterator[Block]:
+    """Read lines of numbers.
+
+    Parameters
+    ----------
+    path
+        The file.
+    kinds
+        "i" for an integer, "f" for any number, one for each field of a line.
+    names
+        What the fields are called in errors.
+    letter
+        What such a line begins with, if anything.
+    comments
+        A line that begins with one of these is skipped, as are blank lines.
+    other
+        Called with (number, text) for lines that begin otherwise; None refuses them.
+
+    Raises
+    ------
+    ReadError
+        Naming the file, the line, the field and what was expected.
+    """
+    form = " ".join([letter, *names] if letter else names)
+    rest, first, whole = b"", 1, True
+    with opened(path) as stream:
+        while data := stream.read(_BLOCK) or _last_end(path, first, rest):
+            data = _unmarked(rest + data, first)
+            offset = 0
+            while True:
+                halt, offset, count, field, integral, line, columns = _core.scan_records(
+                    data, offset, letter, comments, kinds
+                )
+                whole = whole and integral
+                if line.size:
+                    yield Block(columns, line + np.int64(first), whole)
+                first += count
+                if _HALTS[halt] == "end":
+                    break
+                end = data.index(b"\n", offset)
+                text = decoded(path, first, data[offset:end])
+                if _HALTS[halt] != "other line":
+                    raise _wrong(path, first, text, _HALTS[halt], kinds, names, field, form)
+                if other is None:
+                    raise ReadError(path, first, f"expected '{form}', got {text[:60]!r}")
+                other(first, text)
+                first, offset = first + 1, end + 1
+            rest = data[offset:]
+            if len(rest) > _LONGEST_LINE:
+                raise ReadError(path, first, f"the line is longer than {_LONGEST_LINE} bytes; is this a text file?")
+
+
+def _wrong(
+    path: Path, number: int, text: str, halt: str, kinds: str, names: tuple[str, ...], field: int, form: str
+) -> ReadError:
+    shown = repr(text[:60])
+    if halt == "extra field":
+        return ReadError(path, number, f"expected '{form}' and nothing more, got {shown}")
+    if halt == "missing field":
+        return ReadError(path, number, f"{names[field]} is missing: expected '{form}', got {shown}")
+    wanted = "an integer" if kinds[field] == "i" else "a number"
+    return ReadError(path, number, f"{names[field]} must be {wanted}: expected '{form}', got {shown}")
+
+
+def require(path: Path, block: Block, good: NDArray[np.bool_], values: NDArray[Any], what: str) -> None:
+    """Raise at the first record that is not `good`, naming its line and value."""
+    if not good.all():
+        first = int(np.argmin(good))
+        raise ReadError(path, int(block.line[first]), f"{what}, got {values[first]}")
+
+
+def narrowed(weights: NDArray[np.float64], whole: bool) -> NDArray[Any]:
+    """Return weights as integers where they were written as such, so that sums are exact and searches faster."""
+    if not whole or not weights.size:
+        return weights
+    return weights.astype(np.int32 if weights.max() <= np.iinfo(np.int32).max else np.int64)

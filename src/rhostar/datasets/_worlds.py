@@ -1,0 +1,187 @@
+"""Worlds as pictures: a folder of PNG files of one size, light cells free, dark ones blocked.
+
+Cells have 8 neighbours, steps their Euclidean lengths, and diagonals may cut the corners of blocked cells.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from rhostar import _arrays as arrays
+from rhostar.errors import ArrayError, InputError, ReadError
+from rhostar.graph import Graph
+from rhostar.graph._edges import cells_of_edges
+from rhostar.instances import InstanceSet
+
+_LARGEST_SIDE = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Worlds:
+    """K maps of obstacles on one grid. Slices and index arrays give parts: ``worlds[:100]``.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> worlds = rs.datasets.Worlds(np.zeros((5, 20, 30), dtype=bool))
+    >>> worlds.instances()  # from the lower left to the upper right
+    InstanceSet(5 instances, 5 snapshots of 4504 edges, goal 29)
+    """
+
+    blocked: NDArray[np.bool_]
+    """(K, rows, columns)."""
+    names: tuple[str, ...] | None = None
+    """The file of each."""
+
+    def __post_init__(self) -> None:
+        cells = arrays.as_array(self.blocked, "blocked").astype(bool, copy=False)
+        if cells.ndim != 3 or 0 in cells.shape:
+            raise ArrayError(f"blocked must have shape (K, rows, columns), got {cells.shape}")
+        object.__setattr__(self, "blocked", arrays.frozen(cells))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns)."""
+        return self.blocked.shape[1], self.blocked.shape[2]
+
+    @property
+    def graph(self) -> Graph:
+        """The grid of all cells with 8 neighbours."""
+        return Graph.grid(*self.shape, neighbours=8)
+
+    def __len__(self) -> int:
+        return len(self.blocked)
+
+    def __getitem__(self, key: slice | NDArray[np.int64] | list[int]) -> Worlds:
+        chosen = np.arange(len(self))[key]
+        if chosen.ndim != 1:
+            raise InputError(f"take worlds by a slice, index array or mask, got {key!r}")
+        names = None if self.names is None else tuple(self.names[k] for k in chosen)
+        return Worlds(self.blocked[key], names)
+
+    def __repr__(self) -> str:
+        return f"Worlds({len(self)} worlds of {self.shape[0]}x{self.shape[1]} cells)"
+
+    def instances(
+        self,
+        start: tuple[int, int] | None = None,
+        goal: tuple[int, int] | None = None,
+        *,
+        graph: Graph | None = None,
+        dtype: DTypeLike = np.float64,
+        file: str | os.PathLike[str] | None = None,
+        infeasible: Literal["raise", "drop", "keep"] = "raise",
+    ) -> InstanceSet:
+        """Return one instance for each world.
+
+        Parameters
+        ----------
+        start, goal
+            Cells (row, column); the lower left and the upper right corner by default.
+        graph
+            The grid, where several sets are to share it; :attr:`graph` by default.
+        dtype
+            float64, or float32 in half the memory: a world of 201 x 201 cells has 320,000 edges.
+        file
+            Write the snapshots to this ``.npy`` file and map it, instead of holding them in memory.
+        infeasible
+            As for :class:`InstanceSet`: what to do with worlds that have no way from start to goal.
+
+        Raises
+        ------
+        InfeasibleError
+            If a world has no way and `infeasible` is "raise".
+        """
+        grid = self.graph if graph is None else graph
+        if grid.shape != self.shape or grid.length is None:
+            raise InputError(f"graph must be a grid of {self.shape} cells, got {grid!r}")
+        if np.dtype(dtype) not in (np.float64, np.float32):
+            raise InputError(f"dtype must be float64 or float32, got {np.dtype(dtype)}: absent edges weigh inf")
+        source = grid.vertex((self.shape[0] - 1, 0) if start is None else start)
+        target = grid.vertex((0, self.shape[1] - 1) if goal is None else goal)
+        size = (len(self), grid.m)
+        if file is None:
+            weights = np.empty(size, dtype=dtype)
+        else:
+            weights = np.lib.format.open_memmap(file, mode="w+", dtype=np.dtype(dtype), shape=size)
+        touched = cells_of_edges(grid.tail, grid.head, self.shape[1], corner_cutting=True)
+        for k, world in enumerate(self.blocked):
+            wall = world.ravel()
+            weights[k] = np.where(np.logical_or.reduce([wall[cell] for cell in touched]), np.inf, grid.length)
+        if isinstance(weights, np.memmap):
+            weights.flush()
+            weights = np.load(os.fspath(file), mmap_mode="r")  # type: ignore[arg-type]
+        return InstanceSet(grid, weights, source, target, infeasible=infeasible)
+
+
+def read_worlds(folder: str | os.PathLike[str]) -> Worlds:
+    """Read all PNG files of a folder, in the order of their numbers.
+
+    Parameters
+    ----------
+    folder
+        A folder of pictures of one size. Pixels of at least 128 are free, darker ones blocked; colours are
+        turned into grey first.
+
+    Raises
+    ------
+    ReadError
+        If there are none, or a file is no picture, is cut short, has another size or more than 4096 pixels a side.
+
+    Examples
+    --------
+    >>> import numpy as np, pathlib, rhostar as rs, tempfile
+    >>> from PIL import Image
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for k in range(3):
+    ...         Image.fromarray(np.full((4, 5), 255, dtype=np.uint8)).save(pathlib.Path(folder) / f"{k}.png")
+    ...     worlds = rs.datasets.read_worlds(folder)
+    >>> worlds, worlds.names
+    (Worlds(3 worlds of 4x5 cells), ('0.png', '1.png', '2.png'))
+    """
+    home = Path(folder)
+    try:
+        files = sorted((path for path in home.iterdir() if path.suffix.lower() == ".png"), key=_number)
+    except OSError as error:
+        raise ReadError(home, None, f"cannot be read: {error.strerror or error}") from error
+    if not files:
+        raise ReadError(home, None, "there are no .png files in this folder")
+    first = _pixels(files[0], None)
+    blocked = np.empty((len(files), *first.shape), dtype=bool)
+    blocked[0] = first
+    for k, path in enumerate(files[1:], start=1):
+        blocked[k] = _pixels(path, first.shape)
+    return Worlds(blocked, tuple(path.name for path in files))
+
+
+def _number(path: Path) -> tuple[int, str]:
+    digits = re.findall(r"\d+", path.stem)
+    return (int(digits[-1]) if digits else -1, path.name)
+
+
+def _pixels(path: Path, shape: tuple[int, ...] | None) -> NDArray[np.bool_]:
+    """Return the blocked cells of one picture; its size is looked at before it is unpacked."""
+    from PIL import Image
+
+    try:
+        with Image.open(path, formats=["PNG"]) as picture:
+            columns, rows = picture.size
+            if max(rows, columns) > _LARGEST_SIDE:
+                what = f"a picture of {columns} x {rows} pixels is too large; at most {_LARGEST_SIDE} a side"
+                raise ReadError(path, None, what)
+            if shape is not None and (rows, columns) != shape:
+                raise ReadError(
+                    path, None, f"expected {shape[1]} x {shape[0]} pixels as before, got {columns} x {rows}"
+                )
+            return np.asarray(picture.convert("L")) < 128
+    except ReadError:
+        raise
+    except Exception as error:  # the decoder's errors have no common ancestor
+        raise ReadError(path, None, f"no picture, or one that is cut short: {error}") from None

@@ -1,0 +1,71 @@
+"""Graphs made from a graph: turned round, or a part of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rhostar import _arrays as arrays
+from rhostar.errors import GraphError
+
+if TYPE_CHECKING:
+    from rhostar.graph._graph import Graph
+
+
+class Derived(NamedTuple):
+    """A graph made from another, and where its parts come from.
+
+    ``weights[..., edges]`` are the weights of the new graph, ``rho[vertices]`` its heuristic values.
+    """
+
+    graph: Graph
+    vertices: NDArray[np.int32]
+    edges: NDArray[np.int32]
+
+
+def reverse(graph: Graph) -> Derived:
+    """Return the graph with every edge turned round."""
+    first_out, head, edges = graph._kernel.transpose()
+    turned = type(graph)(
+        first_out,
+        head,
+        coordinates=graph.coordinates,
+        labels=graph.labels,
+        length=None if graph.length is None else graph.length[edges],
+        shape=graph.shape,
+    )
+    return Derived(turned, np.arange(graph.n, dtype=np.int32), edges)
+
+
+def subgraph(graph: Graph, vertices: ArrayLike) -> Derived:
+    """Return the part on some vertices, which keep their order among each other."""
+    chosen = np.unique(arrays.vertices(vertices, "vertices", graph.n))
+    if chosen.size == 0:
+        raise GraphError("vertices must name at least one vertex")
+    number = np.full(graph.n, -1, dtype=np.int32)
+    number[chosen] = np.arange(chosen.size, dtype=np.int32)
+    edges = np.flatnonzero((number[graph.tail] >= 0) & (number[graph.head] >= 0)).astype(np.int32)
+    first_out = np.zeros(chosen.size + 1, dtype=np.int32)
+    np.cumsum(np.bincount(number[graph.tail[edges]], minlength=chosen.size), out=first_out[1:])
+    part = type(graph)(
+        first_out,
+        number[graph.head[edges]],
+        coordinates=None if graph.coordinates is None else graph.coordinates[chosen],
+        labels=None if graph.labels is None else [graph.labels[v] for v in chosen],
+        length=None if graph.length is None else graph.length[edges],
+    )
+    return Derived(part, chosen, edges)
+
+
+def largest_strong_part(graph: Graph) -> Derived:
+    """Return the largest strongly connected part; of several, the one with the smallest vertex."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    ones = np.ones(graph.m, dtype=np.int8)
+    matrix = csr_array((ones, graph.head, graph.first_out), shape=(graph.n, graph.n))
+    _, part = connected_components(matrix, connection="strong")
+    size = np.bincount(part)[part]
+    return subgraph(graph, np.flatnonzero(part == part[np.argmax(size)]))

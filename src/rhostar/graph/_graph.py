@@ -1,0 +1,536 @@
+"""The graph: the superset of all edges that any instance may have, frozen.
+
+Words, as road routers use them: the edges leaving vertex ``v`` are ``first_out[v]`` to
+``first_out[v + 1] - 1``; edge ``e`` goes from ``tail[e]`` to ``head[e]``. Children stand in index
+order. Vertices are 0..n-1, and **their order is the tie-breaking order** (Assumption 2 of the paper).
+
+Legal edge cases: a single vertex; no edges at all; vertices without edges; zero lengths. A user's own
+edges may come in any order, with loops (dropped: no cheapest path uses one) and parallels (merged;
+:meth:`Graph.arrange` keeps the cheapest). Numbers of vertices and of edges are below 2**31.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rhostar import _arrays as arrays
+from rhostar import _core
+from rhostar.errors import ArrayError, EdgeError, GraphError, VertexError
+from rhostar.graph import _derived as derived
+from rhostar.graph._edges import Given, grid_edges, sort_edges
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+# The core's findings about a compressed graph, in its order (csr.hpp, enum Flaw).
+_FLAWS = (
+    "",
+    "first_out must begin with 0, never fall and end with the number of edges; wrong at vertex {index}",
+    "head[{index}] is no vertex: {head}",
+    "head[{index}] = {head} is a loop; use Graph.from_edges, which drops loops",
+    "head[{index}] = {head} is out of order: children must be increasing; use Graph.from_edges",
+)
+
+
+# From so many vertices on, a search's records no longer fit into the caches near the core, and it pays to keep
+# those of neighbours together: along a Hilbert curve where there are coordinates, else as a breadth-first search
+# meets them. Nobody outside can tell: ids, paths, traces and ties stay in the user's order.
+_LARGE = 50_000
+# An order must bring the ends of an edge closer by so many bits on average; below that, weights and rho, which
+# stay in the user's order, lose what the records gain.
+_LEAST_GAIN = 6.0
+
+
+class Graph:
+    """A frozen directed graph in compressed sparse row form.
+
+    Most users call :meth:`from_edges`, :meth:`grid`, :meth:`from_scipy` or :meth:`from_networkx`.
+    Graphs are immutable, compare by content and are hashable.
+
+    Parameters
+    ----------
+    first_out
+        n + 1 offsets into `head`.
+    head
+        Where each edge ends; increasing among the edges of one vertex.
+    coordinates
+        Optional (n, 2) array of (x, y), or (longitude, latitude).
+    labels
+        Optional names of the vertices: n distinct hashable values.
+    length
+        Optional geometric length of each edge.
+    shape
+        (rows, columns) where the vertices are the cells of a grid, row by row.
+
+    Raises
+    ------
+    GraphError
+        If the arrays are not a graph without loops and parallels, naming the first offence.
+    ArrayError
+        If an array has the wrong type or shape.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> graph = rs.Graph.from_edges(3, tail=[0, 1, 0], head=[1, 2, 2])
+    >>> graph
+    Graph(n=3, m=3)
+    >>> graph.tail.tolist(), graph.head.tolist()
+    ([0, 0, 1], [1, 2, 2])
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_fingerprint",
+        "_given",
+        "_index",
+        "_kernel",
+        "_tail",
+        "coordinates",
+        "first_out",
+        "head",
+        "labels",
+        "length",
+        "shape",
+    )
+
+    first_out: NDArray[np.int32]
+    head: NDArray[np.int32]
+    coordinates: NDArray[np.float64] | None
+    labels: tuple[Hashable, ...] | None
+    length: NDArray[np.float64] | None
+    shape: tuple[int, int] | None
+    _kernel: _core.Graph
+    _given: Given | None
+    _fingerprint: str | None
+    _index: dict[Hashable, int] | None
+    _tail: NDArray[np.int32] | None
+
+    def __init__(
+        self,
+        first_out: ArrayLike,
+        head: ArrayLike,
+        *,
+        coordinates: ArrayLike | None = None,
+        labels: Sequence[Hashable] | None = None,
+        length: ArrayLike | None = None,
+        shape: tuple[int, int] | None = None,
+    ) -> None:
+        offsets, heads = arrays.indices(first_out, "first_out"), arrays.indices(head, "head")
+        if offsets.size < 2:
+            raise GraphError("a graph needs at least one vertex")
+        flaw, index = _core.check(offsets, heads)
+        if flaw:
+            at = heads[index] if flaw > 1 else None
+            raise GraphError(_FLAWS[flaw].format(index=index, head=at))
+        n, m = offsets.size - 1, heads.size
+        put = super().__setattr__
+        put("first_out", arrays.frozen(offsets))
+        put("head", arrays.frozen(heads))
+        put("coordinates", None if coordinates is None else arrays.coordinates(coordinates, n))
+        put("labels", None if labels is None else arrays.labels(labels, n))
+        put("length", None if length is None else arrays.length(length, m))
+        put("shape", None if shape is None else _shape(shape, n))
+        put("_kernel", _core.Graph(self.first_out, self.head))
+        if n >= _LARGE:
+            self._kernel.rearrange(self.coordinates, _LEAST_GAIN)
+        put("_given", None)
+        put("_fingerprint", None)
+        put("_index", None)
+        put("_tail", None)
+
+    # ------------------------------------------------------------ making one
+
+    @classmethod
+    def from_edges(
+        cls,
+        n: int,
+        tail: ArrayLike,
+        head: ArrayLike,
+        *,
+        coordinates: ArrayLike | None = None,
+        labels: Sequence[Hashable] | None = None,
+        length: ArrayLike | None = None,
+    ) -> Graph:
+        """Make a graph from edges in any order, with loops and parallels.
+
+        Parameters
+        ----------
+        n
+            Number of vertices.
+        tail, head
+            Where each edge begins and ends.
+        coordinates, labels
+            As for :class:`Graph`.
+        length
+            Length of each edge *in the order given*; it is arranged as :meth:`arrange` does.
+
+        Returns
+        -------
+        Graph
+            It remembers the order given: :meth:`arrange` puts further arrays into its own.
+
+        Raises
+        ------
+        VertexError
+            If a tail or head is not in 0..n-1, naming the first.
+
+        Examples
+        --------
+        >>> import rhostar as rs
+        >>> graph = rs.Graph.from_edges(2, tail=[1, 0, 0, 0], head=[0, 1, 1, 0])
+        >>> graph.m  # one of the parallel edges and the loop are gone
+        2
+        >>> graph.arrange([5.0, 7.0, 3.0, 1.0]).tolist()
+        [3.0, 5.0]
+        """
+        n = arrays.integer(n, "n", 1, arrays.LARGEST_INDEX)
+        tails, heads = arrays.vertices(tail, "tail", n), arrays.vertices(head, "head", n)
+        if tails.size != heads.size:
+            raise ArrayError(f"tail has {tails.size} entries, head has {heads.size}")
+        first_out, kept_heads, given = sort_edges(n, tails, heads)
+        graph = cls(first_out, kept_heads, coordinates=coordinates, labels=labels)
+        object.__setattr__(graph, "_given", given)
+        if length is not None:
+            object.__setattr__(graph, "length", arrays.length(graph.arrange(length), graph.m))
+        return graph
+
+    @classmethod
+    def grid(cls, rows: int, columns: int, *, neighbours: int = 4) -> Graph:
+        """Make a grid; the cell (row, column) is vertex ``row * columns + column``.
+
+        Parameters
+        ----------
+        rows, columns
+            Its size.
+        neighbours
+            4, or 8 with diagonals.
+
+        Returns
+        -------
+        Graph
+            With lengths (1, and sqrt(2) for diagonals) and coordinates (x = column, y = row).
+
+        Raises
+        ------
+        InputError
+            If `neighbours` is neither 4 nor 8 or a size is not positive.
+
+        Examples
+        --------
+        >>> import rhostar as rs
+        >>> graph = rs.Graph.grid(2, 3, neighbours=8)
+        >>> graph.n, graph.m, graph.vertex((1, 2))
+        (6, 22, 5)
+        """
+        rows, columns = arrays.integer(rows, "rows", 1), arrays.integer(columns, "columns", 1)
+        first_out, head, length = grid_edges(rows, columns, neighbours)
+        row, column = np.divmod(np.arange(rows * columns), columns)
+        coordinates = np.stack([column, row], axis=1)
+        return cls(first_out, head, coordinates=coordinates, length=length, shape=(rows, columns))
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, *, coordinates: ArrayLike | None = None) -> Graph:
+        """Make a graph from a square sparse matrix: each stored entry (i, j) is an edge, zeros too.
+
+        Its weights are ``graph.arrange(matrix.tocoo().data)``.
+
+        Raises
+        ------
+        GraphError
+            If the matrix is not sparse and square.
+
+        Examples
+        --------
+        >>> import rhostar as rs, scipy.sparse as sp
+        >>> matrix = sp.csr_array(([4.0, 2.0], ([0, 1], [1, 0])), shape=(2, 2))
+        >>> graph = rs.Graph.from_scipy(matrix)
+        >>> graph.arrange(matrix.tocoo().data).tolist()
+        [4.0, 2.0]
+        """
+        if not hasattr(matrix, "tocoo") or len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise GraphError(f"matrix must be a square scipy sparse matrix, got {type(matrix).__name__}")
+        entries = matrix.tocoo()
+        return cls.from_edges(matrix.shape[0], entries.row, entries.col, coordinates=coordinates)
+
+    @classmethod
+    def from_networkx(cls, network: nx.Graph, *, length: str | None = None) -> Graph:
+        """Make a graph from a networkx Graph, DiGraph, MultiGraph or MultiDiGraph.
+
+        Vertices follow the order of ``network.nodes``, whose ids become the labels; an undirected
+        edge becomes one edge each way. Where every node has numbers ``x`` and ``y``, these are the
+        coordinates. See :meth:`weights_of` for weights.
+
+        Parameters
+        ----------
+        network
+            The graph.
+        length
+            Edge attribute to keep as the geometric length.
+
+        Examples
+        --------
+        >>> import networkx as nx, rhostar as rs
+        >>> network = nx.DiGraph()
+        >>> network.add_edge("home", "work", minutes=12)
+        >>> graph = rs.Graph.from_networkx(network)
+        >>> graph.labels, graph.weights_of(network, "minutes").tolist()
+        (('home', 'work'), [12.0])
+        """
+        from rhostar.interop.networkx import read_networkx
+
+        return read_networkx(cls, network, length)
+
+    # ------------------------------------------------------------ asking it
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return self.first_out.size - 1
+
+    @property
+    def m(self) -> int:
+        """Number of edges."""
+        return self.head.size
+
+    @property
+    def tail(self) -> NDArray[np.int32]:
+        """Where each edge begins; with `head`, the order that weights follow."""
+        tail = self._tail
+        if tail is None:
+            tail = arrays.frozen(np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.first_out)))
+            object.__setattr__(self, "_tail", tail)
+        return tail
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the vertices and edges, the same in every process."""
+        found = self._fingerprint
+        if found is None:
+            digest = hashlib.blake2b(digest_size=16)
+            for part in (self.first_out, self.head):
+                digest.update(np.ascontiguousarray(part, dtype="<i4").data)
+            found = digest.hexdigest()
+            object.__setattr__(self, "_fingerprint", found)
+        return found
+
+    def vertex(self, label: Hashable) -> int:
+        """Return the vertex with this label; on a grid without labels, of the cell (row, column).
+
+        Raises
+        ------
+        VertexError
+            If there is none.
+        """
+        if self.labels is not None:
+            index = self._index
+            if index is None:
+                index = {name: v for v, name in enumerate(self.labels)}
+                object.__setattr__(self, "_index", index)
+            try:
+                return index[label]
+            except (KeyError, TypeError):  # unknown, or no label at all: not hashable
+                alike = next((name for name in index if str(name) == str(label)), None)  # 10 and "10"
+                hint = "" if alike is None else f"; there is {alike!r}, of type {type(alike).__name__}"
+                raise VertexError(f"no vertex has the label {label!r}{hint}") from None
+        if self.shape is None:
+            raise VertexError(f"the graph has no labels; its vertices are 0..{self.n - 1}")
+        try:
+            row, column = (arrays.integer(part, "cell", 0) for part in label)  # type: ignore[attr-defined]
+        except (TypeError, ValueError):
+            row, column = self.shape  # no cell: refused below
+        if row >= self.shape[0] or column >= self.shape[1]:
+            raise VertexError(f"{label!r} is no cell (row, column) of a grid of {self.shape}")
+        return row * self.shape[1] + column
+
+    def edge_index(self, tail: ArrayLike, head: ArrayLike, *, missing: int | None = None) -> NDArray[np.int32]:
+        """Return the positions of the edges tail -> head.
+
+        Parameters
+        ----------
+        tail, head
+            Vertices, arrays of equal length (or one pair).
+        missing
+            What to return for an edge that is not there; None raises.
+
+        Raises
+        ------
+        EdgeError
+            If an edge is not there and `missing` is None, naming the first.
+
+        Examples
+        --------
+        >>> import rhostar as rs
+        >>> rs.Graph.from_edges(3, [0, 0, 1], [1, 2, 2]).edge_index([1, 0], [2, 1]).tolist()
+        [2, 0]
+        """
+        tails = arrays.vertices(np.atleast_1d(arrays.as_array(tail, "tail")), "tail", self.n)
+        heads = arrays.vertices(np.atleast_1d(arrays.as_array(head, "head")), "head", self.n)
+        if tails.size != heads.size:
+            raise ArrayError(f"tail has {tails.size} entries, head has {heads.size}")
+        found: NDArray[np.int32] = self._kernel.edge_index(tails, heads)
+        absent = found < 0
+        if absent.any():
+            if missing is None:
+                first = int(np.argmax(absent))
+                raise EdgeError(f"there is no edge {tails[first]} -> {heads[first]} (entry {first})")
+            found[absent] = missing
+        return found
+
+    def arrange(self, values: ArrayLike) -> NDArray[Any]:
+        """Put values in the order given to :meth:`from_edges` into the order of the graph.
+
+        Parameters
+        ----------
+        values
+            One value per given edge, or an array of such rows.
+
+        Returns
+        -------
+        array
+            The last axis follows `tail` and `head`: loops are dropped, the least of parallel edges kept.
+
+        Raises
+        ------
+        ArrayError
+            If the last axis has another length than the edges given.
+        """
+        array = arrays.as_array(values, "values")
+        count = self.m if self._given is None else self._given.size
+        if array.ndim == 0 or array.shape[-1] != count:
+            raise ArrayError(f"values must have {count} entries on the last axis, got shape {array.shape}")
+        return np.ascontiguousarray(array) if self._given is None else self._given.arrange(array)
+
+    def weights_of(
+        self, network: nx.Graph, attribute: str = "weight", *, default: float | None = None
+    ) -> NDArray[np.float64]:
+        """Return the weights of a networkx graph with the same labels, in the order of this graph.
+
+        Edges of this graph that the network lacks become absent (+inf); of parallel edges the
+        cheapest counts. So a history of networks on one superset of edges becomes snapshots.
+
+        Parameters
+        ----------
+        network
+            A graph whose nodes are labels of this one.
+        attribute
+            The edge attribute with the weight.
+        default
+            Weight of edges without that attribute; None raises.
+
+        Raises
+        ------
+        VertexError, EdgeError
+            If the network has a node or edge that this graph lacks.
+        WeightError
+            If an edge has no such attribute and there is no default.
+        """
+        from rhostar.interop.networkx import read_weights
+
+        return read_weights(self, network, attribute, default)
+
+    # ------------------------------------------------------------ others from it
+
+    def reverse(self) -> derived.Derived:
+        """Return the graph with every edge turned round.
+
+        Examples
+        --------
+        >>> import rhostar as rs
+        >>> turned = rs.Graph.from_edges(3, [0, 0, 1], [1, 2, 2]).reverse()
+        >>> turned.graph.tail.tolist(), turned.graph.head.tolist(), turned.edges.tolist()
+        ([1, 2, 2], [0, 0, 1], [0, 1, 2])
+        """
+        return derived.reverse(self)
+
+    def subgraph(self, vertices: ArrayLike) -> derived.Derived:
+        """Return the part on some vertices, which keep their order among each other.
+
+        Raises
+        ------
+        VertexError
+            If one of them is no vertex.
+        GraphError
+            If there are none.
+        """
+        return derived.subgraph(self, vertices)
+
+    def largest_strong_part(self) -> derived.Derived:
+        """Return the largest strongly connected part: inside it every vertex reaches every other.
+
+        Of several equally large parts, the one with the smallest vertex.
+
+        Examples
+        --------
+        >>> import rhostar as rs
+        >>> rs.Graph.from_edges(4, [0, 1, 2, 3], [1, 2, 1, 0]).largest_strong_part().vertices.tolist()
+        [1, 2]
+        """
+        return derived.largest_strong_part(self)
+
+    def to_networkx(self, weights: ArrayLike | None = None, *, attribute: str = "weight") -> nx.DiGraph:
+        """Return a networkx DiGraph: labels as nodes (vertices where there are none).
+
+        Parameters
+        ----------
+        weights
+            Optional weights; edges of weight +inf are left out.
+        attribute
+            The edge attribute that holds them.
+        """
+        from rhostar.interop.networkx import to_networkx
+
+        return to_networkx(self, weights, attribute=attribute)
+
+    # ------------------------------------------------------------ being a value
+
+    def __repr__(self) -> str:
+        grid = "" if self.shape is None else f", grid={self.shape[0]}x{self.shape[1]}"
+        return f"Graph(n={self.n}, m={self.m}{grid})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return self is other or (
+            np.array_equal(self.first_out, other.first_out)
+            and np.array_equal(self.head, other.head)
+            and _same(self.coordinates, other.coordinates)
+            and _same(self.length, other.length)
+            and self.labels == other.labels
+            and self.shape == other.shape
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a Graph is immutable; {name} cannot be set")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self.first_out, self.head, self.coordinates, self.labels, self.length, self.shape)
+        return _rebuild, (*parts, self._given)
+
+
+def _rebuild(first_out: Any, head: Any, coordinates: Any, labels: Any, length: Any, shape: Any, given: Any) -> Graph:
+    graph = Graph(first_out, head, coordinates=coordinates, labels=labels, length=length, shape=shape)
+    object.__setattr__(graph, "_given", given)
+    return graph
+
+
+def _shape(shape: tuple[int, int], n: int) -> tuple[int, int]:
+    try:
+        rows, columns = (arrays.integer(part, "shape", 1) for part in shape)
+    except (TypeError, ValueError):
+        rows, columns = 0, 0
+    if rows * columns != n:
+        raise GraphError(f"shape must be (rows, columns) with {n} cells in all, got {shape!r}")
+    return rows, columns
+
+
+def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
+    return (a is None and b is None) or (a is not None and b is not None and np.array_equal(a, b))

@@ -1,0 +1,62 @@
+"""A graph as named arrays and plain facts, for saving it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar.errors import StorageError
+from rhostar.graph._edges import Given
+from rhostar.graph._graph import Graph
+
+
+def take_apart(graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return (arrays, facts) from which :func:`put_together` makes an equal graph."""
+    parts: dict[str, Any] = {"first_out": graph.first_out, "head": graph.head}
+    if graph.coordinates is not None:
+        parts["coordinates"] = graph.coordinates
+    if graph.length is not None:
+        parts["length"] = graph.length
+    facts: dict[str, Any] = {"shape": graph.shape, "labels": None}
+    if graph.labels is not None:
+        facts["labels"] = [_plain(label) for label in graph.labels]
+    if graph._given is not None:
+        facts["given"] = graph._given.size
+        parts["given_order"] = graph._given.order
+        if graph._given.starts is not None:
+            parts["given_starts"] = graph._given.starts
+    return parts, facts
+
+
+def put_together(parts: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> Graph:
+    """Return the graph; raises KeyError or InputError where the parts do not make one."""
+    labels, shape = facts["labels"], facts["shape"]
+    graph = Graph(
+        parts["first_out"],
+        parts["head"],
+        coordinates=parts.get("coordinates"),
+        labels=None if labels is None else [_hashable(label) for label in labels],
+        length=parts.get("length"),
+        shape=None if shape is None else tuple(shape),
+    )
+    if "given" in facts:
+        given = Given(facts["given"], parts["given_order"], parts.get("given_starts"))
+        object.__setattr__(graph, "_given", given)
+    return graph
+
+
+def _plain(label: Hashable) -> Any:
+    if isinstance(label, np.generic):
+        label = label.item()
+    if isinstance(label, tuple):
+        return [_plain(part) for part in label]
+    if label is None or isinstance(label, str | int | float):
+        return label
+    raise StorageError(f"the label {label!r} cannot be saved: only numbers, strings and tuples of them can")
+
+
+def _hashable(label: Any) -> Hashable:
+    return tuple(_hashable(part) for part in label) if isinstance(label, list) else label

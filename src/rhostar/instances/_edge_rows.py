@@ -1,0 +1,148 @@
+"""Rows of edges, one per edge and snapshot, put together as a :class:`Network`.
+
+Readers of tables and converters of data frames share it. Vertices may be integers or strings, and are put in order:
+integers by size, strings by alphabet. Integers 0..n-1 are vertices as they are; anything else becomes the labels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar import _arrays as arrays
+from rhostar.errors import ReadError
+from rhostar.graph import Graph
+from rhostar.instances._network import Network
+
+BATCH = 1 << 16
+"""Rows that are checked at a time."""
+
+
+class Rows(NamedTuple):
+    """Some rows of a table."""
+
+    tail: list[Hashable]
+    head: list[Hashable]
+    weight: NDArray[np.float64]
+    snapshot: list[Hashable] | None
+
+
+def assemble(rows: Iterable[Rows], *, directed: bool, path: object, textual: bool = False) -> Network:
+    """Put the rows together: numbers for vertices and snapshots as they appear, then vertices in order."""
+    number: dict[Hashable, int] = {}
+    snapshot_number: dict[Hashable, int] = {}
+    tails: list[NDArray[Any]] = []
+    heads: list[NDArray[Any]] = []
+    weights: list[NDArray[Any]] = []
+    whens: list[NDArray[Any]] = []
+    timed = False
+    for part in rows:
+        for values, column in ((part.tail, tails), (part.head, heads)):
+            numbers = [number.setdefault(value, len(number)) for value in values]
+            column.append(np.array(numbers, dtype=np.int32))
+        weights.append(part.weight)
+        if part.snapshot is not None:
+            timed = True
+            numbers = [snapshot_number.setdefault(value, len(snapshot_number)) for value in part.snapshot]
+            whens.append(np.array(numbers, dtype=np.int32))
+    if not number:
+        raise ReadError(path, None, "the table has no rows")
+    turn = _integers if textual else list
+    names, place = _in_order(turn(list(number)), path)
+    tail, head = place[arrays.joined(tails, np.int32)], place[arrays.joined(heads, np.int32)]
+    weight = arrays.joined(weights, np.float64)
+    when = arrays.joined(whens, np.int32) if timed else np.zeros(weight.size, dtype=np.int32)
+    if not directed:
+        tail, head = np.concatenate([tail, head]), np.concatenate([head, tail])
+        weight, when = np.tile(weight, 2), np.tile(when, 2)
+    graph = Graph.from_edges(len(number), tail, head, labels=names)
+    apart = tail != head
+    tail, head, weight, when = tail[apart], head[apart], weight[apart], when[apart]
+    matrix = np.full((max(1, len(snapshot_number)), graph.m), np.inf)
+    position = when.astype(np.int64) * graph.m + graph.edge_index(tail, head)
+    np.minimum.at(matrix.ravel(), position, weight)
+    return Network(graph, matrix, tuple(turn(list(snapshot_number))) if timed else None)
+
+
+def columns(
+    path: object, line: int | None, names: list[str], wanted: tuple[str, ...], snapshot: str | None
+) -> list[int]:
+    """Return the positions of the columns, that of the snapshots last where there is one."""
+    missing = [name for name in (*wanted, *([snapshot] if snapshot else [])) if name not in names]
+    if missing:
+        what = f"the column {missing[0]!r} is missing; the table has {', '.join(names) or 'none'}"
+        other = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
+        hint = "" if other is None else f" as one column: its columns are to be separated by commas, not by {other!r}"
+        raise ReadError(path, line, what + hint)
+    found = [names.index(name) for name in wanted]
+    if snapshot is None and "snapshot" in names and "snapshot" not in wanted:
+        snapshot = "snapshot"
+    return found if snapshot is None else [*found, names.index(snapshot)]
+
+
+def typed(path: object, columns: list[list[Any]], line_of: Any, unit: str = "") -> Rows:
+    """Return a batch with its types checked; `line_of` gives the line of a row in it."""
+
+    def wrong(k: int, what: str) -> ReadError:
+        if unit or path == "frame":
+            return ReadError(path, None, f"row {line_of(k)}: {what}")
+        return ReadError(path, line_of(k), what)
+
+    vertices = [_vertices(column, name, wrong) for column, name in zip(columns[:2], ("tail", "head"), strict=True)]
+    try:
+        weight = np.array(columns[2], dtype=np.float64)
+    except (TypeError, ValueError):
+        weight = np.empty(len(columns[2]))
+        for k, value in enumerate(columns[2]):
+            try:
+                weight[k] = value
+            except (TypeError, ValueError):
+                raise wrong(k, f"weight must be a number, got {value!r}") from None
+    bad = ~(weight >= 0)
+    if bad.any():
+        k = int(np.argmax(bad))
+        raise wrong(k, f"weight must be a number that is not negative, got {columns[2][k]!r}")
+    if len(columns) == 3:
+        return Rows(vertices[0], vertices[1], weight, None)
+    for k, value in enumerate(columns[3]):
+        if value is None or value == "" or (isinstance(value, float) and np.isnan(value)):
+            raise wrong(k, "snapshot is missing")
+    return Rows(vertices[0], vertices[1], weight, columns[3])
+
+
+def _in_order(names: list[Hashable], path: object) -> tuple[list[Hashable] | None, NDArray[np.int32]]:
+    """Return (labels in order, or None where they are 0..n-1; the vertex of each name)."""
+    whole = all(isinstance(name, int) for name in names)
+    if not whole and not all(isinstance(name, str) for name in names):
+        odd = next(name for name in names if isinstance(name, int) != isinstance(names[0], int))
+        raise ReadError(path, None, f"vertices must be all integers or all strings, got {names[0]!r} and {odd!r}")
+    order = sorted(range(len(names)), key=names.__getitem__)  # type: ignore[arg-type]
+    place = np.empty(len(names), dtype=np.int32)
+    place[order] = np.arange(len(names), dtype=np.int32)
+    ordered = [names[k] for k in order]
+    if whole and ordered[0] == 0 and ordered[-1] == len(names) - 1:
+        return None, place
+    return ordered, place
+
+
+def _integers(names: list[Hashable]) -> list[Hashable]:
+    """Return text as integers where all of it is written as integers are."""
+    if all(isinstance(name, str) and re.fullmatch(r"0|-?[1-9][0-9]*", name) for name in names):
+        return [int(str(name)) for name in names]
+    return names
+
+
+def _vertices(column: list[Any], name: str, wrong: Any) -> list[Hashable]:
+    """Return integers and strings as they are, whole floats as integers (tables with gaps have them)."""
+    for k, value in enumerate(column):
+        if isinstance(value, str) and value.strip():
+            continue
+        if value is None or isinstance(value, str) or (isinstance(value, float) and np.isnan(value)):
+            raise wrong(k, f"{name} is missing")
+        if isinstance(value, bool) or not (isinstance(value, int) or (isinstance(value, float) and value.is_integer())):
+            raise wrong(k, f"{name} must be an integer or a string, got {value!r}")
+    return [value if isinstance(value, str) else int(value) for value in column]

@@ -1,0 +1,232 @@
+"""Named arrays and a few facts in a folder: written whole or not at all, checked when read.
+
+A folder holds one plain ``.npy`` file per array and ``rhostar.json``, which names them with their
+sizes and checksums. Saving writes new files beside the old ones and then replaces ``rhostar.json``
+in one step: until that moment the old content is intact, after it the new one is. Nothing is ever
+unpickled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import secrets
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar.errors import StorageError
+
+INDEX = "rhostar.json"
+VERSION = 1
+_BLOCK = 1 << 24
+
+
+class Stored(NamedTuple):
+    """What a folder holds."""
+
+    arrays: dict[str, NDArray[Any]]
+    facts: dict[str, Any]
+    token: str
+    """Differs from one save to the next."""
+
+
+class Rows(NamedTuple):
+    """Some rows of a matrix, to be written without copying the whole of them first."""
+
+    matrix: NDArray[Any]
+    rows: NDArray[np.int64]
+
+
+def write(
+    folder: str | os.PathLike[str],
+    kind: str,
+    arrays: Mapping[str, NDArray[Any] | Rows],
+    facts: dict[str, Any],
+) -> str:
+    """Save to `folder`, making it if need be; what it held before stays until all is written.
+
+    Returns the token of this save. Raises StorageError where the disk refuses, leaving no new file.
+    """
+    home = Path(folder)
+    token = secrets.token_hex(8)
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        lock = os.open(home, os.O_RDONLY)
+    except OSError as error:
+        raise StorageError(f"could not save to {home}: {error}") from error
+    try:
+        # One save at a time; the lock goes with the process that holds it.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _write_locked(home, lock, token, kind, arrays, facts)
+    finally:
+        os.close(lock)
+    return token
+
+
+def _write_locked(
+    home: Path, lock: int, token: str, kind: str, arrays: Mapping[str, NDArray[Any] | Rows], facts: dict[str, Any]
+) -> None:
+    written: list[Path] = []
+    try:
+        if not (home / INDEX).exists() and not all(_is_leftover(path) for path in home.iterdir()):
+            raise StorageError(f"{home} holds other files; save to a new folder")
+        files = {}
+        for name, array in arrays.items():
+            path = home / f"{name}-{token}.npy"
+            written.append(path)
+            files[name] = {"file": path.name, **_write_array(path, array)}
+        index = {"format": kind, "version": VERSION, "token": token, "files": files, "facts": facts}
+        beside = home / f"index-{token}.tmp"
+        written.append(beside)
+        text = json.dumps({**index, "checksum": _checksum(index)}, indent=1)
+        with beside.open("w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        beside.replace(home / INDEX)
+        os.fsync(lock)
+    except BaseException as error:
+        if _token(home) != token:  # else the new set stands already
+            for path in written:
+                path.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise StorageError(f"could not save to {home}: {error}") from error
+        raise
+    keep = {INDEX, *(entry["file"] for entry in files.values())}
+    for path in home.iterdir():
+        if path.name not in keep and _is_leftover(path):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def read(folder: str | os.PathLike[str], kind: str, *, mmap: bool = True, verify: bool = True) -> Stored:
+    """Load what :func:`write` saved.
+
+    Parameters
+    ----------
+    folder, kind
+        As given to :func:`write`.
+    mmap
+        Map matrices into memory instead of reading them.
+    verify
+        Compare every byte with its checksum; sizes and types are always checked.
+
+    Raises
+    ------
+    StorageError
+        If anything is missing, damaged, truncated or of another kind.
+    """
+    home = Path(folder)
+    index = _read_index(home, kind)
+    arrays = {name: _read_array(home, name, entry, mmap, verify) for name, entry in index["files"].items()}
+    return Stored(arrays, index["facts"], index["token"])
+
+
+def _read_index(home: Path, kind: str) -> dict[str, Any]:
+    path = home / INDEX
+    try:
+        index = json.loads(path.read_text(encoding="utf-8"))
+        checksum = index.pop("checksum")
+        entries = index["files"].values()
+        sound = (
+            checksum == _checksum(index)
+            and isinstance(index["facts"], dict)
+            and all({"file", "bytes", "crc32", "dtype", "shape"} <= set(entry) for entry in entries)
+        )
+    except (FileNotFoundError, NotADirectoryError):
+        raise StorageError(f"{path} is not there: {home} holds nothing that rhostar saved") from None
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error}") from error
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise StorageError(f"{path} is damaged: {error}") from None
+    if not sound:
+        raise StorageError(f"{path} is damaged: its checksum does not match")
+    if index["format"] != kind or index["version"] != VERSION:
+        raise StorageError(
+            f"{path} holds {index['format']!r} version {index['version']}, expected {kind!r} version {VERSION}"
+        )
+    return index
+
+
+def _read_array(home: Path, name: str, entry: dict[str, Any], mmap: bool, verify: bool) -> NDArray[Any]:
+    path = home / os.path.basename(str(entry["file"]))
+    try:
+        size = path.stat().st_size
+        if size != entry["bytes"]:
+            raise StorageError(f"{path} is truncated or damaged: {size} bytes, expected {entry['bytes']}")
+        if verify and _crc32(path) != entry["crc32"]:
+            raise StorageError(f"{path} is damaged: its checksum does not match")
+        matrix = mmap and len(entry["shape"]) == 2 and 0 not in entry["shape"]
+        array: NDArray[Any] = np.load(path, mmap_mode="r" if matrix else None, allow_pickle=False)
+    except FileNotFoundError:
+        raise StorageError(f"{path} is missing") from None
+    except (OSError, ValueError, EOFError) as error:
+        if isinstance(error, StorageError):
+            raise
+        raise StorageError(f"{path} cannot be read: {error}") from error
+    if array.dtype.str != entry["dtype"] or list(array.shape) != entry["shape"]:
+        raise StorageError(f"{path} holds {array.dtype.str}{array.shape}, expected {entry['dtype']}{entry['shape']}")
+    return array
+
+
+class _Summing:
+    """A file that keeps count and checksum of what is written to it."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream, self.size, self.crc32 = stream, 0, 0
+
+    def write(self, data: Any) -> int:
+        self.stream.write(data)
+        self.crc32 = zlib.crc32(data, self.crc32)
+        self.size += memoryview(data).nbytes
+        return self.size
+
+
+def _write_array(path: Path, array: NDArray[Any] | Rows) -> dict[str, Any]:
+    matrix = array.matrix if isinstance(array, Rows) else array
+    shape = (array.rows.size, *matrix.shape[1:]) if isinstance(array, Rows) else matrix.shape
+    dtype = matrix.dtype.newbyteorder("<")
+    with path.open("wb") as stream:
+        out = _Summing(stream)
+        header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_2_0(out, header)
+        if isinstance(array, Rows):
+            for row in array.rows:
+                out.write(np.ascontiguousarray(matrix[row], dtype=dtype).data)
+        elif matrix.size:
+            out.write(np.ascontiguousarray(matrix, dtype=dtype).data.cast("B"))
+        stream.flush()
+        os.fsync(stream.fileno())
+    return {"bytes": out.size, "crc32": out.crc32, "dtype": dtype.str, "shape": list(shape)}
+
+
+def _crc32(path: Path) -> int:
+    total = 0
+    with path.open("rb") as stream:
+        while block := stream.read(_BLOCK):
+            total = zlib.crc32(block, total)
+    return total
+
+
+def _checksum(index: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(index, sort_keys=True).encode())
+
+
+def _is_leftover(path: Path) -> bool:
+    """Whether a file is an array or index of some save, by its name."""
+    return re.fullmatch(r"[a-z_]+-[0-9a-f]{16}\.(npy|tmp)", path.name) is not None
+
+
+def _token(home: Path) -> str | None:
+    try:
+        return str(json.loads((home / INDEX).read_text(encoding="utf-8"))["token"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

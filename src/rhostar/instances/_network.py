@@ -1,0 +1,123 @@
+"""What readers and converters return: a graph with its snapshots, one step away from a set of instances."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rhostar import _arrays as arrays
+from rhostar.errors import ArrayError, InputError
+from rhostar.graph import Graph
+from rhostar.instances._sampling import choose_goal, iid
+from rhostar.instances._set import InstanceSet
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A graph and K snapshots of its weights.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> network = rs.datasets.Network(rs.Graph.grid(3, 3), [rs.Graph.grid(3, 3).length])
+    >>> network
+    Network(9 vertices, 24 edges, 1 snapshot)
+    >>> network.sample(100, goal=8, seed=0)
+    InstanceSet(100 instances, 1 snapshot of 24 edges, goal 8)
+    """
+
+    graph: Graph
+    weights: NDArray[Any]
+    """(K, m) in the edge order of the graph, read-only; ``inf`` where an edge is absent."""
+    names: tuple[Hashable, ...] | None = None
+    """What each snapshot is called: a time, a file."""
+    days: NDArray[np.int64] | None = None
+    """The day of each snapshot, where they follow each other in time."""
+    edge_bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    """Where the source of the data promises them: the least and largest weight of each edge that is present."""
+
+    def __post_init__(self) -> None:
+        matrix = arrays.as_array(self.weights, "weights") if not isinstance(self.weights, np.memmap) else self.weights
+        matrix = matrix[None] if matrix.ndim == 1 else matrix
+        if matrix.ndim != 2 or matrix.shape[1] != self.graph.m or not len(matrix):
+            raise ArrayError(f"weights must have shape (K, {self.graph.m}) with K > 0, got {matrix.shape}")
+        for name in ("names", "days"):
+            given = getattr(self, name)
+            if given is not None and len(given) != len(matrix):
+                raise ArrayError(f"{name} has {len(given)} entries for {len(matrix)} snapshots")
+        object.__setattr__(self, "weights", arrays.frozen(matrix))
+
+    @property
+    def weight_bounds(self) -> tuple[float, float] | None:
+        """The least and the largest weight that any edge can have while it is present; None where unknown."""
+        if self.edge_bounds is None:
+            return None
+        return float(self.edge_bounds[0].min(initial=np.inf)), float(self.edge_bounds[1].max(initial=0.0))
+
+    def instances(
+        self,
+        sources: ArrayLike,
+        goal: ArrayLike,
+        *,
+        rows: ArrayLike | None = None,
+        infeasible: Literal["raise", "drop", "keep"] = "raise",
+    ) -> InstanceSet:
+        """Return the instances with these sources and goals; parameters are those of :class:`InstanceSet`."""
+        return InstanceSet(self.graph, self.weights, sources, goal, rows=rows, infeasible=infeasible)
+
+    def sample(
+        self,
+        count: int,
+        *,
+        goal: int | None = None,
+        seed: int | np.random.Generator | None = 0,
+        rows: ArrayLike | None = None,
+    ) -> InstanceSet:
+        """Draw instances independently: a snapshot and a start uniformly, feasible pairs only.
+
+        Parameters
+        ----------
+        count
+            How many.
+        goal
+            The goal; None takes ``choose_goal(graph, weights[0])``.
+        seed
+            For numpy's generator.
+        rows
+            Draw from these snapshots alone.
+
+        Returns
+        -------
+        InstanceSet
+            Given the data these are independent draws from the empirical distribution, which is what bounds for
+            i.i.d. instances speak of. Whether tomorrow looks alike is another question: split by day and see.
+
+        Raises
+        ------
+        InputError
+            If no vertex reaches the goal.
+        """
+        graph = self.graph
+        if goal is None:
+            goal = choose_goal(graph, np.ascontiguousarray(self.weights[0]))  # rows may lie askew in memory
+        goal = arrays.vertex(goal, "goal", graph.n)
+        count = arrays.integer(count, "count", 1)
+        chosen = np.arange(len(self.weights)) if rows is None else arrays.vertices(rows, "rows", len(self.weights))
+        if chosen.size == 0:
+            raise InputError("rows must name at least one snapshot")
+        others = np.delete(np.arange(graph.n), goal)
+        if others.size == 0:
+            raise InputError("the graph has no vertex beside the goal")
+
+        def draw(rng: np.random.Generator, size: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+            return self.weights, rng.choice(chosen, size), rng.choice(others, size)
+
+        return iid(graph, goal, draw, count, seed)
+
+    def __repr__(self) -> str:
+        parts = (arrays.counted(self.graph.n, "vertex", "vertices"), arrays.counted(self.graph.m, "edge"))
+        return f"Network({', '.join(parts)}, {arrays.counted(len(self.weights), 'snapshot')})"

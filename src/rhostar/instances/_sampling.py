@@ -1,0 +1,253 @@
+"""Goals, sources, splits and duplicates: one call each."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rhostar import _arrays as arrays
+from rhostar.errors import ArrayError, InfeasibleError, InputError
+from rhostar.graph import Graph
+from rhostar.instances._set import InstanceSet
+
+Draw = Callable[[np.random.Generator, int], tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]
+"""(generator, size) to (snapshots, row of each instance, source of each instance)."""
+
+_ROUNDS = 200
+
+
+def choose_goal(
+    graph: Graph,
+    weights: ArrayLike | None = None,
+    *,
+    how: Literal["central", "random"] = "central",
+    seed: int | np.random.Generator | None = 0,
+) -> int:
+    """Choose a goal that many vertices reach: inside the largest strongly connected part.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    weights
+        One weight per edge: edges of weight inf are left out. None takes all edges.
+    how
+        "central": the vertex nearest to the middle of that part, by coordinates where there are any, else the
+        one with the most edges. "random": any vertex of it, uniformly.
+    seed
+        For "random".
+
+    Returns
+    -------
+    int
+        A vertex.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.datasets.choose_goal(rs.Graph.grid(5, 5))
+    12
+    """
+    part = _strong_part(graph, weights)
+    if how == "random":
+        return int(np.random.default_rng(seed).choice(part))
+    if how != "central":
+        raise InputError(f"how must be 'central' or 'random', got {how!r}")
+    if graph.coordinates is None:
+        return int(part[np.argmax(np.diff(graph.first_out)[part])])
+    places = graph.coordinates[part]
+    return int(part[np.argmin(((places - places.mean(axis=0)) ** 2).sum(axis=1))])
+
+
+def _strong_part(graph: Graph, weights: ArrayLike | None) -> NDArray[np.int64]:
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    if weights is None:
+        present = np.ones(graph.m, dtype=bool)
+    else:
+        present = arrays.weight_row(weights, "weights", graph.m) < np.inf
+    ones = np.ones(np.count_nonzero(present), dtype=np.int8)
+    matrix = csr_array((ones, (graph.tail[present], graph.head[present])), shape=(graph.n, graph.n))
+    _, part = connected_components(matrix, connection="strong")
+    return np.flatnonzero(part == np.argmax(np.bincount(part)))
+
+
+def sample_sources(
+    graph: Graph,
+    goal: int,
+    count: int,
+    *,
+    weights: ArrayLike | None = None,
+    seed: int | np.random.Generator | None = 0,
+) -> NDArray[np.int64]:
+    """Draw sources uniformly among the vertices that reach the goal, with replacement.
+
+    Parameters
+    ----------
+    graph, goal
+        The graph and the goal, which is not drawn.
+    count
+        How many.
+    weights
+        One weight per edge: edges of weight inf are left out. None takes all edges.
+    seed
+        For numpy's generator.
+
+    Raises
+    ------
+    InfeasibleError
+        If no other vertex reaches the goal.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.datasets.sample_sources(rs.Graph.from_edges(4, [0, 1], [1, 2]), goal=1, count=3).tolist()
+    [0, 0, 0]
+    """
+    goal = arrays.vertex(goal, "goal", graph.n)
+    row = None if weights is None else arrays.weight_row(weights, "weights", graph.m)
+    reaching = np.flatnonzero(graph._kernel.reaches(row, goal))
+    reaching = reaching[reaching != goal]
+    if reaching.size == 0:
+        raise InfeasibleError(f"no other vertex reaches the goal {goal}")
+    return np.random.default_rng(seed).choice(reaching, arrays.integer(count, "count", 1))
+
+
+def iid(graph: Graph, goal: int, draw: Draw, count: int, seed: int | np.random.Generator | None) -> InstanceSet:
+    """Draw instances until `count` of them are feasible: independent, and distributed as given feasibility."""
+    rng = np.random.default_rng(seed)
+    kept: list[InstanceSet] = []
+    missing = count
+    for _ in range(_ROUNDS):
+        weights, rows, sources = draw(rng, missing)
+        try:
+            kept.append(InstanceSet(graph, weights, sources, goal, rows=rows, infeasible="drop"))
+        except InfeasibleError:
+            continue
+        missing -= len(kept[-1])
+        if not missing:
+            break
+    else:
+        raise InfeasibleError(f"only {count - missing} of {count} instances drawn have a path to the goal {goal}")
+    if len(kept) == 1 and len(kept[0]) == count:
+        return kept[0]
+    shared = all(part.weights is kept[0].weights or np.shares_memory(part.weights, kept[0].weights) for part in kept)
+    if shared:  # one matrix of snapshots for all draws
+        return InstanceSet(
+            graph,
+            kept[0].weights,
+            np.concatenate([part.sources for part in kept]),
+            goal,
+            rows=np.concatenate([part.rows for part in kept]),
+            infeasible="keep",
+        )
+    weights = np.concatenate([part.weights[part.rows] for part in kept])
+    return InstanceSet(graph, weights, np.concatenate([part.sources for part in kept]), goal, infeasible="keep")
+
+
+def split_by_day(instances: InstanceSet, days: ArrayLike, *, test_days: int = 1) -> tuple[InstanceSet, InstanceSet]:
+    """Split in time: the last days against all before them, the test under shift.
+
+    The split that bounds for i.i.d. instances assume is ``instances.split(fraction, seed, groups=instances.rows)``.
+
+    Parameters
+    ----------
+    instances
+        The set.
+    days
+        The day of each *snapshot*, as :attr:`Network.days`.
+    test_days
+        How many of the last days make the second part.
+
+    Returns
+    -------
+    tuple
+        (earlier, later), views.
+
+    Raises
+    ------
+    InputError
+        If a part would be empty.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(2, 2)
+    >>> instances = rs.InstanceSet(graph, np.ones((6, graph.m)), 0, goal=3)
+    >>> earlier, later = rs.datasets.split_by_day(instances, days=[0, 0, 1, 1, 2, 2])
+    >>> earlier.rows.tolist(), later.rows.tolist()
+    ([0, 1, 2, 3], [4, 5])
+    """
+    labels = arrays.as_array(days, "days")
+    if labels.shape != (len(instances.weights),):
+        raise ArrayError(f"days must have one entry per snapshot ({len(instances.weights)}), got {labels.shape}")
+    test_days = arrays.integer(test_days, "test_days", 1)
+    day = labels[instances.rows]
+    known = np.unique(day)
+    if test_days >= known.size:
+        raise InputError(f"cannot put {test_days} of {known.size} days aside: one part would be empty")
+    later = day >= known[-test_days]
+    return instances[~later], instances[later]
+
+
+def deduplicate(instances: InstanceSet) -> InstanceSet:
+    """Leave out instances that repeat an earlier one: equal weights, source and goal.
+
+    Returns
+    -------
+    InstanceSet
+        A view.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(2, 2)
+    >>> instances = rs.InstanceSet(graph, np.ones((4, graph.m)), [0, 1, 0, 1], goal=3)
+    >>> len(rs.datasets.deduplicate(instances))
+    2
+    """
+    seen: set[tuple[bytes, int, int]] = set()
+    kept = []
+    for i, key in enumerate(_keys(instances)):
+        if key not in seen:
+            seen.add(key)
+            kept.append(i)
+    return instances[kept]
+
+
+def without(instances: InstanceSet, others: InstanceSet) -> InstanceSet:
+    """Leave out instances whose snapshot stands in `others` too, whatever their source and goal.
+
+    A test set with the training set's worlds in it measures memory, not learning.
+
+    Returns
+    -------
+    InstanceSet
+        A view, possibly empty.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(2, 2)
+    >>> train, test = (rs.InstanceSet(graph, np.full((2, graph.m), [[1.0], [w]]), 0, goal=3) for w in (2, 3))
+    >>> rs.datasets.without(test, train).rows.tolist()
+    [1]
+    """
+    known = {key[0] for key in _keys(others)}
+    return instances[[i for i, key in enumerate(_keys(instances)) if key[0] not in known]]
+
+
+def _keys(instances: InstanceSet) -> list[tuple[bytes, int, int]]:
+    """Return (digest of the weights, source, goal) of each instance; equal numbers of any type are equal."""
+    digest: dict[int, bytes] = {}
+    for row in np.unique(instances.rows).tolist():
+        # -0.0 + 0.0 is 0.0; float64 holds every weight that a set accepts.
+        plain = np.ascontiguousarray(instances.weights[row], dtype=np.float64) + 0.0
+        digest[row] = hashlib.blake2b(plain.data, digest_size=16).digest()
+    columns = (instances.rows.tolist(), instances.sources.tolist(), instances.goals.tolist())
+    return [(digest[row], source, goal) for row, source, goal in zip(*columns, strict=True)]

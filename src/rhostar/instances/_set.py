@@ -1,0 +1,431 @@
+"""Instances: what the paper draws from a distribution, N of them on one graph.
+
+An instance is (V, E, w, s, t). The graph holds V and the superset of all E; a *snapshot* is one row
+of weights, in which ``inf`` says that the edge is absent; many instances may share a snapshot.
+Construction checks the paper's assumptions: weights are not negative, s differs from t (Assumption 1),
+and t can be reached from s.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from rhostar import _arrays as arrays
+from rhostar.errors import ArrayError, InfeasibleError, InputError, InstanceError, StorageError
+from rhostar.graph import Graph
+from rhostar.graph import _parts as graph_parts
+from rhostar.graph._edges import cells_of_edges
+from rhostar.instances import _folder as folders
+from rhostar.instances import _mapped as mapped
+from rhostar.instances import _snapshots as snapshots
+
+_KIND = "rhostar-instances"
+
+
+class Instance(NamedTuple):
+    """One path-finding problem: ``rs.astar(*instance, rho)`` solves it."""
+
+    graph: Graph
+    weights: NDArray[Any]
+    source: int
+    goal: int
+
+
+class InstanceSet:
+    """N instances on one graph.
+
+    Parameters
+    ----------
+    graph
+        The superset of edges.
+    weights
+        (K, m) snapshots in the edge order of the graph, or one of them; float64, float32 or
+        integers (other types are converted once, here). ``inf`` marks an absent edge.
+    sources
+        N start vertices, or one for all.
+    goal
+        One goal vertex, or N.
+    rows
+        Which snapshot each instance uses; 0..K-1 by default, and 0 where there is only one.
+    infeasible
+        What to do with instances whose goal cannot be reached: "raise" names the first, "drop"
+        leaves them out, "keep" keeps them.
+
+    Raises
+    ------
+    InstanceError
+        If there are no instances, or one starts at its goal.
+    InfeasibleError
+        If an instance has no path and `infeasible` is "raise".
+    WeightError
+        If a weight is negative, NaN, or an integer beyond 2**53.
+    VertexError, ArrayError
+        If a vertex is not in the graph, or an array has the wrong shape or type.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(3, 3)
+    >>> weights = np.random.default_rng(0).uniform(1, 2, size=(10, graph.m))
+    >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=8)
+    >>> instances
+    InstanceSet(10 instances, 10 snapshots of 24 edges, goal 8)
+    >>> train, test = instances.split(0.8, seed=0)
+    >>> len(train), len(test), train.overlap(test)
+    (8, 2, 0)
+    """
+
+    __slots__ = ("_home", "goals", "graph", "indices", "origin", "rows", "sources", "weights")
+
+    graph: Graph
+    weights: NDArray[Any]
+    """(K, m) snapshots, read-only."""
+    rows: NDArray[np.int64]
+    """Which snapshot each instance uses."""
+    sources: NDArray[np.int32]
+    goals: NDArray[np.int32]
+    origin: str
+    """Names the set that this one is a part of."""
+    indices: NDArray[np.int64]
+    """Which instances of the origin these are."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        weights: ArrayLike,
+        sources: ArrayLike,
+        goal: ArrayLike,
+        *,
+        rows: ArrayLike | None = None,
+        infeasible: Literal["raise", "drop", "keep"] = "raise",
+    ) -> None:
+        if not isinstance(graph, Graph):
+            raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
+        if infeasible not in ("raise", "drop", "keep"):
+            raise InputError(f"infeasible must be 'raise', 'drop' or 'keep', got {infeasible!r}")
+        matrix = snapshots.matrix(weights, graph.m)
+        row, source, target = snapshots.align(graph, len(matrix), rows, sources, goal)
+        if row.size == 0:
+            raise InstanceError("a set needs at least one instance")
+        same = source == target
+        if same.any():
+            i = int(np.argmax(same))
+            raise InstanceError(f"instance {i} starts at its goal (vertex {source[i]}); s and t must differ")
+        has_absent = snapshots.check_weights(graph, matrix, row)
+        self._fill(graph, matrix, row, source, target, secrets.token_hex(8), np.arange(row.size))
+        if infeasible == "keep":
+            return
+        feasible = self._feasible(has_absent)
+        if feasible.all():
+            return
+        if infeasible == "raise":
+            i = int(np.argmin(feasible))
+            raise InfeasibleError(
+                f"instance {i} has no path from {source[i]} to {target[i]} (snapshot {row[i]}); "
+                "pass infeasible='drop' to leave such instances out"
+            )
+        if not feasible.any():
+            raise InfeasibleError(f"none of the {row.size} instances has a path from its source to its goal")
+        kept = np.flatnonzero(feasible)
+        self._fill(graph, matrix, row[kept], source[kept], target[kept], self.origin, kept)
+
+    def _fill(
+        self,
+        graph: Graph,
+        weights: NDArray[Any],
+        rows: NDArray[np.int64],
+        sources: NDArray[np.int32],
+        goals: NDArray[np.int32],
+        origin: str,
+        indices: NDArray[np.int64],
+        home: tuple[str, str] | None = None,
+    ) -> InstanceSet:
+        self.graph, self.weights, self.origin, self._home = graph, arrays.frozen(weights), origin, home
+        self.rows, self.indices = arrays.frozen(rows), arrays.frozen(indices)
+        self.sources, self.goals = arrays.frozen(sources), arrays.frozen(goals)
+        return self
+
+    @classmethod
+    def from_obstacles(
+        cls,
+        grid: Graph,
+        blocked: ArrayLike,
+        sources: ArrayLike,
+        goal: ArrayLike,
+        *,
+        corner_cutting: bool,
+        rows: ArrayLike | None = None,
+        dtype: DTypeLike = np.float64,
+        infeasible: Literal["raise", "drop", "keep"] = "raise",
+    ) -> InstanceSet:
+        """Make instances on a grid whose cells are blocked: edges at blocked cells are absent.
+
+        Parameters
+        ----------
+        grid
+            Made by :meth:`Graph.grid`; its lengths are the weights.
+        blocked
+            (K, rows, columns) truth values, or one such map.
+        sources, goal, rows, infeasible
+            As for :class:`InstanceSet`.
+        corner_cutting
+            Whether a diagonal may pass a blocked cell beside it.
+        dtype
+            float64 or float32, to save memory.
+
+        Examples
+        --------
+        >>> import numpy as np, rhostar as rs
+        >>> blocked = np.array([[0, 1], [0, 0]], dtype=bool)
+        >>> cut, around = (
+        ...     rs.InstanceSet.from_obstacles(
+        ...         rs.Graph.grid(2, 2, neighbours=8), blocked, 0, 3, corner_cutting=cutting)
+        ...     for cutting in (True, False))
+        >>> [rs.astar(*instances[0], np.zeros(4)).cost for instances in (cut, around)]
+        [1.4142135623730951, 2.0]
+        """
+        if not isinstance(grid, Graph) or grid.shape is None or grid.length is None:
+            raise InputError("grid must be made by Graph.grid")
+        if np.dtype(dtype) not in (np.float64, np.float32):
+            raise InputError(f"dtype must be float64 or float32, got {np.dtype(dtype)}: absent edges weigh inf")
+        cells = arrays.as_array(blocked, "blocked")
+        if cells.dtype.kind not in "biuf":
+            raise ArrayError(f"blocked must hold truth values or numbers, got dtype {cells.dtype}")
+        cells = cells[None] if cells.ndim == 2 else cells
+        if cells.ndim != 3 or cells.shape[1:] != grid.shape:
+            raise ArrayError(f"blocked must have shape (K, {grid.shape[0]}, {grid.shape[1]}), got {cells.shape}")
+        touched = cells_of_edges(grid.tail, grid.head, grid.shape[1], corner_cutting)
+        weights = np.empty((len(cells), grid.m), dtype=dtype)
+        for k, world in enumerate(cells):
+            wall = world.astype(bool).ravel()
+            weights[k] = np.where(np.logical_or.reduce([wall[cell] for cell in touched]), np.inf, grid.length)
+        return cls(grid, weights, sources, goal, rows=rows, infeasible=infeasible)
+
+    # ------------------------------------------------------------ asking it
+
+    @property
+    def goal(self) -> int | NDArray[np.int32]:
+        """The one goal, or the goal of each instance where they differ."""
+        differ = self.goals.size == 0 or (self.goals != self.goals[0]).any()
+        return self.goals if differ else int(self.goals[0])
+
+    @property
+    def shape(self) -> tuple[int]:
+        """(N,): scikit-learn asks for it before it takes rows."""
+        return (len(self),)
+
+    def __len__(self) -> int:
+        return self.rows.size
+
+    def __repr__(self) -> str:
+        goals = np.unique(self.goals)
+        goal = f"goal {goals[0]}" if goals.size == 1 else f"{goals.size} goals"
+        used = np.unique(self.rows).size
+        many, snapshots = arrays.counted(len(self), "instance"), arrays.counted(used, "snapshot")
+        return f"InstanceSet({many}, {snapshots} of {arrays.counted(self.graph.m, 'edge')}, {goal})"
+
+    def __iter__(self) -> Iterator[Instance]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return one :class:`Instance` for an integer, a view for a slice, index array or mask."""
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # scikit-learn's way
+            key = key[0]
+        if isinstance(key, SupportsIndex) and not isinstance(key, np.ndarray):
+            i = range(len(self))[key]
+            return Instance(self.graph, self.weights[self.rows[i]], int(self.sources[i]), int(self.goals[i]))
+        if not isinstance(key, slice):
+            key = np.asarray(key)
+            if key.size == 0:
+                key = key.astype(np.int64)
+            if key.ndim != 1 or key.dtype.kind not in "biu":
+                raise ArrayError(f"an index must be an integer, a slice, integers or a mask, got {key!r}")
+        return self._take(key)
+
+    def _take(self, key: Any) -> InstanceSet:
+        view = object.__new__(InstanceSet)
+        return view._fill(
+            self.graph,
+            self.weights,
+            np.ascontiguousarray(self.rows[key]),
+            np.ascontiguousarray(self.sources[key]),
+            np.ascontiguousarray(self.goals[key]),
+            self.origin,
+            np.ascontiguousarray(self.indices[key]),
+            self._home,
+        )
+
+    def by_goal(self) -> dict[int, InstanceSet]:
+        """Return a view for each goal, by goal."""
+        return {int(goal): self._take(np.flatnonzero(self.goals == goal)) for goal in np.unique(self.goals)}
+
+    def overlap(self, other: InstanceSet) -> int:
+        """Return how many instances of this set stand in `other` too, as parts of one origin."""
+        return int(np.isin(self.indices, other.indices).sum()) if self.origin == other.origin else 0
+
+    def split(
+        self, fraction: float, seed: int | np.random.Generator | None, groups: ArrayLike | None = None
+    ) -> tuple[InstanceSet, InstanceSet]:
+        """Split at random into two views.
+
+        Parameters
+        ----------
+        fraction
+            The share of the first part, between 0 and 1.
+        seed
+            For numpy's generator.
+        groups
+            One value per instance; a group is never torn apart, and `fraction` counts groups.
+            ``groups=instances.rows`` keeps instances that share a snapshot together.
+
+        Raises
+        ------
+        InputError
+            If a part would be empty.
+        """
+        fraction = arrays.number(fraction, "fraction", "between 0 and 1", lambda x: 0 < x < 1)
+        labels = np.arange(len(self)) if groups is None else np.asarray(groups)
+        if labels.shape != (len(self),):
+            raise ArrayError(f"groups must have one value per instance ({len(self)}), got shape {labels.shape}")
+        names, member = np.unique(labels, return_inverse=True)
+        first = round(fraction * names.size)
+        if not 0 < first < names.size:
+            what = "instances" if groups is None else "groups"
+            raise InputError(f"cannot split {names.size} {what} at {fraction}: one part would be empty")
+        chosen = np.zeros(names.size, dtype=bool)
+        chosen[np.random.default_rng(seed).permutation(names.size)[:first]] = True
+        inside = chosen[member]
+        return self._take(np.flatnonzero(inside)), self._take(np.flatnonzero(~inside))
+
+    # ------------------------------------------------------------ on disk, and to other processes
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Save to a folder, with the snapshots these instances use.
+
+        An interrupted or failed save leaves what the folder held before.
+
+        Raises
+        ------
+        StorageError
+            If the disk refuses, or labels are neither numbers, strings nor tuples of them.
+        """
+        used, row = np.unique(self.rows, return_inverse=True)
+        parts, facts = graph_parts.take_apart(self.graph)
+        parts |= {"sources": self.sources, "goals": self.goals, "rows": row.astype(np.int64)}
+        parts |= {"indices": self.indices, "weights": folders.Rows(self.weights, used)}
+        folders.write(folder, _KIND, parts, facts | {"origin": self.origin})
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str], *, mmap: bool = True, verify: bool = True) -> InstanceSet:
+        """Load a saved set.
+
+        Parameters
+        ----------
+        folder
+            Where it was saved.
+        mmap
+            Map the snapshots into memory instead of reading them. Such a set pickles as its folder.
+        verify
+            Read everything once and compare checksums. Without it, sizes, types and the graph are
+            still checked, and searches check the weights they read.
+
+        While a set is mapped its files must stay as they are: a file that another program cuts short
+        ends every process that reads beyond its new end.
+
+        Raises
+        ------
+        StorageError
+            If the set is damaged, truncated or not one.
+
+        Examples
+        --------
+        >>> import numpy as np, rhostar as rs, tempfile
+        >>> graph = rs.Graph.grid(2, 2)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     rs.InstanceSet(graph, graph.length, [0, 1], goal=3).save(folder)
+        ...     rs.InstanceSet.load(folder)
+        InstanceSet(2 instances, 1 snapshot of 8 edges, goal 3)
+        """
+        stored = folders.read(folder, _KIND, mmap=mmap, verify=verify)
+        try:
+            graph = graph_parts.put_together(stored.arrays, stored.facts)
+            row, source, target = snapshots.align(
+                graph,
+                len(stored.arrays["weights"]),
+                stored.arrays["rows"],
+                stored.arrays["sources"],
+                stored.arrays["goals"],
+            )
+            matrix = snapshots.matrix(stored.arrays["weights"], graph.m)
+            indices, origin = stored.arrays["indices"], stored.facts["origin"]
+            if indices.shape != row.shape or indices.dtype != np.int64:
+                raise ArrayError("indices do not match the instances")
+        except (KeyError, InputError) as error:
+            raise StorageError(f"{folder} does not hold a set of instances: {error}") from error
+        home = (os.path.abspath(folder), stored.token) if mmap else None
+        return object.__new__(cls)._fill(graph, matrix, row, source, target, origin, indices, home)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        chosen = (self.sources, self.goals, self.origin, self.indices)
+        if self._home is not None:
+            return _reopen, (*self._home, self.rows, *chosen)
+        file = mapped.describe(self.weights)
+        if file is not None:
+            return _remap, (self.graph, file, self.rows, *chosen)
+        used, row = np.unique(self.rows, return_inverse=True)
+        return _rebuild, (self.graph, self.weights[used], row.astype(np.int64), *chosen)
+
+    def _feasible(self, has_absent: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return for each instance whether its goal can be reached from its source."""
+        # All snapshots without absent edges are alike here: one search per goal serves them.
+        row = np.where(has_absent[self.rows], self.rows, -1)
+        order = np.lexsort((self.goals, row))
+        feasible = np.empty(len(self), dtype=bool)
+        changes = (np.diff(row[order]) != 0) | (np.diff(self.goals[order]) != 0)
+        for group in np.split(order, np.flatnonzero(changes) + 1):
+            k = row[group[0]]
+            reached = self.graph._kernel.reaches(None if k < 0 else self.weights[k], int(self.goals[group[0]]))
+            feasible[group] = reached[self.sources[group]].astype(bool)
+        return feasible
+
+
+_opened: dict[tuple[str, str], InstanceSet] = {}
+_KEPT_OPEN = 4
+
+
+def _reopen(folder: str, token: str, *parts: Any) -> InstanceSet:
+    """Unpickle a part of a mapped set: each process opens the folder once."""
+    whole = _opened.get((folder, token))
+    if whole is None:
+        whole = InstanceSet.load(folder, verify=False)
+        if whole._home != (folder, token):
+            raise StorageError(f"{folder} was saved anew since this set was made from it")
+        while len(_opened) >= _KEPT_OPEN:
+            _opened.pop(next(iter(_opened)), None)
+        _opened[folder, token] = whole
+    return _rebuild(whole.graph, whole.weights, *parts, whole._home)  # type: ignore[call-arg]
+
+
+def _remap(graph: Graph, file: mapped.File, *parts: Any) -> InstanceSet:
+    return _rebuild(graph, mapped.open_file(file), *parts)
+
+
+def _rebuild(
+    graph: Graph,
+    weights: NDArray[Any],
+    rows: Any,
+    sources: Any,
+    goals: Any,
+    origin: str,
+    indices: Any,
+    home: tuple[str, str] | None = None,
+) -> InstanceSet:
+    rows, sources, goals, indices = (arrays.aligned(array) for array in (rows, sources, goals, indices))
+    made = object.__new__(InstanceSet)
+    return made._fill(graph, arrays.aligned(weights), rows, sources, goals, origin, indices, home)

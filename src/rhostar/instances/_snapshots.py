@@ -1,0 +1,69 @@
+"""What a set of instances is made of, brought into the core's form: snapshots, rows, sources, goals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rhostar import _arrays as arrays
+from rhostar import _core
+from rhostar.errors import ArrayError, WeightError
+from rhostar.graph import Graph
+
+
+def matrix(weights: ArrayLike, m: int) -> NDArray[Any]:
+    """Return weights as a (K, m) matrix that the core reads: a view wherever that is possible."""
+    array = weights if isinstance(weights, np.memmap) else arrays.as_array(weights, "weights")
+    array = array[None] if array.ndim == 1 else array
+    if array.ndim != 2 or array.shape[1] != m:
+        raise ArrayError(f"weights must have shape (K, {m}), one column per edge, got {array.shape}")
+    if array.dtype not in arrays.WEIGHT_TYPES:
+        wider = {"b": np.int32, "i": np.int64, "u": np.int64, "f": np.float64}.get(array.dtype.kind)
+        if wider is None:
+            raise ArrayError(f"weights must be numbers, got dtype {array.dtype}")
+        if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
+            raise WeightError("weights hold integers beyond 2**53, which float64 sums cannot hold exactly")
+        small = {"b": np.int32, "i": np.int32, "u": np.int32, "f": np.float32}[array.dtype.kind]
+        array = array.astype(small if array.dtype.itemsize < 4 else wider)
+    if array.size and (array.strides[1] != array.itemsize or array.strides[0] % array.itemsize):
+        array = np.ascontiguousarray(array)
+    return arrays.frozen(arrays.aligned(array))
+
+
+def align(
+    graph: Graph, snapshots: int, rows: ArrayLike | None, sources: ArrayLike, goal: ArrayLike
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    """Return rows, sources and goals as arrays of one length."""
+    source = arrays.vertices(np.atleast_1d(arrays.as_array(sources, "sources")), "sources", graph.n)
+    target = arrays.vertices(np.atleast_1d(arrays.as_array(goal, "goal")), "goal", graph.n)
+    if rows is None:
+        count = snapshots if snapshots != 1 else max(source.size, target.size)
+        row = np.zeros(count, dtype=np.int64) if snapshots == 1 else np.arange(count, dtype=np.int64)
+    else:
+        row = arrays.vertices(rows, "rows", snapshots, what="snapshot").astype(np.int64)
+    if source.size == 0 or target.size == 0:
+        row = row[:0]
+    for name, array in (("sources", source), ("goal", target)):
+        if row.size and array.size not in (1, row.size):
+            given = "snapshots" if rows is None else "rows"
+            raise ArrayError(f"{name} has {array.size} entries for {row.size} {given}; pass one for each, or one")
+    return row, np.resize(source, row.size), np.resize(target, row.size)
+
+
+def check_weights(graph: Graph, snapshots: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Raise at the first bad weight; return for each snapshot whether an edge is absent."""
+    k, e, absent = _core.check_weights(snapshots, None)
+    if k >= 0:
+        users = np.flatnonzero(rows == k)
+        whose = f"instance {users[0]}" if users.size else "no instance uses this snapshot"
+        raise WeightError(
+            f"weights[{k}, {e}] (edge {graph.tail[e]} -> {graph.head[e]}, {whose}) "
+            f"must be at least 0 and not NaN{_integer_limit(snapshots)}, got {snapshots[k, e]}"
+        )
+    return absent.astype(bool)
+
+
+def _integer_limit(snapshots: NDArray[Any]) -> str:
+    return ", at most 2**53" if snapshots.dtype.kind == "i" else ""

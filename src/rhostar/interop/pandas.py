@@ -1,0 +1,46 @@
+"""Edges in a pandas table as a :class:`~rhostar.datasets.Network`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rhostar.errors import InputError
+from rhostar.instances import Network
+from rhostar.instances import _edge_rows as edge_rows
+
+
+def from_pandas(
+    frame: Any,
+    *,
+    tail: str = "tail",
+    head: str = "head",
+    weight: str = "weight",
+    snapshot: str | None = None,
+    directed: bool = True,
+) -> Network:
+    """Return the network of a pandas table of edges; parameters are those of :func:`read_edge_table`.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, or naming the first row that cannot be used.
+
+    Examples
+    --------
+    >>> import pandas as pd, rhostar as rs
+    >>> frame = pd.DataFrame({"tail": [0, 1], "head": [1, 2], "weight": [1.5, 2.5]})
+    >>> rs.interop.from_pandas(frame)
+    Network(3 vertices, 2 edges, 1 snapshot)
+    """
+    if not hasattr(frame, "columns") or not hasattr(frame, "iloc"):
+        raise InputError(f"frame must be a pandas DataFrame, got {type(frame).__name__}")
+    names = [str(name) for name in frame.columns]
+    found = edge_rows.columns("frame", None, names, (tail, head, weight), snapshot)
+
+    def rows() -> Iterator[edge_rows.Rows]:
+        for begin in range(0, len(frame), edge_rows.BATCH):
+            part = frame.iloc[begin : begin + edge_rows.BATCH]
+            yield edge_rows.typed("frame", [part.iloc[:, k].tolist() for k in found], lambda k, at=begin: at + k)
+
+    return edge_rows.assemble(rows(), directed=directed, path="frame")

@@ -1,0 +1,124 @@
+"""Single instances with many behaviours: what a bound for every utility cannot be below.
+
+If one instance has B behaviours, some utility shatters ⌊lg B⌋ copies of it (see :func:`rhostar.lab.star_copies`).
+Without reopening no vertex is selected twice, so a behaviour is a sequence of some of the n − 2 vertices besides s
+and t:
+**one instance has at most ⌊e·(n−2)!⌋ behaviours whatever its weights**; s → v for all v, with the goal among them,
+reaches that under A*. Under GBFS the last vertex of the sequence must lead to t, which leaves ⌊e·(n−3)!⌋ from n = 5 on.
+So only for A* with reopening is it open whether lg B can be of higher order than n lg n. The counts here are exact, of
+instances found by hill climbing.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib import resources
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar import _core
+from rhostar.errors import StorageError
+from rhostar.instances import InstanceSet
+from rhostar.lab._exact import instance_set
+from rhostar.lab._hunt import LARGEST, Kind
+
+_FILE = "crowds.json"
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """An instance and how many behaviours it has."""
+
+    n: int
+    search: Literal["gbfs", "astar-reopen", "astar-closed"]
+    weights: str
+    source: int
+    arcs: tuple[tuple[int, int, int], ...]
+    behaviours: int
+
+    def instance(self) -> InstanceSet:
+        """Return the instance, as a set of one."""
+        return instance_set(self.n, [{(u, v): w for u, v, w in self.arcs}], self.source, self.n - 1)
+
+
+def crowds() -> list[Crowd]:
+    """Return the instances with the most behaviours found so far; the package carries them.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> from rhostar.lab._crowds import crowds
+    >>> found = next(c for c in crowds() if (c.n, c.search) == (5, "gbfs"))
+    >>> len(rs.lab.joint_behaviours(found.instance(), "gbfs")) == found.behaviours
+    True
+    """
+    text = resources.files("rhostar.lab").joinpath(_FILE).read_text()
+    try:
+        rows = json.loads(text)
+        return [Crowd(**{**row, "arcs": tuple(tuple(arc) for arc in row["arcs"])}) for row in rows]
+    except (ValueError, TypeError, KeyError) as error:
+        raise StorageError(f"{_FILE} is damaged: {error}") from error
+
+
+def crowd(kind: Kind, seed: int, *, steps: int = 200, limit: int = 1_000_000) -> Crowd | None:
+    """Climb to an instance with many behaviours; the same seed finds the same.
+
+    Parameters
+    ----------
+    kind
+        Vertices, algorithm and weights; its utility does not matter.
+    seed
+        For numpy's generator.
+    steps
+        Changes tried.
+    limit
+        Instances with more behaviours are passed over: counting them takes long.
+
+    Examples
+    --------
+    >>> from rhostar.lab._crowds import crowd
+    >>> from rhostar.lab._hunt import Kind
+    >>> crowd(Kind(5, "astar", True, "cost", "large"), seed=0, steps=200).behaviours
+    22
+    """
+    rng = np.random.default_rng(seed)
+    n, goal, largest = kind.n, kind.n - 1, LARGEST[kind.weights]
+    low = 1 if kind.weights == "unit" else 0
+    best, most = None, 0
+    matrix = rng.integers(low, largest + 1, (n, n))
+    matrix[rng.random((n, n)) > 0.7] = -1
+    for step in range(steps):
+        tried = matrix.copy()
+        if step:
+            for _ in range(int(rng.integers(1, 4))):
+                u, v = rng.integers(0, n, 2)
+                tried[u, v] = rng.integers(low, largest + 1) if rng.random() < 0.7 else -1
+        np.fill_diagonal(tried, -1)
+        tried[:, n - 2] = tried[goal] = -1  # the start is n − 2
+        count = _count(tried, kind, limit)
+        if count >= most:
+            matrix = tried
+            if count > most:
+                best, most = tried, count
+    if best is None:
+        return None
+    arcs = tuple((int(u), int(v), int(best[u, v])) for u, v in zip(*np.nonzero(best >= 0), strict=True))
+    search: Literal["gbfs", "astar-reopen", "astar-closed"] = "gbfs"
+    if kind.algorithm == "astar":
+        search = "astar-reopen" if kind.reopen else "astar-closed"
+    return Crowd(n, search, kind.weights, n - 2, arcs, most)
+
+
+def _count(matrix: NDArray[np.int64], kind: Kind, limit: int) -> int:
+    """Return the number of behaviours, 0 where there is no path or too many."""
+    n, greedy = kind.n, kind.algorithm == "gbfs"
+    weights, source = np.ascontiguousarray(matrix[None]), np.array([n - 2], dtype=np.int32)
+    if _core.sweep(weights, source, n - 1, greedy, kind.reopen, np.zeros((1, n), dtype=np.int64), 1, 0)[0] < 0:
+        return 0
+    status, leaves, *_ = _core.explore(
+        weights, source, n - 1, greedy, kind.reopen, limit, 0, n.bit_length(), None, None
+    )
+    return int(leaves) if status == 0 else 0

@@ -1,0 +1,269 @@
+"""Dual functions: a utility, or the inconsistency, of all instances as a function of θ along a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar._parallel import map_chunks
+from rhostar.errors import InfeasibleError, InputError, StoppedError
+from rhostar.instances import InstanceSet
+from rhostar.lines._intervals import fraction
+from rhostar.lines._line import Line, Snap
+from rhostar.lines._means import Dual, mean_along, rank_fractions
+from rhostar.lines._pieces import LIMIT, LineOf, Theta, line_of
+from rhostar.search import Rho
+from rhostar.utilities import Algorithm, Utility
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from rhostar import _core
+
+
+__all__ = ["ConvexDual", "Dual", "dual", "dual_inconsistency"]
+
+
+def dual(
+    instances: InstanceSet,
+    base: Rho,
+    direction: Rho,
+    low: Theta,
+    high: Theta,
+    algorithm: Algorithm,
+    utility: Utility,
+    *,
+    reopen: bool = True,
+    budget: int | None = None,
+    limit: int = LIMIT,
+    n_jobs: int | None = None,
+) -> Dual:
+    """Return the mean utility along ρ = base + θ · direction, all pieces of it, with its exact best θ.
+
+    Parameters
+    ----------
+    instances
+        N instances.
+    base, direction
+        One finite float64 per vertex, or mappings from goals to such arrays.
+    low, high
+        The range of θ, both ends included: integers, floats or fractions.
+    algorithm, reopen, budget, n_jobs
+        As for :func:`rhostar.solve_many`.
+    utility
+        What to measure. The best θ has the lowest mean, or the highest where that is better. A custom utility sees
+        the trace of one run for each piece.
+    limit
+        Most pieces of one instance. A search that expands k vertices can change about as often as pairs of
+        those vertices swap places: ranges that leave most of a large graph to be expanded have very many.
+
+    Returns
+    -------
+    Dual
+
+    Raises
+    ------
+    InputError, LimitError
+        As :func:`rhostar.pieces`, naming the first offending instance.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(8, 8)
+    >>> weights = np.random.default_rng(0).integers(1, 10, size=(20, graph.m))
+    >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)
+    >>> mean = np.mean([rs.distances_to(graph, w, graph.n - 1) for w in weights], axis=0)
+    >>> dual = rs.lab.dual(instances, np.zeros(graph.n), mean, 0, 3, "astar", rs.utilities.Expansions(limit=1000))
+    >>> len(dual), dual.behaviours, dual.value, dual.at(0), dual.minimisers[0].low > 1
+    (782, 3913, 14.05, 62.35, True)
+    """
+    options: dict[str, Any] = {"reopen": reopen, "budget": budget, "limit": limit, "n_jobs": n_jobs}
+    return mean_along(instances, base, direction, low, high, algorithm, utility, **options)
+
+
+# ---------------------------------------------------------------- inconsistency
+
+
+@dataclass(frozen=True, eq=False)
+class ConvexDual:
+    """The mean inconsistency along a line: convex and piecewise linear; made by :func:`dual_inconsistency`."""
+
+    thetas: tuple[Fraction, ...]
+    """The ends of the range, and between them every value of θ at which the slope changes."""
+    values: tuple[Fraction, ...]
+    """The mean at each of them, exactly; it is linear in between."""
+    low: Fraction
+    """The least value of θ at which the mean is least."""
+    high: Fraction
+    """The largest; the mean is least on all of [low, high]."""
+    instances: int
+    snap: Snap
+
+    @property
+    def value(self) -> float:
+        """The least mean."""
+        return float(min(self.values))
+
+    @property
+    def theta(self) -> Fraction:
+        """The middle of the values of θ at which the mean is least."""
+        return (self.low + self.high) / 2
+
+    def at(self, theta: Theta) -> float:
+        """Return the mean at a value of θ.
+
+        Raises
+        ------
+        InputError
+            If it lies outside the range.
+        """
+        place = fraction(theta, "theta")
+        if not self.thetas[0] <= place <= self.thetas[-1]:
+            raise InputError(f"theta must be between {self.thetas[0]} and {self.thetas[-1]}, got {theta!r}")
+        i = next(k for k, end in enumerate(self.thetas) if place <= end)
+        if self.thetas[i] == place:
+            return float(self.values[i])
+        share = (place - self.thetas[i - 1]) / (self.thetas[i] - self.thetas[i - 1])
+        return float(self.values[i - 1] + share * (self.values[i] - self.values[i - 1]))
+
+    def __len__(self) -> int:
+        return max(1, len(self.thetas) - 1)
+
+    def __repr__(self) -> str:
+        place = f"theta in [{float(self.low):g}, {float(self.high):g}]"
+        return f"ConvexDual({len(self)} pieces over {self.instances} instances, least {self.value:g} at {place})"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the mean against θ, where it is least in colour."""
+        if ax is None:
+            from matplotlib import pyplot
+
+            _, ax = pyplot.subplots(figsize=(7, 4), layout="constrained")
+        thetas, values = [float(x) for x in self.thetas], [float(x) for x in self.values]
+        ax.plot(thetas, values, ".-", color="0.35", markersize=3, linewidth=1.2)
+        ends = [float(self.low), float(self.high)]
+        ax.plot(
+            ends, [self.value] * 2, "-" if self.low < self.high else "o", color="tab:red", linewidth=3, label="least"
+        )
+        ax.set_xlabel("θ")
+        ax.set_ylabel("mean inconsistency Δ")
+        ax.set_title(f"{self.instances} instances, {len(self)} pieces, least {self.value:g}")
+        ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+        return ax
+
+
+def dual_inconsistency(
+    instances: InstanceSet,
+    base: Rho,
+    direction: Rho,
+    low: Theta,
+    high: Theta,
+    *,
+    n_jobs: int | None = None,
+) -> ConvexDual:
+    """Return the mean inconsistency Δ along ρ = base + θ · direction, with the exact set of its minimisers.
+
+    Δ is the sum over the edges (v, c) of an optimal path, the one leaving the source left out, of
+    max(ρ_v − ρ_c − w, 0); the cost of an A* run exceeds the optimum by at most that (Theorem 7 of the paper). The
+    path is the one with the fewest edges among the optimal ones, and of those the lexicographically smallest.
+
+    Parameters
+    ----------
+    instances, base, direction, low, high, n_jobs
+        As for :func:`dual`.
+
+    Returns
+    -------
+    ConvexDual
+
+    Raises
+    ------
+    InfeasibleError
+        If an instance has no path.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(1, 4)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=0, goal=3)
+    >>> rs.lab.dual_inconsistency(instances, np.zeros(4), np.array([3.0, 2.0, 1.0, 0.0]), -1, 4)
+    ConvexDual(2 pieces over 1 instances, least 0 at theta in [-1, 1])
+    """
+    if not isinstance(instances, InstanceSet):
+        raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
+    if len(instances) == 0:
+        raise InputError("instances must not be empty: there is no mean over nothing")
+    line = line_of(instances, base, direction, low, high, greedy=False)
+    parts = map_chunks(_hinges, instances, n_jobs=n_jobs, line=line)
+    for part in parts:
+        if isinstance(part, Exception):
+            raise part
+    level, slope, snaps = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return _convex(level, slope, line.line, len(instances), line.line.snap._replace(weights=float(snaps.max())))
+
+
+def _hinges(chunk: InstanceSet, first: int, stop: _core.Stop, *, line: LineOf) -> Any:
+    """Return for each edge of each optimal path, the first left out, what max(level + θ · slope, 0) is in units."""
+    graph = chunk.graph
+    levels, slopes, snaps = [], [], []
+    for i, (_, weights, source, goal) in enumerate(chunk, first):
+        base, direction = line.line.base[line.base_of[i]], line.line.direction[line.direction_of[i]]
+        edge, below = np.empty((1, graph.n), dtype=np.int32), np.empty((1, graph.n))
+        none = np.zeros(1, dtype=np.int64)
+        starts = (none, none, np.empty(0, dtype=np.int32), np.empty(0))
+        row = weights if weights.flags.c_contiguous else weights.copy()
+        failure, *_ = graph._kernel.label_trees(row[None], none, goal, *starts, edge, below, stop)
+        if failure:
+            return StoppedError(f"instance {i}: stopped")
+        if edge[0, source] < 0:
+            return InfeasibleError(f"instance {i} has no path from {source} to {goal}")
+        path, v = [], int(graph.head[edge[0, source]])
+        while v != goal:
+            path.append(int(edge[0, v]))
+            v = int(graph.head[path[-1]])
+        snapshot = line.line.snapshot(weights, greedy=False)
+        tail, head = graph.tail[path], graph.head[path]
+        levels.append(base[tail] - base[head] - snapshot.exact[path])
+        slopes.append(direction[tail] - direction[head])
+        snaps.append(snapshot.snap)
+    return np.concatenate(levels), np.concatenate(slopes), np.array(snaps)
+
+
+def _convex(level: NDArray[np.int64], slope: NDArray[np.int64], line: Line, count: int, snap: Snap) -> ConvexDual:
+    scale = Fraction(2) ** (line.direction_digits - line.base_digits)
+    start, stop = line.low / scale, line.high / scale
+    # Python's integers from here on: sums of many numbers of 62 bits.
+    kinked = slope != 0
+    p, q = np.where(slope > 0, -level, level)[kinked], np.abs(slope)[kinked]
+    places, rank = rank_fractions(p, q)
+    bends = np.zeros(len(places), dtype=object)
+    np.add.at(bends, rank, q.astype(object))
+    pairs = list(zip(level.tolist(), slope.tolist(), strict=True))
+    value = sum((max(a + start * f, Fraction(0)) for a, f in pairs), Fraction(0))
+    # What the mean does just after the start: the hinges that are open there.
+    rise = sum(f for a, f in pairs if a + start * f > 0 or (a + start * f == 0 and f > 0))
+    thetas, values = [start], [value]
+    for place, bend in zip(places, bends.tolist(), strict=True):
+        if not start < place < stop:
+            continue
+        value += rise * (place - thetas[-1])
+        thetas.append(place)
+        values.append(value)
+        rise += bend
+    if stop > start:
+        values.append(value + rise * (stop - thetas[-1]))
+        thetas.append(stop)
+    least = [theta for theta, v in zip(thetas, values, strict=True) if v == min(values)]
+    unit = Fraction(2) ** -line.base_digits / count
+    return ConvexDual(
+        tuple(theta * scale for theta in thetas),
+        tuple(v * unit for v in values),
+        least[0] * scale,
+        least[-1] * scale,
+        count,
+        snap,
+    )

@@ -1,0 +1,147 @@
+"""How many utility vectors N instances have, exactly, beside every upper bound; and the Rademacher complexity.
+
+The growth function Π(N) of the theory is a maximum over all sets of N instances; here it is counted on given ones,
+for the first 1, 2, ..., N of them. Every joint behaviour of the first k instances goes on in some way on the others, so
+one symbolic execution of all N serves every k. The distinct vectors are all there is to know for the empirical
+Rademacher complexity too, which the certificate "every ρ at once, on these very instances" needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar import _arrays as arrays
+from rhostar.bounds import capacities, massart, rademacher_monte_carlo
+from rhostar.errors import InputError
+from rhostar.instances import Instance, InstanceSet
+from rhostar.lab._behaviours import Report, utility_vectors
+from rhostar.lab._exact import Algorithm, exact, gather, require_algorithm
+from rhostar.utilities import Utility
+
+_ALL_SIGNS_UP_TO = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """Counts for the first 1, 2, ..., N instances; prints as a table."""
+
+    n: int
+    algorithm: Algorithm
+    utility: Utility
+    behaviours: NDArray[np.int64]
+    """Joint behaviours."""
+    vectors: NDArray[np.int64]
+    """Distinct utility vectors."""
+    bounds: dict[str, NDArray[np.float64]]
+    """lg of each upper bound on the number of joint behaviours, by its label in the theory."""
+    massart: NDArray[np.float64]
+    """Upper bound on the empirical Rademacher complexity by Massart's lemma."""
+    monte_carlo: NDArray[np.float64]
+    """Upper bound by drawing signs, with the confidence asked for."""
+    rademacher: NDArray[np.float64]
+    """The complexity itself, over all signs; NaN beyond 12 instances."""
+    all_vectors: NDArray[np.float64]
+    """The distinct utility vectors of all N instances: what certificates take."""
+
+    def __len__(self) -> int:
+        return self.vectors.size
+
+    def __str__(self) -> str:
+        head = ["N", "vectors", "behaviours", *(f"lg {label}" for label in self.bounds), "R", "Massart", "drawn"]
+        rows = [head]
+        for k in range(len(self)):
+            logs = [f"{values[k]:.1f}" for values in self.bounds.values()]
+            complexity = [f"{a[k]:.3f}" for a in (self.rademacher, self.massart, self.monte_carlo)]
+            rows.append([str(k + 1), str(self.vectors[k]), str(self.behaviours[k]), *logs, *complexity])
+        widths = [max(len(row[c]) for row in rows) for c in range(len(head))]
+        return "\n".join("  ".join(x.rjust(w) for x, w in zip(row, widths, strict=True)) for row in rows)
+
+
+def growth(
+    instances: InstanceSet | Sequence[Instance],
+    utility: Utility,
+    algorithm: Algorithm = "astar",
+    reopen: bool = True,
+    *,
+    limit: int = 10_000_000,
+    draws: int = 1000,
+    delta: float = 0.01,
+    seed: int = 0,
+    progress: Report | None = None,
+) -> Growth:
+    """Count the distinct utility vectors of the first 1, 2, ..., N instances over all ρ ∈ Rⁿ.
+
+    Parameters
+    ----------
+    instances, algorithm, reopen, limit, progress
+        As for :func:`rhostar.lab.joint_behaviours`.
+    utility
+        The performance measure; its limit is the H of the Rademacher complexity.
+    draws, delta, seed
+        For the complexity by drawn signs: how many, with which probability the value may be too small, and where
+        randomness begins.
+
+    Returns
+    -------
+    Growth
+
+    Raises
+    ------
+    LimitError
+        If there are more joint behaviours than `limit`.
+    InputError
+        As :func:`rhostar.lab.joint_behaviours`.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> print(rs.lab.growth(rs.lab.theorem5_instances(8).instances, rs.utilities.Cost(3), "gbfs"))
+    N  vectors  behaviours  lg G  lg G′  lg Q64      R  Massart  drawn
+    1        2           9  15.3    9.5   512.0  0.500    1.766  0.718
+    2        4          22  15.3    9.5   512.0  0.500    1.766  0.630
+    3        8          61  15.3    9.5   512.0  0.500    1.766  0.544
+    4       16         180  15.3    9.5   512.0  0.500    1.766  0.583
+    """
+    together = gather(instances)
+    algorithm = require_algorithm(algorithm)
+    if not isinstance(utility, Utility):
+        raise InputError(f"utility must be a Utility, got {utility!r}")
+    limit = arrays.integer(limit, "limit", 1)
+    values, _, behaviours = utility_vectors(together, utility, algorithm, reopen, limit=limit, progress=progress)
+    size = len(together)
+    prefixes = [np.unique(values[:, : k + 1], axis=0) for k in range(size)]
+    problem = exact(together)
+    rows = capacities(
+        problem.n,
+        algorithm,
+        integer_weights=max(1, int(problem.weights.max())),
+        out_degree=max(1, int((problem.weights >= 0).sum(axis=2).max())),
+        fixed_source=bool((together.sources == together.sources[0]).all()),
+    )
+    rng = np.random.default_rng(seed)
+    return Growth(
+        problem.n,
+        algorithm,
+        utility,
+        behaviours,
+        np.array([len(rows) for rows in prefixes]),
+        {row.label: np.array([row.log_growth(k + 1) / np.log(2) for k in range(size)]) for row in rows},
+        np.array([massart(rows, utility.limit) for rows in prefixes]),
+        np.array([rademacher_monte_carlo(p, utility.limit, draws=draws, delta=delta, seed=rng) for p in prefixes]),
+        np.array([_rademacher(rows) for rows in prefixes]),
+        values,
+    )
+
+
+def _rademacher(vectors: NDArray[np.float64]) -> float:
+    """Return E_σ max_u (1/N)Σσ_i u_i over all signs."""
+    size = vectors.shape[1]
+    if size > _ALL_SIGNS_UP_TO:
+        return float("nan")
+    signs = 1.0 - 2 * ((np.arange(1 << size)[:, None] >> np.arange(size)) & 1)
+    best = [float((vectors @ some.T).max(axis=0).sum()) for some in np.array_split(signs, max(1, len(signs) // 256))]
+    return sum(best) / (signs.shape[0] * size)

@@ -1,0 +1,191 @@
+"""Is a set of instances shattered? The exact answer, with thresholds and a ρ for every pattern, or the proof.
+
+The utility takes finitely many values on finitely many joint behaviours, so only thresholds between
+consecutive values matter. They are chosen one instance after the other: the vectors fall into classes by
+their pattern so far, a threshold must split every class, and where none does there is no way on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar import _arrays as arrays
+from rhostar import _core
+from rhostar.errors import InputError, WitnessError
+from rhostar.instances import Instance, InstanceSet
+from rhostar.lab._behaviours import _MEASURE_OF, Report, utility_vectors
+from rhostar.lab._exact import Algorithm, exact, gather, require_algorithm
+from rhostar.lab._witness import Witness, verify
+from rhostar.search._run import solve
+from rhostar.search.reference import astar, children_of, gbfs
+from rhostar.utilities import Custom, Utility
+
+
+@dataclass(frozen=True, eq=False)
+class Shattering:
+    """The answer; true where the set is shattered."""
+
+    instances: InstanceSet
+    algorithm: Algorithm
+    reopen: bool
+    utility: Utility
+    vectors: NDArray[np.float64]
+    """All distinct utility vectors over all ρ ∈ Rⁿ."""
+    thresholds: NDArray[np.float64] | None
+    """Midway between values; None where no thresholds show every pattern, which `vectors` prove."""
+    rho: NDArray[np.float64] | None
+    """For each of the 2ᴺ patterns; bit i of its number says that instance i is above its threshold."""
+
+    def __bool__(self) -> bool:
+        return self.thresholds is not None
+
+    def __repr__(self) -> str:
+        verdict = "shattered" if self else "not shattered"
+        return f"Shattering({len(self.instances)} instances {verdict}, {len(self.vectors)} utility vectors)"
+
+    def witness(self) -> Witness:
+        """Return the shattered set in plain numbers.
+
+        Raises
+        ------
+        InputError
+            If the set is not shattered, or the utility is not the cost, expansions, insertions or peak of OPEN as
+            they are, unclipped.
+        """
+        if self.thresholds is None or self.rho is None:
+            raise InputError("the set is not shattered: there is no witness")
+        measure = _MEASURE_OF.get(type(self.utility))
+        if measure is None:
+            raise InputError(f"{self.utility.name} is none of the utilities a witness can name; use verify()")
+        problem = exact(self.instances)
+        graph = self.instances.graph
+        arcs = []
+        for row in self.instances.rows:
+            weights = self.instances.weights[row]
+            present = np.isfinite(weights)
+            columns = (graph.tail[present], graph.head[present], weights[present].astype(np.int64))
+            arcs.append(tuple(zip(*(column.tolist() for column in columns), strict=True)))
+        scaled = np.rint(self.rho * 2.0**problem.bits).astype(np.int64)
+        return Witness(
+            n=graph.n,
+            goal=problem.goal,
+            algorithm=self.algorithm,
+            reopen=self.reopen,
+            utility=measure,
+            sources=tuple(self.instances.sources.tolist()),
+            arcs=tuple(arcs),
+            thresholds=tuple(self.thresholds.tolist()),
+            bits=problem.bits,
+            rho=tuple(tuple(row) for row in scaled.tolist()),
+        )
+
+    def verify(self) -> int:
+        """Check every pattern with the reference implementation and return the number of instances.
+
+        A custom utility sees the trace of the compiled run, after its every state was compared with the reference's.
+
+        Raises
+        ------
+        WitnessError
+            If a pattern does not come out.
+        """
+        if type(self.utility) in _MEASURE_OF:
+            return verify(self.witness())
+        if self.thresholds is None or self.rho is None:
+            raise InputError("the set is not shattered: there is nothing to verify")
+        for pattern, rho in enumerate(self.rho):
+            for i, instance in enumerate(self.instances):
+                value = self._measured(instance, rho)
+                if (value > self.thresholds[i]) != bool(pattern >> i & 1):
+                    raise WitnessError(f"pattern {pattern}: {self.utility.name} of instance {i} is {value}")
+        return len(self.instances)
+
+    def _measured(self, instance: Instance, rho: NDArray[np.float64]) -> float:
+        graph, weights, source, goal = instance
+        children = children_of(graph.n, graph.tail.tolist(), graph.head.tolist(), weights.tolist())
+        greedy = self.algorithm == "gbfs"
+        if greedy:
+            expected = gbfs(children, source, goal, rho.tolist())
+        else:
+            expected = astar(children, source, goal, rho.tolist(), self.reopen)
+        run = solve(greedy, *instance, rho, self.reopen, None, None, True)
+        assert run.trace is not None
+        states = [(set(s.open), set(s.closed), dict(s.pointer)) for s in run.trace.states()]
+        if states != [(set(s.open), set(s.closed), s.pointer) for s in expected.states]:
+            raise WitnessError("the compiled run is not the reference's")
+        if not isinstance(self.utility, Custom):
+            raise InputError(f"{self.utility.name} cannot be verified with the reference alone")
+        return min(self.utility.function(instance, run.trace), self.utility.limit)
+
+
+def shattering(
+    instances: InstanceSet | Sequence[Instance],
+    utility: Utility,
+    algorithm: Algorithm = "astar",
+    reopen: bool = True,
+    *,
+    limit: int = 10_000_000,
+    progress: Report | None = None,
+) -> Shattering:
+    """Say whether some instances are shattered by a utility: thresholds and a ρ for each pattern, or the proof.
+
+    Parameters
+    ----------
+    instances, algorithm, reopen, limit, progress
+        As for :func:`rhostar.lab.joint_behaviours`.
+    utility
+        The performance measure. For cost, expansions, insertions and the peak of OPEN no behaviours are kept in
+        memory, only distinct vectors.
+
+    Returns
+    -------
+    Shattering
+        True or false, with `thresholds` and `rho`, or the `vectors` that prove that there are none.
+
+    Raises
+    ------
+    LimitError
+        If there are more joint behaviours than `limit`: nothing is claimed then.
+    InputError
+        As :func:`rhostar.lab.joint_behaviours`.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> instances = rs.lab.theorem5_instances(8).instances
+    >>> answer = rs.lab.shattering(instances, rs.utilities.Cost(10), "gbfs")
+    >>> answer, answer.thresholds.tolist(), answer.verify()
+    (Shattering(4 instances shattered, 16 utility vectors), [2.5, 2.5, 2.5, 2.5], 4)
+    """
+    together = gather(instances)
+    algorithm = require_algorithm(algorithm)
+    if not isinstance(utility, Utility):
+        raise InputError(f"utility must be a Utility, got {utility!r}")
+    limit = arrays.integer(limit, "limit", 1)
+    values, rho, _ = utility_vectors(together, utility, algorithm, reopen, limit=limit, progress=progress)
+    thresholds, which = split(values)
+    found = None if which is None else rho[which]
+    return Shattering(together, algorithm, bool(reopen), utility, values, thresholds, found)
+
+
+def split(values: NDArray[np.float64]) -> tuple[NDArray[np.float64] | None, NDArray[np.int64] | None]:
+    """Return thresholds under which the rows show every pattern, and a row for each; None where there are none."""
+    size = values.shape[1]
+    if size > 40 or len(values) >> size == 0:
+        return None, None
+    levels, ranks = [], np.empty(values.shape, dtype=np.int32)
+    for k in range(size):
+        level, ranks[:, k] = np.unique(values[:, k], return_inverse=True)
+        levels.append(level)
+    status, cuts = _core.shatter(ranks, None)
+    if status != 0:
+        return None, None
+    thresholds = np.array([(level[cut - 1] + level[cut]) / 2 for level, cut in zip(levels, cuts, strict=True)])
+    patterns = (values > thresholds) @ (1 << np.arange(size))
+    shown, first = np.unique(patterns, return_index=True)
+    assert shown.size == 1 << size
+    return thresholds, first

@@ -1,0 +1,161 @@
+"""A shattered set on paper: instances, thresholds and one ρ for each pattern, checked with nothing but the reference.
+
+A set of N instances is shattered where for some thresholds every one of the 2ᴺ patterns "the utility is above
+its threshold here, and not there" occurs under some ρ; the pseudo-dimension is at least N then. Witnesses are
+plain numbers and small JSON files: no compiled code and no symbolic execution is needed to believe them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rhostar import _files as files
+from rhostar.errors import StorageError, WitnessError
+from rhostar.search.reference import Result, astar, children_of, gbfs
+
+_KIND = "rhostar-shattered-set"
+_UTILITIES: dict[str, Callable[[Result], float]] = {
+    "cost": lambda run: run.cost,
+    "expanded": lambda run: run.expanded,
+    "generated": lambda run: run.generated,
+    "reopened": lambda run: run.reopened,
+    "peak_open": lambda run: run.peak_open,
+}
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A shattered set, in plain numbers."""
+
+    n: int
+    goal: int
+    algorithm: str
+    reopen: bool
+    utility: str
+    """"cost", "expanded", "generated", "reopened" or "peak_open"."""
+    sources: tuple[int, ...]
+    arcs: tuple[tuple[tuple[int, int, int], ...], ...]
+    """For each instance its edges: tail, head, weight."""
+    thresholds: tuple[float, ...]
+    bits: int
+    """Values of ρ are multiples of 2^−bits."""
+    rho: tuple[tuple[int, ...], ...]
+    """For each pattern, in units of 2^−bits; bit i of a pattern's number says that instance i is above."""
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    def __repr__(self) -> str:
+        kind = self.algorithm if self.algorithm == "gbfs" or self.reopen else "astar without reopening"
+        return f"Witness({len(self)} instances of {self.n} vertices, {kind}, {self.utility})"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a JSON file; a failed save leaves what was there."""
+        with files.replacing(path) as beside:
+            beside.write_text(self.to_json())
+
+    def to_json(self) -> str:
+        """Return the text of the file: one line per instance and pattern, so that differences can be read."""
+        facts: dict[str, Any] = {"kind": _KIND, "size": len(self)} | asdict(self)
+        lines = []
+        for name, value in facts.items():
+            if name in ("arcs", "rho"):
+                rows = ",\n  ".join(json.dumps(row, separators=(",", ":")) for row in value)
+                lines.append(f'"{name}": [\n  {rows}\n ]')
+            else:
+                lines.append(f'"{name}": {json.dumps(value)}')
+        return "{" + ",\n ".join(lines) + "}\n"
+
+    @classmethod
+    def from_json(cls, text: str, name: str = "the text") -> Witness:
+        """Return the witness of a file's text.
+
+        Raises
+        ------
+        StorageError
+            If it is damaged or not one.
+        """
+        try:
+            facts: Mapping[str, Any] = json.loads(text)
+            if facts["kind"] != _KIND:
+                raise StorageError(f"{name} is no shattered set: its kind is {facts['kind']!r}")
+            return cls(
+                n=int(facts["n"]),
+                goal=int(facts["goal"]),
+                algorithm=str(facts["algorithm"]),
+                reopen=bool(facts["reopen"]),
+                utility=str(facts["utility"]),
+                sources=tuple(int(s) for s in facts["sources"]),
+                arcs=tuple(tuple((int(u), int(v), int(w)) for u, v, w in one) for one in facts["arcs"]),
+                thresholds=tuple(float(x) for x in facts["thresholds"]),
+                bits=int(facts["bits"]),
+                rho=tuple(tuple(int(x) for x in row) for row in facts["rho"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, StorageError):
+                raise
+            raise StorageError(f"{name} is no shattered set: {error!r}") from error
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Witness:
+        """Read a JSON file; see :meth:`from_json`."""
+        try:
+            text = Path(path).read_text()
+        except OSError as error:
+            raise StorageError(f"cannot read {path}: {error}") from error
+        return cls.from_json(text, str(path))
+
+
+def verify(witness: Witness) -> int:
+    """Check a witness with the plain reference implementation and return the number of instances shattered.
+
+    Every run is of :mod:`rhostar.search.reference`; values of ρ and weights are such that no sum rounds.
+
+    Raises
+    ------
+    WitnessError
+        If something is missing, sums could round, or a pattern does not come out, naming the first.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> witness = rs.lab.shattering(rs.lab.theorem5_instances(6).instances, rs.utilities.Cost(9), "gbfs").witness()
+    >>> rs.lab.verify(witness)
+    2
+    """
+    size = len(witness)
+    if witness.utility not in _UTILITIES or witness.algorithm not in ("gbfs", "astar"):
+        raise WitnessError(f"unknown utility {witness.utility!r} or algorithm {witness.algorithm!r}")
+    if not size == len(witness.arcs) == len(witness.thresholds) or len(witness.rho) != 1 << size:
+        raise WitnessError(f"{size} instances need {size} thresholds and {1 << size} ρ, got {len(witness.rho)} ρ")
+    heaviest = max(w for one in witness.arcs for *_, w in one) * witness.n
+    largest = max(abs(x) for row in witness.rho for x in row)
+    if witness.bits < 0 or largest + (heaviest << witness.bits) >= 1 << 52:
+        raise WitnessError("sums of weights and ρ could round")
+    children = []
+    for i, (source, arcs) in enumerate(zip(witness.sources, witness.arcs, strict=True)):
+        inside = all(0 <= v < witness.n for u, c, _ in arcs for v in (u, c)) and 0 <= source < witness.n
+        if not inside or source == witness.goal or any(w < 0 for *_, w in arcs):
+            raise WitnessError(f"instance {i} is none: a vertex or weight is out of range, or it starts at its goal")
+        children.append(children_of(witness.n, *zip(*sorted(arcs), strict=True)))
+    for pattern, row in enumerate(witness.rho):
+        if len(row) != witness.n:
+            raise WitnessError(f"the ρ of pattern {pattern} has {len(row)} values, not {witness.n}")
+        rho = [x / 2.0**witness.bits for x in row]
+        for i, one in enumerate(children):
+            if witness.algorithm == "gbfs":
+                run = gbfs(one, witness.sources[i], witness.goal, rho)
+            else:
+                run = astar(one, witness.sources[i], witness.goal, rho, witness.reopen)
+            value, above = _UTILITIES[witness.utility](run), bool(pattern >> i & 1)
+            if run.status != "solved" or (value > witness.thresholds[i]) != above:
+                raise WitnessError(
+                    f"pattern {pattern}: instance {i} has {witness.utility} {value}, "
+                    f"which should be {'above' if above else 'at most'} {witness.thresholds[i]}"
+                )
+    return size

@@ -1,0 +1,18 @@
+from ._auto import Auto as Auto
+from ._base import Learner as Learner
+from ._base import Scorer as Scorer
+from ._bumps import BumpSearch as BumpSearch
+from ._distances import MeanDistance as MeanDistance
+from ._inconsistency import InconsistencyLP as InconsistencyLP
+from ._landmarks import Landmarks as Landmarks
+from ._linear import LinearFamily as LinearFamily
+from ._online import OnlineInconsistency as OnlineInconsistency
+from ._ranking import SelfImitatedRanking as SelfImitatedRanking
+from ._weights import LowerEnvelope as LowerEnvelope
+from ._weights import MeanWeights as MeanWeights
+from ._weights import PathUse as PathUse
+from ._wrappers import BestOf as BestOf
+from ._wrappers import PerGoal as PerGoal
+from ._wrappers import Quantised as Quantised
+
+__all__: list[str]

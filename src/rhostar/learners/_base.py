@@ -1,0 +1,213 @@
+"""What all learners share: the conventions of scikit-learn, checks of the input, and what a certificate asks for.
+
+A learner is written by giving ``_learn(instances)``, which returns what it learned and sets nothing: an error in
+the middle of it leaves the learner as it was, fitted before or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from rhostar.errors import InputError, InstanceError, NotFittedError
+from rhostar.families import Family, FullTable
+from rhostar.instances import InstanceSet, Provenance, Provenances
+from rhostar.search import solve_many
+from rhostar.utilities import Algorithm, Utility, evaluate
+
+Seed = int | np.random.Generator | None
+
+
+class Learner(BaseEstimator):  # type: ignore[misc]
+    """A way to choose ρ from instances.
+
+    Parameters of every learner stand in its constructor and are left as they are; they are checked by
+    :meth:`fit`. Those that many have: `random_state` (None, an integer or a numpy Generator; equal integers give
+    equal ρ), `n_jobs` (as in joblib; any number gives the same ρ) and `verbose` (0 is silent, 1 shows progress).
+
+    Attributes
+    ----------
+    rho_
+        (n,) the heuristic values, read-only; ρ at the goal is 0 unless the learner says otherwise.
+    goal_
+        The vertex that they lead to.
+    family_
+        The tables that the learner chose among, a :class:`rhostar.families.Family`.
+    trained_on_
+        Which instances it saw, to learn from or to choose by: a :class:`rhostar.families.Provenance`, or
+        :class:`rhostar.families.Provenances` where they are of several origins.
+    lower_
+        Weights w such that ρ is consistent on every instance whose weights are nowhere below w, so that A* is
+        optimal there (U3: ρ_v − ρ_c ≤ w on every edge); None where nothing of the kind is known.
+    """
+
+    algorithm: Literal["astar", "gbfs", "any"] = "any"
+    """What ρ is meant for."""
+    consistency: ClassVar[str] = "Nothing is known of the consistency of ρ."
+    """On which weights ρ is consistent, in words."""
+    least_instances: ClassVar[int] = 1
+    """How many instances a fit needs."""
+    one_goal: ClassVar[bool] = True
+    """Whether all instances must have the same goal."""
+
+    rho_: NDArray[np.float64]
+    goal_: int
+    family_: Family
+    trained_on_: Provenance | Provenances
+    lower_: NDArray[np.float64] | None
+
+    def fit(self, instances: InstanceSet, y: object = None) -> Self:
+        """Learn ρ.
+
+        Parameters
+        ----------
+        instances
+            The training set, with one goal.
+        y
+            Not used; scikit-learn passes it.
+
+        Returns
+        -------
+        Learner
+            Itself.
+
+        Raises
+        ------
+        InstanceError
+            If there are too few instances or their goals differ.
+        InputError
+            If a parameter is not accepted.
+        """
+        self._check_instances(instances)
+        learned = {
+            "goal_": instances.goal,
+            "family_": FullTable(),
+            "trained_on_": Provenance.of(instances),
+            "lower_": None,
+        } | self._learn(instances)
+        if isinstance(learned["rho_"], np.ndarray):
+            learned["rho_"].flags.writeable = False
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)  # an earlier fit may have learned what this one does not
+        for name, value in learned.items():
+            setattr(self, name, value)
+        return self
+
+    def _learn(self, instances: InstanceSet) -> dict[str, Any]:
+        """Return the attributes that a fit sets, "rho_" among them."""
+        raise NotImplementedError
+
+    def rho_for(self, goal: int) -> NDArray[np.float64]:
+        """Return the table for a goal.
+
+        Raises
+        ------
+        InputError
+            If it was not fitted for that goal.
+        """
+        table = self._fitted("rho_")
+        if isinstance(table, Mapping):
+            if goal not in table:
+                raise InputError(f"goal {goal!r} was not among the goals of the training set: {sorted(table)}")
+            return table[goal]
+        if goal != self.goal_:
+            raise InputError(f"goal must be {self.goal_}, which this was fitted for, got {goal!r}")
+        return self.rho_
+
+    def score(self, instances: InstanceSet, y: object = None) -> float:
+        """Return minus the mean number of expansions, with A* (reopening) unless the learner is meant for GBFS.
+
+        Larger is better, as scikit-learn wants it. A run is ended after 100 n expansions and counts as so many.
+        Use :class:`Scorer` for another measure.
+        """
+        rho = self._fitted("rho_")
+        algorithm: Algorithm = "gbfs" if self.algorithm == "gbfs" else "astar"
+        budget = 100 * instances.graph.n
+        runs = solve_many(instances, rho, algorithm=algorithm, budget=budget, n_jobs=getattr(self, "n_jobs", None))
+        return -float(runs.expanded.mean())
+
+    def _fitted(self, name: str) -> Any:
+        if not hasattr(self, name):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet: call fit first")
+        return getattr(self, name)
+
+    def _check_instances(self, instances: InstanceSet) -> None:
+        if not isinstance(instances, InstanceSet):
+            raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
+        name, least = type(self).__name__, self.least_instances
+        if len(instances) < least:
+            raise InstanceError(f"{name} needs at least {least} instance{'s' * (least > 1)}, got {len(instances)}")
+        if self.one_goal and not isinstance(instances.goal, int):
+            i = int(np.argmax(instances.goals != instances.goals[0]))
+            raise InstanceError(
+                f"{name} fits one goal: instance 0 has goal {instances.goals[0]}, instance {i} has goal "
+                f"{instances.goals[i]}; use PerGoal, or instances.by_goal()"
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "rho_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.no_validation = True  # an InstanceSet is no matrix
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+class Scorer:
+    """Judges fitted learners by a utility: for ``GridSearchCV(..., scoring=...)`` and the like.
+
+    Parameters
+    ----------
+    utility
+        What to measure; where lower is better the score is minus its mean.
+    algorithm, reopen, budget
+        As for :func:`rhostar.evaluate`.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(4, 4)
+    >>> weights = np.random.default_rng(0).uniform(1, 2, size=(20, graph.m))
+    >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=15)
+    >>> scorer = rs.learners.Scorer(rs.utilities.Expansions(limit=100), algorithm="gbfs")
+    >>> scorer(rs.learners.MeanDistance().fit(instances), instances)
+    -6.0
+    """
+
+    def __init__(
+        self, utility: Utility, *, algorithm: Algorithm = "astar", reopen: bool = True, budget: int | None = None
+    ) -> None:
+        if not isinstance(utility, Utility):
+            raise InputError(f"utility must be a Utility, got {utility!r}")
+        self.utility, self.algorithm, self.reopen, self.budget = utility, algorithm, reopen, budget
+
+    def __call__(self, learner: Learner, instances: InstanceSet, y: object = None) -> float:
+        """Return the score of a fitted learner on instances; larger is better."""
+        return self.of_table(learner._fitted("rho_"), instances, n_jobs=getattr(learner, "n_jobs", None))
+
+    def of_table(self, rho: Any, instances: InstanceSet, n_jobs: int | None = None) -> float:
+        """Return the score of a table."""
+        options: dict[str, Any] = {"algorithm": self.algorithm, "reopen": self.reopen, "budget": self.budget}
+        mean = evaluate(instances, rho, self.utility, n_jobs=n_jobs, **options).scores[0].mean
+        return mean if self.utility.better == "higher" else -mean
+
+
+def generator(random_state: Seed) -> np.random.Generator:
+    """Return the generator behind a `random_state`."""
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"random_state must be None, an integer that is not negative, or a Generator, got {random_state!r}"
+        ) from None
+
+
+def one_of(value: Any, name: str, accepted: tuple[str, ...]) -> None:
+    """Raise unless a parameter has one of these values."""
+    if value not in accepted:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, accepted))}, got {value!r}")

@@ -1,0 +1,323 @@
+"""ρ by direct minimisation of a utility: try a local change, keep it if the training set gains by it.
+
+The utility is piecewise constant in ρ, so there is no slope to follow. But a local change touches few runs: **a
+run reads ρ at the vertices it generates and nowhere else**, and stays the same, step by step, when ρ changes
+elsewhere. So a bump that is exactly 0 beyond some radius needs only the runs that generated a vertex inside it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar import _arrays as arrays
+from rhostar import _core
+from rhostar._parallel import map_chunks
+from rhostar.errors import InputError
+from rhostar.graph import Graph
+from rhostar.instances import InstanceSet, provenance
+from rhostar.learners._base import Learner, Seed, generator
+from rhostar.learners._objective import Initial, Objective, initial_table, refusal, spread, typical_weight
+from rhostar.learners._progress import progress
+from rhostar.learners._smoothing import step_length
+from rhostar.utilities import Algorithm, Expansions, Utility
+
+_REACH = 3.0
+"""A bump ends at so many widths."""
+
+
+class BumpSearch(Learner):
+    """Adds local bumps to a table as long as the mean utility on the training set falls.
+
+    A bump is a Gaussian around a vertex that some run generated, over the coordinates of the graph, or over the
+    distance to that vertex where there are none; its width and height are drawn log-uniformly, its sign by chance.
+    It is tried on a random part of the training set first. Only runs that it can change are run again.
+
+    Parameters
+    ----------
+    initial
+        The table to start from: a learner, which is cloned and fitted, or an array; None is
+        :class:`MeanDistance`.
+    algorithm, reopen
+        What to run.
+    utility
+        What to lower (or raise, where higher is better); None is the number of expansions.
+    steps
+        How many bumps to try.
+    time_limit
+        Stop after so many seconds, too. Without it, equal seeds give equal tables.
+    screen
+        The share of the training set that a bump is tried on first.
+    heights
+        The least and the largest height of a bump, in standard deviations of the initial table.
+    widths
+        The least and the largest width, in steps from a vertex to its neighbour; None is from 1 to a tenth of
+        the extent of the graph.
+    budget
+        Most expansions of a run; None is 100 n, which greedy search never reaches.
+    random_state, n_jobs, verbose
+        As for every learner.
+
+    Attributes
+    ----------
+    initial_
+        The table it started from.
+    history_
+        (k + 1,) the mean of the utility at the start and after each bump that was kept, lower is better.
+    tried_
+        How many bumps were tried.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(12, 12, neighbours=8)
+    >>> blocked = np.random.default_rng(0).random((60, 12, 12)) < 0.25
+    >>> blocked[:, 0, 0] = blocked[:, -1, -1] = False
+    >>> instances = rs.InstanceSet.from_obstacles(
+    ...     graph, blocked, 0, graph.n - 1, corner_cutting=True, infeasible="drop")
+    >>> learner = rs.learners.BumpSearch(steps=200, random_state=0).fit(instances)
+    >>> bool((np.diff(learner.history_) < 0).all()), learner.history_.size > 1
+    (True, True)
+    """
+
+    consistency = "Nothing is known: ρ is chosen by what the runs do."
+    algorithm: Algorithm
+
+    def __init__(
+        self,
+        initial: Initial = None,
+        *,
+        algorithm: Algorithm = "gbfs",
+        reopen: bool = True,
+        utility: Utility | None = None,
+        steps: int | None = 2000,
+        time_limit: float | None = None,
+        screen: float = 0.2,
+        heights: Sequence[float] = (0.005, 0.5),
+        widths: Sequence[float] | None = None,
+        budget: int | None = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.initial, self.algorithm, self.reopen, self.utility = initial, algorithm, reopen, utility
+        self.steps, self.time_limit, self.screen = steps, time_limit, screen
+        self.heights, self.widths, self.budget = heights, widths, budget
+        self.random_state, self.n_jobs, self.verbose = random_state, n_jobs, verbose
+
+    def _learn(self, instances: InstanceSet) -> dict[str, Any]:
+        steps = None if self.steps is None else arrays.integer(self.steps, "steps", 0)
+        limit = math.inf
+        if self.time_limit is not None:
+            limit = arrays.number(self.time_limit, "time_limit", "a number of seconds", lambda x: 0 <= x < np.inf)
+        elif steps is None:
+            raise InputError("steps and time_limit cannot both be None: the search would never end")
+        share = arrays.number(self.screen, "screen", "above 0 and at most 1", lambda x: 0 < x <= 1)
+        low, high = _range(self.heights, "heights")
+        space = Space(instances)
+        narrow, wide = (1.0, max(2.0, space.extent / 10)) if self.widths is None else _range(self.widths, "widths")
+        rng = generator(self.random_state)
+        objective = Objective(instances, self.utility, self.algorithm, self.reopen, self.budget, self.n_jobs)
+        initial, seen = initial_table(self.initial, instances)
+        unit = spread(initial, instances)
+        trial = Trial(objective, initial)
+        part = max(1, round(share * len(instances)))
+        history, tried = [trial.mean], 0
+        started = time.monotonic()
+        with progress("bumps", steps, self.verbose) as advance:
+            while (steps is None or tried < steps) and time.monotonic() - started < limit:
+                tried += 1
+                centre = trial.vertex(rng)
+                width = math.exp(rng.uniform(math.log(narrow), math.log(wide)))
+                height = math.exp(rng.uniform(math.log(low), math.log(high))) * unit * rng.choice((-1.0, 1.0))
+                screened = rng.permutation(len(instances))[:part]
+                support, bump = space.bump(centre, width)
+                if trial.accept(support, height * bump, screened):
+                    history.append(trial.mean)
+                advance(f"{trial.mean:.6g}")
+        learned = {"rho_": trial.rho, "initial_": initial, "history_": np.array(history), "tried_": tried}
+        return learned | {"trained_on_": provenance(instances, seen)}
+
+
+class Space:
+    """Where the vertices are: coordinates where there are any, else distances under the weights of one instance."""
+
+    def __init__(self, instances: InstanceSet) -> None:
+        self.graph: Graph = instances.graph
+        self.goal = int(instances.goals[0])
+        places = self.graph.coordinates
+        if places is None:
+            self.weights = np.ascontiguousarray(instances.weights[instances.rows[0]])
+            self.step = typical_weight(instances)
+            distance = self.graph._kernel.distances_to(self.weights, self.goal, None)[2]
+            self.extent = float(distance[np.isfinite(distance)].max()) / self.step
+            return
+        self.order = np.argsort(places[:, 0], kind="stable")
+        self.x, self.y = (np.ascontiguousarray(column) for column in places[self.order].T)
+        self.place = np.empty(self.graph.n, dtype=np.int64)
+        self.place[self.order] = np.arange(self.graph.n)
+        self.step = step_length(self.graph)
+        self.extent = float(np.ptp(places, axis=0).max()) / self.step
+
+    def bump(self, centre: int, width: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the vertices of a bump and its values there, 1 at the centre; the goal keeps its value."""
+        radius = _REACH * width * self.step
+        if self.graph.coordinates is None:
+            distance = self.graph._kernel.distances_to(self.weights, centre, None)[2]
+            support = np.flatnonzero(distance <= radius)
+            distance = distance[support]
+        else:
+            at = self.place[centre]
+            first, last = np.searchsorted(self.x, (self.x[at] - radius, self.x[at] + radius), side="left")
+            distance = np.hypot(self.x[first:last] - self.x[at], self.y[first:last] - self.y[at])
+            inside = distance <= radius
+            support, distance = self.order[first:last][inside], distance[inside]
+        kept = support != self.goal
+        return support[kept], np.exp(-0.5 * (distance[kept] / (width * self.step)) ** 2)
+
+
+class Trial:
+    """A table, what every run does with it, and which vertices each run read.
+
+    Parameters
+    ----------
+    objective
+        What is measured, on which instances.
+    rho
+        The table; :meth:`accept` replaces it.
+    """
+
+    def __init__(self, objective: Objective, rho: NDArray[np.float64]) -> None:
+        self.objective, self.rho = objective, rho
+        self.values = objective.values(rho)
+        self.touched = touched(objective, rho, np.arange(len(objective.instances)))
+        self._index()
+        utility = objective.utility
+        # Where only expansions count, a trial can end as soon as it has expanded too many.
+        self.countable = type(utility) is Expansions and (
+            utility.limit >= objective.budget or float(utility.limit).is_integer()
+        )
+        self.most = int(min(objective.budget, utility.limit)) if self.countable else 0
+
+    @property
+    def mean(self) -> float:
+        """The mean of the utility over the training set, lower is better."""
+        return float(self.values.mean())
+
+    def vertex(self, rng: np.random.Generator) -> int:
+        """Return a vertex that a run read, drawn by instance first."""
+        read = self.touched[rng.integers(len(self.touched))]
+        return int(read[rng.integers(read.size)])
+
+    def affected(self, support: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which runs read one of these vertices: no other run changes."""
+        inside = np.zeros(self.rho.size, dtype=bool)
+        inside[support] = True
+        return np.logical_or.reduceat(inside[self._read], self._first)
+
+    def accept(self, support: NDArray[np.int64], change: NDArray[np.float64], screened: NDArray[np.int64]) -> bool:
+        """Add a change where it lowers the sum over the screened instances, and that over all; say whether it did."""
+        rho = self.rho.copy()
+        rho[support] += change
+        affected = self.affected(support)
+        first = np.sort(screened[affected[screened]])
+        new = self._lower(rho, first, 0.0)
+        if new is None:
+            return False
+        gained = math.fsum(self.values[first] - new)
+        affected[first] = False
+        rest = np.flatnonzero(affected)
+        others = self._lower(rho, rest, gained) if rest.size else np.empty(0)
+        if others is None:
+            return False
+        self.values[first], self.values[rest] = new, others
+        self.rho = rho
+        changed = np.concatenate([first, rest])
+        for i, read in zip(changed.tolist(), touched(self.objective, rho, changed), strict=True):
+            self.touched[i] = read
+        self._index()
+        return True
+
+    def _lower(self, rho: NDArray[np.float64], which: NDArray[np.int64], gained: float) -> NDArray[np.float64] | None:
+        """Return the values of some instances if their sum is below what it was plus what was gained, else None."""
+        if which.size == 0:
+            return None
+        if not self.countable:
+            new = self.objective.values(rho, which)
+            return new if math.fsum(np.append(self.values[which] - new, gained)) > 0 else None
+        part = self.objective.instances[which]
+        total = int(self.values[which].sum() + gained)
+        failure, offender, *found = part.graph._kernel.spend(
+            self.objective.greedy,
+            part.weights,
+            part.rows,
+            part.sources,
+            part.goals,
+            rho,
+            self.objective.reopen,
+            self.most,
+            total,
+            None,
+        )
+        if failure:
+            raise refusal(part, found[1].size if found else 0, 0, failure, offender)
+        return found[1].astype(np.float64) if found[0] else None
+
+    def _index(self) -> None:
+        sizes = [read.size for read in self.touched]
+        self._read = np.concatenate(self.touched)
+        self._first = np.cumsum([0, *sizes[:-1]])
+
+
+def touched(objective: Objective, rho: NDArray[np.float64], which: NDArray[np.int64]) -> list[NDArray[np.int32]]:
+    """Return for each of some instances the vertices whose value its run reads; the start is always among them."""
+    parts = map_chunks(
+        _touched,
+        objective.instances[which],
+        n_jobs=objective.n_jobs,
+        greedy=objective.greedy,
+        rho=rho,
+        reopen=objective.reopen,
+        budget=objective.budget,
+    )
+    found: list[NDArray[np.int32]] = []
+    for part in parts:
+        if isinstance(part, Exception):
+            raise part
+        found += part
+    return found
+
+
+def _touched(
+    chunk: InstanceSet,
+    first: int,
+    stop: _core.Stop,
+    *,
+    greedy: bool,
+    rho: NDArray[np.float64],
+    reopen: bool,
+    budget: int,
+) -> list[NDArray[np.int32]] | Exception:
+    failure, offender, *columns = chunk.graph._kernel.touched(
+        greedy, chunk.weights, chunk.rows, chunk.sources, chunk.goals, arrays.aligned(rho), reopen, budget, stop
+    )
+    if failure:
+        return refusal(chunk, first + (columns[0].size if columns else 0), first, failure, offender)
+    ends, vertices = columns
+    return np.split(vertices, ends[:-1])
+
+
+def _range(values: Any, name: str) -> tuple[float, float]:
+    what = "two positive numbers, the least and the largest"
+    try:
+        low, high = (arrays.number(value, name, what, lambda x: 0 < x < np.inf) for value in values)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be {what}, got {values!r}") from None
+    if low > high:
+        raise InputError(f"{name} must be {what}, got {values!r}")
+    return low, high

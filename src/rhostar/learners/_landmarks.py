@@ -1,0 +1,130 @@
+"""ρ for any goal from the distances to and from a few landmarks (ALT: A*, landmarks and the triangle inequality)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar import _arrays as arrays
+from rhostar.instances import InstanceSet
+from rhostar.learners._base import Learner, Seed, generator, one_of
+from rhostar.learners._weights import complete, edge_statistics
+from rhostar.search import distances_to
+
+
+class Landmarks(Learner):
+    """Lower bounds by the triangle inequality, for every goal.
+
+    With w a row of weights that stands for all instances and distances under it, d(v, t) is at least d(l, t) −
+    d(l, v) and d(v, l) − d(t, l) for every landmark l; ρ_v is the largest of these, and 0.
+
+    Parameters
+    ----------
+    k
+        How many landmarks; at most n are taken.
+    selection
+        "farthest" takes each as far as possible from those before, "random" takes them at random.
+    statistic
+        What w is: the "min" of each edge's weights over the training set, their "mean", or a "quantile".
+    quantile
+        Which one, for "quantile".
+    random_state
+        For the first landmark, or for all.
+
+    Attributes
+    ----------
+    landmarks_
+        The vertices chosen.
+    rho_
+        The table for the one goal of the training set, or a mapping where it has several; :meth:`rho_for` gives
+        those of other goals.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(10, 10)
+    >>> weights = np.random.default_rng(0).uniform(1, 1.2, size=(20, graph.m))
+    >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=99)
+    >>> learner = rs.learners.Landmarks(4, random_state=0).fit(instances)
+    >>> learner.landmarks_.size, bool(learner.rho_for(57)[50] > 6)
+    (4, True)
+    """
+
+    algorithm = "astar"
+    consistency = "ρ is consistent, for every goal, on every instance whose weights are nowhere below lower_."
+    one_goal = False
+
+    def __init__(
+        self,
+        k: int = 16,
+        *,
+        selection: Literal["farthest", "random"] = "farthest",
+        statistic: Literal["min", "mean", "quantile"] = "min",
+        quantile: float = 0.1,
+        random_state: Seed = None,
+    ) -> None:
+        self.k, self.selection, self.statistic, self.quantile = k, selection, statistic, quantile
+        self.random_state = random_state
+
+    def _learn(self, instances: InstanceSet) -> dict[str, Any]:
+        one_of(self.selection, "selection", ("farthest", "random"))
+        one_of(self.statistic, "statistic", ("min", "mean", "quantile"))
+        level = arrays.number(self.quantile, "quantile", "between 0 and 1", lambda x: 0 <= x <= 1)
+        graph = instances.graph
+        k = min(arrays.integer(self.k, "k", 1), graph.n)
+        rng = generator(self.random_state)
+        weights = complete(graph, edge_statistics(instances, self.statistic, level).value)
+        turned = graph.reverse()
+        against = weights[turned.edges]
+
+        def distances(v: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            return distances_to(graph, weights, v), distances_to(turned.graph, against, v)
+
+        chosen = rng.permutation(graph.n)[:k].tolist()
+        if self.selection == "farthest":
+            to, away = distances(chosen[0])
+            near = np.full(graph.n, np.inf)
+            chosen = []
+            for _ in range(k):
+                # The vertex drawn first only shows where the far ends are: it is none itself.
+                both = np.where(np.isfinite(to + away), to + away, -1.0)
+                near = np.minimum(near, both)
+                chosen.append(int(np.argmax(near)))
+                if len(chosen) == 1:
+                    near[:] = np.inf
+                to, away = distances(chosen[-1])
+        pairs = [distances(v) for v in chosen]
+        learned = {
+            "landmarks_": np.array(chosen),
+            "to_": np.array([to for to, _ in pairs]),
+            "from_": np.array([away for _, away in pairs]),
+            "lower_": weights,
+        }
+        tables = {int(goal): _table(learned["to_"], learned["from_"], int(goal)) for goal in np.unique(instances.goals)}
+        return learned | {"rho_": next(iter(tables.values())) if len(tables) == 1 else tables}
+
+    def rho_for(self, goal: int) -> NDArray[np.float64]:
+        """Return the table for any goal.
+
+        Raises
+        ------
+        VertexError
+            If it is no vertex.
+        """
+        to = self._fitted("to_")
+        return _table(to, self.from_, arrays.vertex(goal, "goal", to.shape[1]))
+
+    to_: NDArray[np.float64]
+    from_: NDArray[np.float64]
+
+
+def _table(to: NDArray[np.float64], away: NDArray[np.float64], goal: int) -> NDArray[np.float64]:
+    # inf − inf: the landmark says nothing. A bound of +inf: from there the goal cannot be reached, and neither from
+    # any child, so the largest value of all keeps the table consistent.
+    with np.errstate(invalid="ignore"):
+        bounds = np.stack([to - to[:, goal, None], away[:, goal, None] - away])
+    rho = np.fmax(np.fmax.reduce(bounds, axis=(0, 1)), 0.0)
+    reached = np.isfinite(rho)
+    return np.where(reached, rho, rho[reached].max())

@@ -1,0 +1,166 @@
+"""What learners that run their own tables share: the utility they lower, and the table they start from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from rhostar import _arrays as arrays
+from rhostar.errors import InputError, StoppedError
+from rhostar.graph import Graph
+from rhostar.instances import InstanceSet, Provenance, Provenances
+from rhostar.learners._base import Learner, one_of
+from rhostar.learners._distances import MeanDistance
+from rhostar.learners._smoothing import blur
+from rhostar.search import solve_many
+from rhostar.search._run import weight_error
+from rhostar.utilities import Algorithm, Expansions, Utility, evaluate
+
+Initial = Learner | ArrayLike | None
+"""A table to start from, a learner that fits one, or None for mean distances."""
+
+# The core's failures, in its order (best_first.hpp, enum Status).
+_STOPPED, _BAD_WEIGHT = 3, 4
+
+_SNAPSHOTS = 16
+"""So many, evenly spread, say what an edge typically weighs."""
+
+
+class Objective:
+    """The values of a utility on a set, turned so that lower is better.
+
+    Parameters
+    ----------
+    instances
+        The set.
+    utility
+        None is the number of expansions, at most the budget.
+    algorithm, reopen, n_jobs
+        As for :func:`rhostar.solve_many`.
+    budget
+        Most expansions of a run; None is 100 n, which greedy search never reaches.
+    """
+
+    def __init__(
+        self,
+        instances: InstanceSet,
+        utility: Utility | None,
+        algorithm: Algorithm,
+        reopen: bool,
+        budget: int | None,
+        n_jobs: int | None,
+    ) -> None:
+        one_of(algorithm, "algorithm", ("astar", "gbfs"))
+        self.budget = 100 * instances.graph.n if budget is None else arrays.integer(budget, "budget", 1)
+        if utility is not None and not isinstance(utility, Utility):
+            raise InputError(f"utility must be a Utility or None, got {utility!r}")
+        self.instances, self.algorithm, self.reopen, self.n_jobs = instances, algorithm, bool(reopen), n_jobs
+        self.utility = Expansions(float(self.budget)) if utility is None else utility
+        self.optimum: NDArray[np.float64] | None = None
+        if self.utility.needs_optimum:
+            self.optimum = solve_many(instances, np.zeros(instances.graph.n), n_jobs=n_jobs).cost
+
+    @property
+    def greedy(self) -> bool:
+        """Whether the algorithm is greedy search."""
+        return self.algorithm == "gbfs"
+
+    def values(self, rho: NDArray[np.float64], which: NDArray[Any] | slice = slice(None)) -> NDArray[np.float64]:
+        """Return one value per instance, or per instance of `which`: u, or H - u where higher is better."""
+        found = evaluate(
+            self.instances[which],
+            rho,
+            self.utility,
+            algorithm=self.algorithm,
+            reopen=self.reopen,
+            budget=self.budget,
+            optimum=None if self.optimum is None else self.optimum[which],
+            n_jobs=self.n_jobs,
+        )
+        values = found.scores[0].values
+        return values if self.utility.better == "lower" else self.utility.limit - values
+
+    def mean(self, rho: NDArray[np.float64]) -> float:
+        """Return the mean of the values."""
+        return float(self.values(rho).mean())
+
+
+def initial_table(initial: Initial, instances: InstanceSet) -> tuple[NDArray[np.float64], Provenance | Provenances]:
+    """Return a copy of the table given, or of the one that the learner given fits, and which instances were seen."""
+    if initial is None or isinstance(initial, Learner):
+        learner = MeanDistance() if initial is None else clone(initial)
+        table = learner.fit(instances).rho_
+        if not isinstance(table, np.ndarray):
+            raise InputError(f"initial must fit one table, got {learner!r}")
+        return table.copy(), learner.trained_on_
+    return arrays.table(initial, "initial", instances.graph.n).copy(), Provenance.of(instances)
+
+
+def typical_weight(instances: InstanceSet) -> float:
+    """Return the median of the weights that are neither 0 nor infinite, over a few snapshots; 1 where there are none.
+
+    It grows in proportion with the weights.
+    """
+    rows = np.unique(instances.rows)
+    rows = rows[np.unique(np.linspace(0, rows.size - 1, _SNAPSHOTS).astype(int))]
+    weights = instances.weights[rows].astype(np.float64)
+    usable = weights[(weights > 0) & (weights < np.inf)]
+    return float(np.median(usable)) if usable.size else 1.0
+
+
+def spread(rho: NDArray[np.float64], instances: InstanceSet) -> float:
+    """Return the standard deviation of a table over the vertices; for a constant one, that of a table of distances.
+
+    It grows in proportion with the table, or with the weights.
+    """
+    found = float(np.std(rho))
+    return found if found > 0 else typical_weight(instances) * float(np.sqrt(rho.size))
+
+
+def refusal(chunk: InstanceSet, instance: int, first: int, failure: int, offender: int) -> Exception:
+    """Return the error behind a failure of the core at an instance of a chunk."""
+    if failure == _BAD_WEIGHT:
+        row = chunk.rows[instance - first]
+        return weight_error(chunk.graph, chunk.weights[row], offender, f"instance {instance}: weights")
+    if failure == _STOPPED:
+        return StoppedError("stopped")
+    return InputError(f"instance {instance}: the core refused its input (code {failure})")
+
+
+class Blur:
+    """Smooths values over a graph.
+
+    A Gaussian mean on grids; elsewhere each vertex takes over a part of the mean of its neighbours, several times.
+
+    Parameters
+    ----------
+    graph
+        The graph; edges count in both directions.
+    width
+        How far values spread, in edges: the standard deviation, on grids along each axis.
+    """
+
+    def __init__(self, graph: Graph, width: float) -> None:
+        self.graph, self.width = graph, width
+        self.rounds = 0 if graph.shape is not None else int(np.ceil(2 * width * width))
+        if self.rounds == 0:
+            return
+        from scipy.sparse import csr_array
+
+        arcs = csr_array((np.ones(graph.m), graph.head, graph.first_out), shape=(graph.n, graph.n))
+        links = (arcs + arcs.T).tocsr()
+        degree = np.diff(links.indptr)
+        share = width * width / self.rounds
+        links.data[:] = np.repeat(share / np.maximum(degree, 1), degree)
+        self.links, self.kept = links, np.where(degree > 0, 1 - share, 1.0)
+
+    def __call__(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the smoothed values."""
+        if self.graph.shape is not None:
+            return blur(self.graph, values, self.width)
+        for _ in range(self.rounds):
+            values = self.kept * values + self.links @ values
+        return values

@@ -1,0 +1,271 @@
+"""ρ for greedy search (or A*) by imitating its own successes: vertices that led nowhere go up, the path's go down.
+
+A run selects some vertex u that is not on the path it returns while p, the vertex of the path that is next, waits
+in OPEN: had ρ_p been below ρ_u, that expansion would have been saved. Each such pair is a comparison that went the
+wrong way; pushing ρ_u up and ρ_p down is a step of the perceptron on it. Comparisons are counted as whole
+numbers, so that every number of jobs gives the same table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar import _arrays as arrays
+from rhostar import _core
+from rhostar._parallel import map_chunks
+from rhostar.errors import InputError
+from rhostar.instances import InstanceSet, Provenance, provenance
+from rhostar.learners._base import Learner, Seed, generator
+from rhostar.learners._objective import Blur, Initial, Objective, initial_table, refusal, spread
+from rhostar.learners._progress import progress
+from rhostar.learners._wrappers import hold_out
+from rhostar.utilities import Algorithm, Utility
+
+
+class SelfImitatedRanking(Learner):
+    """Runs the search with the table it has, and makes it prefer the path it found to all it tried in vain.
+
+    Each iteration runs a batch of the training set, counts for every vertex how often it waited on the path less
+    how often it was in the way, divides by the size of the batch, clips, and takes a step of Adagrad, smoothed
+    over the graph; steps fall linearly to 0 within a round. There is a round for each first step and each width of
+    the smoothing, each from the initial table, and the best of all tables met is kept, the initial one among
+    them: the result is never worse than it on what it is judged on. Which step is right differs widely: traps are
+    left behind by large ones alone, and fine tables are spoilt by them.
+
+    Parameters
+    ----------
+    initial
+        The table to start from: a learner, which is cloned and fitted, or an array; None is
+        :class:`MeanDistance`. If its values are too coarse to begin with, so is what is learned: where there are
+        several candidates, :class:`BestOf` tells.
+    algorithm, reopen
+        What to run: "gbfs" with scores ρ, or "astar" with scores g + ρ.
+    utility
+        What decides which table is best; None is the number of expansions. With A*, one that looks at the
+        cost as well keeps the answers good.
+    validation
+        What tables are judged on: None is the training set, a number the share of it that is held out (by
+        snapshots), else a set of instances.
+    steps
+        The first step of a round, one or several, in standard deviations of the initial table: tables learned from
+        weights a thousand times as large are a thousand times as large.
+    blurs
+        How far a step spreads over the graph, one or several, in edges; 0 is not at all.
+    iterations
+        Per round.
+    batch
+        Instances per iteration.
+    clip
+        Largest push of a vertex, in comparisons per instance.
+    damping
+        What Adagrad's sums of squares begin with: vertices that are pushed less often than its root per instance
+        take smaller steps.
+    every
+        How many iterations lie between two judgements.
+    screen
+        A table is judged on so many instances first, the same for all tables, and on the others only where it beats
+        the best one there; None judges on all at once.
+    budget
+        Most expansions of a run; None is 100 n, which greedy search never reaches.
+    random_state, n_jobs, verbose
+        As for every learner.
+
+    Attributes
+    ----------
+    initial_
+        The table it started from.
+    history_
+        (k,) the mean of the utility at every judgement, the initial table first, lower is better; where there are
+        more instances than `screen`, the mean over those that come first.
+    best_
+        The mean at the table that was kept, over all instances it is judged on.
+    round_
+        (step, blur) of the round that found it; None where it is the initial table.
+    judged_on_
+        The instances it was chosen on, a :class:`rhostar.families.Provenance`.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(12, 12, neighbours=8)
+    >>> blocked = np.random.default_rng(0).random((60, 12, 12)) < 0.25
+    >>> blocked[:, 0, 0] = blocked[:, -1, -1] = False
+    >>> instances = rs.InstanceSet.from_obstacles(
+    ...     graph, blocked, 0, graph.n - 1, corner_cutting=True, infeasible="drop")
+    >>> learner = rs.learners.SelfImitatedRanking(random_state=0).fit(instances)
+    >>> bool(learner.best_ < learner.history_[0])
+    True
+    """
+
+    consistency = "Nothing is known: ρ is made for the order of vertices, not for costs."
+    algorithm: Algorithm
+
+    def __init__(
+        self,
+        initial: Initial = None,
+        *,
+        algorithm: Algorithm = "gbfs",
+        reopen: bool = True,
+        utility: Utility | None = None,
+        validation: float | InstanceSet | None = None,
+        steps: float | Sequence[float] = (1.0, 0.4, 0.15, 0.05),
+        blurs: float | Sequence[float] = (0.0, 1.0, 2.0, 4.0),
+        iterations: int = 100,
+        batch: int = 50,
+        clip: float = 20.0,
+        damping: float = 0.01,
+        every: int = 4,
+        screen: int | None = 200,
+        budget: int | None = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.initial, self.algorithm, self.reopen, self.utility = initial, algorithm, reopen, utility
+        self.validation, self.steps, self.iterations, self.batch = validation, steps, iterations, batch
+        self.blurs, self.clip, self.damping, self.every = blurs, clip, damping, every
+        self.screen, self.budget, self.random_state = screen, budget, random_state
+        self.n_jobs, self.verbose = n_jobs, verbose
+
+    def _learn(self, instances: InstanceSet) -> dict[str, Any]:
+        steps = _numbers(self.steps, "steps", "positive and finite", lambda x: 0 < x < np.inf)
+        widths = _numbers(self.blurs, "blurs", "finite and not negative", lambda x: 0 <= x < np.inf)
+        iterations, every = arrays.integer(self.iterations, "iterations", 1), arrays.integer(self.every, "every", 1)
+        batch = arrays.integer(self.batch, "batch", 1)
+        screen = None if self.screen is None else arrays.integer(self.screen, "screen", 1)
+        clip, damping = (
+            arrays.number(value, name, "positive and finite", lambda x: 0 < x < np.inf)
+            for value, name in ((self.clip, "clip"), (self.damping, "damping"))
+        )
+        rng = generator(self.random_state)
+        train, judged = instances, instances
+        if self.validation is not None:
+            train, judged = hold_out(instances, self.validation, rng)
+        if judged.graph is not train.graph and judged.graph != train.graph:
+            raise InputError("validation must be on the graph of the training set")
+        objective = Objective(judged, self.utility, self.algorithm, self.reopen, self.budget, self.n_jobs)
+        initial, seen = initial_table(self.initial, train)
+        best = initial
+        unit = spread(initial, train)
+        goal = int(train.goals[0])
+        judge = _Judge(objective, best, screen, rng)
+        found_by = None
+        rounds = [(step, width) for width in widths for step in steps]
+        with progress("ranking", len(rounds) * iterations, self.verbose) as advance:
+            for step, width in rounds:
+                blur = Blur(train.graph, width)
+                rho, squares = initial.copy(), np.full(initial.size, damping)
+                for i in range(iterations):
+                    chosen = rng.permutation(len(train))[:batch]
+                    pushes = comparisons(train[chosen], rho, objective) / chosen.size
+                    np.clip(pushes, -clip, clip, out=pushes)
+                    squares += pushes * pushes
+                    change = blur(pushes / np.sqrt(squares))
+                    change[goal] = 0.0
+                    rho -= step * unit * (1 - i / iterations) * change
+                    if ((i + 1) % every == 0 or i + 1 == iterations) and judge.prefers(rho):
+                        best, found_by = rho.copy(), (step, width)
+                    advance(f"{judge.least:.6g}")
+        return {
+            "rho_": best,
+            "initial_": initial,
+            "history_": np.array(judge.history),
+            "best_": judge.least,
+            "round_": found_by,
+            "judged_on_": Provenance.of(judged),
+            "trained_on_": provenance(instances, judged, seen),
+        }
+
+
+class _Judge:
+    """The least mean so far; tables are compared on a part of the instances first, which never decides alone."""
+
+    def __init__(
+        self, objective: Objective, rho: NDArray[np.float64], screen: int | None, rng: np.random.Generator
+    ) -> None:
+        self.objective, count = objective, len(objective.instances)
+        self.part: slice | NDArray[np.int64] = slice(None)
+        if screen is not None and screen < count:
+            self.part = np.sort(rng.permutation(count)[:screen])
+        self.first, self.least = np.inf, np.inf
+        self.history: list[float] = []
+        self.prefers(rho)
+
+    def prefers(self, rho: NDArray[np.float64]) -> bool:
+        """Return whether a table is better than all before."""
+        first = float(self.objective.values(rho, self.part).mean())
+        self.history.append(first)
+        if not first < self.first:
+            return False
+        mean = first if isinstance(self.part, slice) else self.objective.mean(rho)
+        if not mean < self.least:
+            return False
+        self.first, self.least = first, mean
+        return True
+
+
+def comparisons(instances: InstanceSet, rho: NDArray[np.float64], objective: Objective) -> NDArray[np.int64]:
+    """Return for each vertex how often it waited on a path less how often it was in the way, over all instances.
+
+    The goal's count is left at 0. Runs that find no path within the budget are left out.
+    """
+    parts = map_chunks(
+        _count,
+        instances,
+        n_jobs=objective.n_jobs,
+        greedy=objective.greedy,
+        rho=rho,
+        reopen=objective.reopen,
+        budget=objective.budget,
+    )
+    total = np.zeros(instances.graph.n, dtype=np.int64)
+    for part in parts:  # in order, so that the first offending instance is named whatever the number of jobs
+        if isinstance(part, Exception):
+            raise part
+        total += part
+    return total
+
+
+def _count(
+    chunk: InstanceSet,
+    first: int,
+    stop: _core.Stop,
+    *,
+    greedy: bool,
+    rho: NDArray[np.float64],
+    reopen: bool,
+    budget: int,
+) -> NDArray[np.int64] | Exception:
+    failure, offender, *columns = chunk.graph._kernel.rank(
+        greedy,
+        chunk.weights,
+        chunk.rows,
+        chunk.sources,
+        chunk.goals,
+        arrays.aligned(rho),
+        reopen,
+        budget,
+        None,
+        None,
+        stop,
+    )
+    if not failure:
+        return columns[-1]
+    return refusal(chunk, first + (columns[0].size if columns else 0), first, failure, offender)
+
+
+def _numbers(values: Any, name: str, what: str, accepted: Callable[[float], bool]) -> list[float]:
+    """Return one number or several as a list."""
+    given = [values] if isinstance(values, Real) else values
+    try:
+        found = [arrays.number(value, f"{name}[{k}]", what, accepted) for k, value in enumerate(given)]
+    except TypeError:
+        raise InputError(f"{name} must be a number or a sequence of numbers, got {values!r}") from None
+    if not found:
+        raise InputError(f"{name} must hold at least one number")
+    return found

@@ -1,0 +1,260 @@
+"""ρ as exact distances under one row of weights that stands for all (Example 2 of the paper)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rhostar import _arrays as arrays
+from rhostar.errors import WeightError
+from rhostar.graph import Graph
+from rhostar.instances import InstanceSet
+from rhostar.learners import _labels as labels
+from rhostar.learners._base import Learner, one_of
+from rhostar.learners._distances import fill, finite_quantile
+from rhostar.learners._smoothing import blur
+from rhostar.search import distances_to, solve_many
+
+_BLOCK = 2**22
+"""Weights looked at in one go."""
+
+
+class MeanWeights(Learner):
+    """Distances under an estimate of each edge's weight (Example 2 of the paper).
+
+    The estimate is a statistic of the weights of an edge where it is present, times
+    ``1 + penalty * (share of the instances in which it is absent)``. An edge that is never present has its length,
+    or the distance between its ends, at the median cost of a unit; without either it is left out.
+
+    Parameters
+    ----------
+    statistic
+        "mean", "median", "min" or "quantile" of the weights.
+    quantile
+        Which one, for "quantile".
+    penalty
+        How much dearer an edge is that is always absent; without absent edges it does nothing.
+    blur
+        Standard deviation of a Gaussian mean of the share absent, in steps; 0 for none. It needs coordinates.
+
+    Attributes
+    ----------
+    weights_
+        (m,) the estimate.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.from_edges(3, tail=[0, 1], head=[1, 2])
+    >>> instances = rs.InstanceSet(graph, [[1.0, 2.0], [np.inf, 4.0]], sources=1, goal=2)
+    >>> rs.learners.MeanWeights(penalty=10).fit(instances).rho_.tolist()
+    [9.0, 3.0, 0.0]
+    """
+
+    consistency = "ρ is consistent on every instance whose weights are nowhere below the estimate, which is lower_."
+
+    def __init__(
+        self,
+        statistic: Literal["mean", "median", "min", "quantile"] = "mean",
+        *,
+        quantile: float = 0.5,
+        penalty: float = 10.0,
+        blur: float = 0.0,
+    ) -> None:
+        self.statistic, self.quantile, self.penalty, self.blur = statistic, quantile, penalty, blur
+
+    def _learn(self, instances: InstanceSet) -> dict[str, Any]:
+        one_of(self.statistic, "statistic", ("mean", "median", "min", "quantile"))
+        level = arrays.number(self.quantile, "quantile", "between 0 and 1", lambda x: 0 <= x <= 1)
+        penalty = arrays.number(self.penalty, "penalty", "finite and not negative", lambda x: 0 <= x < np.inf)
+        graph = instances.graph
+        level = 0.5 if self.statistic == "median" else level
+        found = edge_statistics(instances, "quantile" if self.statistic == "median" else self.statistic, level)
+        absent = 1.0 - found.present
+        if self.blur != 0:
+            absent = _over_edges(graph, blur(graph, _over_vertices(graph, absent), self.blur))
+        weights = complete(graph, found.value) * (1.0 + penalty * absent)
+        goal = int(instances.goals[0])
+        whole = bool(np.isfinite(distances_to(graph, weights, goal)).all())  # values made up keep no promise
+        rho = distances_under(graph, weights, goal)
+        return {"weights_": weights, "rho_": rho, "lower_": weights if whole else None}
+
+
+class PathUse(Learner):
+    """Distances where an edge is the cheaper, the more often optimal paths pass it.
+
+    A step costs its length times 1/(epsilon + use), where use is the share of the training instances whose optimal
+    path passes a vertex, divided by the largest such share elsewhere than at the goal.
+
+    Parameters
+    ----------
+    epsilon
+        What keeps the cost of vertices finite that no path passes.
+    blur
+        Standard deviation of a Gaussian mean of the use, in steps; 0 for none. It needs coordinates.
+    n_jobs
+        As in joblib.
+
+    Attributes
+    ----------
+    use_
+        (n,) how many paths passed each vertex.
+    weights_
+        (m,) what the edges cost.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.from_edges(4, tail=[0, 0, 1, 2], head=[1, 2, 3, 3])
+    >>> instances = rs.InstanceSet(graph, [[1.0, 2.0, 1.0, 2.0]], sources=0, goal=3)
+    >>> learner = rs.learners.PathUse(epsilon=0.25).fit(instances)
+    >>> learner.use_.tolist(), learner.rho_.round(2).tolist()
+    ([1, 1, 0, 1], [1.6, 0.8, 4.8, 0.0])
+    """
+
+    algorithm = "gbfs"
+    consistency = "ρ is not on the scale of the weights: it orders vertices, and is consistent on no known weights."
+
+    def __init__(self, epsilon: float = 0.1, *, blur: float = 0.0, n_jobs: int | None = None) -> None:
+        self.epsilon, self.blur, self.n_jobs = epsilon, blur, n_jobs
+
+    def _learn(self, instances: InstanceSet) -> dict[str, Any]:
+        epsilon = arrays.number(self.epsilon, "epsilon", "positive and finite", lambda x: 0 < x < np.inf)
+        graph = instances.graph
+        found = edge_statistics(instances, "min", 0.0)
+        paths = solve_many(instances, _straight(graph, found.value, int(instances.goals[0])), n_jobs=self.n_jobs).path
+        use = np.bincount(paths.vertices, minlength=graph.n)
+        share = blur(graph, use / max(1, len(instances)), self.blur)
+        away = np.delete(share, instances.goals[0])
+        share = share / max(float(away.max(initial=0.0)), 1e-300)
+        dear = 1.0 / (epsilon + np.minimum(share, 1.0))
+        length = complete(graph, found.value) if graph.length is None else graph.length
+        weights = length * _over_edges(graph, dear)
+        return {"use_": use, "weights_": weights, "rho_": distances_under(graph, weights, int(instances.goals[0]))}
+
+
+class LowerEnvelope(Learner):
+    """Distances under weights that no instance goes below: A* stays optimal (U3).
+
+    Parameters
+    ----------
+    lo
+        (m,) weights that bound those of every instance from below, inf for edges that are never present; None
+        takes the least weights of the training set, below which later instances may go.
+
+    Raises
+    ------
+    WeightError
+        By ``fit``, if a training instance goes below `lo`.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(8, 8)
+    >>> weights = np.random.default_rng(0).uniform(1, 2, size=(30, graph.m))
+    >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=63)
+    >>> learner = rs.learners.LowerEnvelope(lo=np.ones(graph.m)).fit(instances)
+    >>> print(rs.evaluate(instances, learner.rho_, rs.utilities.Suboptimality(10)).scores[0].mean)
+    0.0
+    """
+
+    algorithm = "astar"
+    consistency = "ρ is consistent on every instance whose weights are nowhere below lower_: A* is optimal there."
+
+    def __init__(self, lo: ArrayLike | None = None) -> None:
+        self.lo = lo
+
+    def _learn(self, instances: InstanceSet) -> dict[str, Any]:
+        graph = instances.graph
+        least = edge_statistics(instances, "min", 0.0).value
+        lower = least
+        if self.lo is not None:
+            lower = arrays.weight_row(self.lo, "lo", graph.m).astype(np.float64)
+            below = ~(least >= lower)
+            if below.any():
+                e = int(np.argmax(below))
+                raise WeightError(
+                    f"lo[{e}] (edge {graph.tail[e]} -> {graph.head[e]}) is {lower[e]}, but a training instance has "
+                    f"{least[e]} there"
+                )
+        rho = distances_to(graph, lower, int(instances.goals[0]))
+        # From where the goal is never reached any value will do that is nowhere below another: ρ_v − ρ_c ≤ w stays.
+        known = np.isfinite(rho)
+        return {"rho_": np.where(known, rho, rho[known].max()), "lower_": arrays.frozen(lower)}
+
+
+class EdgeStatistics(NamedTuple):
+    """What became of each edge over the instances."""
+
+    value: NDArray[np.float64]
+    """The statistic of its weights where it is present; inf where it never is."""
+    present: NDArray[np.float64]
+    """The share of the instances in which it is."""
+
+
+def edge_statistics(instances: InstanceSet, statistic: str, level: float) -> EdgeStatistics:
+    """Return "mean", "min" or "quantile" of each edge's finite weights over the instances."""
+    distinct = labels.snapshots(instances)
+    rows, times = distinct.instances.rows, distinct.times
+    m, total = instances.graph.m, int(times.sum())
+    value, present = np.empty(m), np.empty(m)
+    step = max(1, _BLOCK // rows.size)
+    for begin in range(0, m, step):
+        part = instances.weights[rows, begin : begin + step].astype(np.float64)
+        finite = part < np.inf
+        count = finite.sum(axis=0) if total == rows.size else (finite * times[:, None]).sum(axis=0)
+        if statistic == "mean":
+            part[~finite] = 0.0
+            summed = part.sum(axis=0) if total == rows.size else (part * times[:, None]).sum(axis=0)
+            found = np.divide(summed, count, out=np.full(summed.size, np.inf), where=count > 0)
+        elif statistic == "min":
+            found = part.min(axis=0)
+        else:
+            found = finite_quantile(part, times, level)
+        value[begin : begin + step], present[begin : begin + step] = found, count / total
+    return EdgeStatistics(value, present)
+
+
+def complete(graph: Graph, value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the values with those of edges that were never present made up from lengths or coordinates."""
+    known = value < np.inf
+    if known.all() or not known.any():
+        return value
+    length = graph.length
+    if length is None and graph.coordinates is not None:
+        length = np.linalg.norm(graph.coordinates[graph.tail] - graph.coordinates[graph.head], axis=1)
+    if length is None or not (known & (length > 0)).any():
+        return value
+    unit = np.median(value[known & (length > 0)] / length[known & (length > 0)])
+    return np.where(known, value, length * unit)
+
+
+def distances_under(graph: Graph, weights: NDArray[np.float64], goal: int) -> NDArray[np.float64]:
+    """Return the distances to the goal, filled in where there is no path."""
+    rho = distances_to(graph, weights, goal)
+    return fill(graph, weights, rho, np.isfinite(rho))
+
+
+def _straight(graph: Graph, least: NDArray[np.float64], goal: int) -> NDArray[np.float64]:
+    """Return a consistent table: straight-line distances at the least cost of a unit; zeros without coordinates."""
+    if graph.coordinates is None:
+        return np.zeros(graph.n)
+    along = np.linalg.norm(graph.coordinates[graph.tail] - graph.coordinates[graph.head], axis=1)
+    usable = (along > 0) & (least < np.inf)
+    unit = (least[usable] / along[usable]).min() if usable.any() else 0.0
+    # A hair less, so that rounding does not make it overestimate.
+    return np.linalg.norm(graph.coordinates - graph.coordinates[goal], axis=1) * unit * (1 - 1e-12)
+
+
+def _over_vertices(graph: Graph, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean over the edges at each vertex."""
+    total = np.bincount(graph.tail, values, graph.n) + np.bincount(graph.head, values, graph.n)
+    degree = np.bincount(graph.tail, minlength=graph.n) + np.bincount(graph.head, minlength=graph.n)
+    return total / np.maximum(degree, 1)
+
+
+def _over_edges(graph: Graph, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean over the ends of each edge."""
+    return (values[graph.tail] + values[graph.head]) / 2

@@ -1,0 +1,252 @@
+"""Learners made from a learner: one table for each goal, tables of few levels, the best of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from rhostar import _arrays as arrays
+from rhostar import families
+from rhostar.errors import InputError, InstanceError
+from rhostar.families import FullTable
+from rhostar.instances import InstanceSet, provenance
+from rhostar.learners._base import Learner, Scorer, Seed, generator
+from rhostar.learners._distances import MeanDistance
+from rhostar.utilities import Algorithm, Expansions, Utility
+
+
+class _Wrapper(Learner):
+    """A learner around another, meant for what that one is meant for."""
+
+    learner: Learner | None
+
+    @property
+    def algorithm(self) -> Literal["astar", "gbfs", "any"]:  # type: ignore[override]
+        """What the learner inside is meant for."""
+        return self._inner().algorithm
+
+    def _inner(self) -> Learner:
+        if self.learner is None:
+            return MeanDistance()
+        if not isinstance(self.learner, Learner):
+            raise InputError(f"learner must be a Learner, got {self.learner!r}")
+        return self.learner
+
+
+class PerGoal(_Wrapper):
+    """One fit for each goal that occurs.
+
+    Parameters
+    ----------
+    learner
+        What to fit for each goal; it is cloned. None is :class:`MeanDistance`.
+
+    Attributes
+    ----------
+    rho_
+        A mapping from goals to tables: every function that takes ρ takes it.
+    learners_
+        A mapping from goals to fitted learners.
+    goal_
+        The goals, in order.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(3, 3)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 1, 2], goal=[8, 8, 6])
+    >>> learner = rs.learners.PerGoal(rs.learners.MeanDistance()).fit(instances)
+    >>> learner.goal_.tolist(), learner.rho_for(6)[:3].tolist()
+    ([6, 8], [2.0, 3.0, 4.0])
+    >>> rs.solve_many(instances, learner.rho_).cost.tolist()
+    [4.0, 3.0, 4.0]
+    """
+
+    consistency = "That of the learner inside, for each goal by itself."
+    one_goal = False
+
+    def __init__(self, learner: Learner | None = None) -> None:
+        self.learner = learner
+
+    def _learn(self, instances: InstanceSet) -> dict[str, Any]:
+        fitted = {}
+        for goal, part in instances.by_goal().items():
+            try:
+                fitted[goal] = clone(self._inner()).fit(part)
+            except InstanceError as error:
+                raise InstanceError(f"goal {goal}: {error}") from error
+        tables = {goal: learner.rho_ for goal, learner in fitted.items()}
+        seen = provenance(instances, *(learner.trained_on_ for learner in fitted.values()))
+        return {"rho_": tables, "learners_": fitted, "goal_": np.array(sorted(fitted)), "trained_on_": seen}
+
+
+class Quantised(_Wrapper):
+    """Rounds the ρ of a learner to few levels, which buys a far better certificate for every ρ at once (row Q).
+
+    Parameters
+    ----------
+    learner
+        Whose ρ to round; it is cloned. None is :class:`MeanDistance`.
+    bits
+        2 to the power of this is the number of levels, evenly spaced.
+    low, high
+        The least and the largest level, fixed beforehand. A `high` of None takes the largest value of ρ: the
+        levels then depend on the training set, the family says so, and a certificate for every ρ needs others.
+    levels
+        The levels themselves, in place of `bits`, `low` and `high`.
+
+    Attributes
+    ----------
+    learner_
+        The learner inside, fitted.
+    family_
+        :class:`rhostar.families.Quantised`.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(1, 6)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=0, goal=5)
+    >>> rs.learners.Quantised(bits=1, low=0, high=4).fit(instances).rho_.tolist()
+    [4.0, 4.0, 4.0, 0.0, 0.0, 0.0]
+    """
+
+    consistency = "Rounding may break what the learner inside keeps: nothing is known."
+
+    def __init__(
+        self,
+        learner: Learner | None = None,
+        *,
+        bits: int = 8,
+        low: float = 0.0,
+        high: float | None = None,
+        levels: ArrayLike | None = None,
+    ) -> None:
+        self.learner, self.bits, self.low, self.high, self.levels = learner, bits, low, high, levels
+
+    def _learn(self, instances: InstanceSet) -> dict[str, Any]:
+        levels = None if self.levels is None else np.asarray(self.levels, dtype=np.float64)
+        bits = arrays.integer(self.bits, "bits", 1, 32)
+        low = arrays.number(self.low, "low", "finite", lambda x: bool(np.isfinite(x)))
+        high = self.high
+        if high is not None:
+            high = arrays.number(high, "high", f"finite and above low ({low})", lambda x: low < x < np.inf)
+        inner = clone(self._inner()).fit(instances)
+        if not isinstance(inner.rho_, np.ndarray):
+            raise InputError("learner must fit one table; put Quantised inside PerGoal, not around it")
+        # The family fixes ρ at the goal; a constant taken off all of ρ changes no run.
+        rho = inner.rho_ - inner.rho_[inner.goal_]
+        seen = inner.family_.built_from
+        if levels is None:
+            if high is None:
+                high = max(float(rho.max()), np.nextafter(low, np.inf))
+                seen = provenance(inner.trained_on_, *seen).parts
+            levels = np.linspace(low, high, 2**bits)
+        family = families.Quantised(levels=levels, goal=inner.goal_, built_from=seen)
+        learned = {"rho_": family.nearest(rho), "family_": family, "learner_": inner}
+        return learned | {"trained_on_": inner.trained_on_}
+
+
+class BestOf(Learner):
+    """Fits several learners and keeps the one that does best on instances held out.
+
+    Parameters
+    ----------
+    learners
+        Learners to clone and fit; None is :class:`MeanDistance` with its three statistics.
+    utility
+        What decides, lower or higher as the utility says; None is the number of expansions.
+    algorithm
+        What to run: "astar" (with reopening) or "gbfs".
+    validation
+        The share of the training set that is held out (by snapshots), or a set of its own.
+    refit
+        Whether the winner is fitted again on the whole training set.
+    random_state
+        Decides which instances are held out.
+    n_jobs
+        For running the tables on what is held out.
+
+    Attributes
+    ----------
+    learner_
+        The winner, fitted.
+    scores_
+        The score of each learner, larger is better, in the order given.
+    best_index_
+        Which of them won.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(6, 6)
+    >>> weights = np.random.default_rng(0).uniform(1, 3, size=(60, graph.m))
+    >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=35)
+    >>> best = rs.learners.BestOf([rs.learners.MeanDistance(s) for s in ("min", "mean")], random_state=0)
+    >>> best.fit(instances).learner_
+    MeanDistance()
+    """
+
+    consistency = "That of the winner."
+    least_instances = 2
+    algorithm: Algorithm
+
+    def __init__(
+        self,
+        learners: Sequence[Learner] | None = None,
+        *,
+        utility: Utility | None = None,
+        algorithm: Algorithm = "astar",
+        validation: float | InstanceSet = 0.25,
+        refit: bool = True,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.learners, self.utility, self.algorithm, self.validation = learners, utility, algorithm, validation
+        self.refit, self.random_state, self.n_jobs = refit, random_state, n_jobs
+
+    def _learn(self, instances: InstanceSet) -> dict[str, Any]:
+        learners = self.learners
+        if learners is None:
+            learners = [MeanDistance(statistic) for statistic in ("mean", "median", "min")]
+        for k, learner in enumerate(learners):
+            if not isinstance(learner, Learner):
+                raise InputError(f"learners[{k}] must be a Learner, got {learner!r}")
+        if not learners:
+            raise InputError("learners must hold at least one learner")
+        train, held_out = hold_out(instances, self.validation, self.random_state)
+        limit = 100 * instances.graph.n
+        scorer = Scorer(self.utility or Expansions(limit), algorithm=self.algorithm, budget=limit)
+        fitted = [clone(learner).fit(train) for learner in learners]
+        scores = [scorer.of_table(learner.rho_, held_out, self.n_jobs) for learner in fitted]
+        best = int(np.argmax(scores))
+        winner = fitted[best]
+        if self.refit and train is not instances:
+            winner = clone(learners[best]).fit(instances)
+        learned = {"learner_": winner, "scores_": np.array(scores), "best_index_": best}
+        seen = provenance(instances, held_out, *(learner.trained_on_ for learner in fitted))
+        family = winner.family_
+        if not isinstance(family, FullTable):  # which of the families it is was decided by looking at all of these
+            family = replace(family, built_from=provenance(seen, *family.built_from).parts)
+        return learned | {"rho_": winner.rho_, "family_": family, "lower_": winner.lower_, "trained_on_": seen}
+
+
+def hold_out(
+    instances: InstanceSet, validation: float | InstanceSet, random_state: Seed
+) -> tuple[InstanceSet, InstanceSet]:
+    """Return what to train on and what to judge on: a share held out, whole snapshots at a time, or a set given."""
+    if isinstance(validation, InstanceSet):
+        if len(validation) == 0:
+            raise InstanceError("validation must hold at least one instance")
+        return instances, validation
+    share = arrays.number(validation, "validation", "between 0 and 1, or an InstanceSet", lambda x: 0 < x < 1)
+    groups = np.unique(instances.rows).size
+    if groups < 2:
+        raise InstanceError("to hold out a part of the training set it needs at least 2 snapshots, got 1")
+    first = min(max(round((1 - share) * groups), 1), groups - 1)
+    return instances.split(first / groups, generator(random_state), groups=instances.rows)

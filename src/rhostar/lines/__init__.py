@@ -1,0 +1,5 @@
+"""How a run changes along a line of heuristics ρ = base + θ · direction: exact pieces, and means over instances."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

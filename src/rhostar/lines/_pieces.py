@@ -1,0 +1,284 @@
+"""The exact pieces of a run along a line ρ(θ) = base + θ · direction.
+
+A run depends on θ through its selections alone: which vertex of OPEN has the least score. Each comparison of two
+scores is linear in θ, so the whole run (OPEN, CLOSED, pointers, path, counts) is the same on an interval around
+any θ, whose ends belong to it or not by the tie rule; an interval may be a single point. This module finds all of
+them from left to right: run at a place, keep track of the first place beyond at which a selection changes, and
+run again right there. Places are points of the line or infinitely close to one, so nothing between two pieces is
+ever stepped over.
+
+All comparisons are exact, for the numbers of :mod:`rhostar.lines._line`: integers, dyadic fractions and most
+floats as they are, others after rounding to a fine unit, which the result reports. The compiled searches add floats
+and round; on integers and short dyadic numbers they agree with the exact run. On others they may differ close to
+a breakpoint, and where exact scores tie along the whole line while their float sums do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rhostar import _arrays as arrays
+from rhostar import _core
+from rhostar.errors import InputError, LimitError, StoppedError
+from rhostar.graph import Graph
+from rhostar.instances import Instance, InstanceSet
+from rhostar.instances import _snapshots as snapshots
+from rhostar.lines._intervals import Interval, Intervals, fraction
+from rhostar.lines._line import Line, Snap, Snapshot, exact_line
+from rhostar.search import Rho, Run, Runs, Trace
+from rhostar.search._outcome import STATUSES, Paths
+from rhostar.search._run import _budget, _require_graph, _tables
+
+Theta = int | float | Fraction
+"""A value on the line; floats are taken as the fractions that they are."""
+
+LIMIT = 1_000_000
+"""Most pieces of one instance, unless told otherwise."""
+
+_STOPPED = 3
+
+
+class Piece(NamedTuple):
+    """One piece: an interval of θ and the run that all of it has."""
+
+    interval: Interval
+    run: Run
+
+
+class Options(NamedTuple):
+    """How the searches run."""
+
+    greedy: bool
+    reopen: bool
+    budget: int
+    """-1 where there is none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces(Sequence[Piece]):
+    """All pieces of one instance along a line, from left to right; made by :func:`pieces`.
+
+    ``len(pieces)`` counts them, ``pieces[i]`` is a :class:`Piece`.
+    """
+
+    instance: Instance
+    runs: Runs
+    """The run of each piece; costs are sums of the weights as they were given."""
+    snap: Snap
+    """By how much numbers were rounded to make comparisons exact: ``pieces.snap.exact`` where not at all."""
+    line: Line
+    options: Options
+    cuts: NDArray[np.int64]
+    """(pieces − 1, 3): numerator and denominator of each cut in the line's units, and whether the piece to its left
+    holds the point (0) or ends just before it (-1)."""
+    table: tuple[int, int] = (0, 0)
+    """Which of the line's tables these are."""
+
+    @cached_property
+    def intervals(self) -> Intervals:
+        """The intervals of θ."""
+        thetas = tuple(self.line.theta(p, q) for p, q, _ in self.cuts.tolist())
+        return Intervals(self.line.low, self.line.high, thetas, tuple((self.cuts[:, 2] == 0).tolist()))
+
+    @property
+    def breakpoints(self) -> tuple[Fraction, ...]:
+        """The values of θ at which the run changes, each once."""
+        return tuple(dict.fromkeys(self.intervals.cuts))
+
+    def __len__(self) -> int:
+        return len(self.cuts) + 1
+
+    def __getitem__(self, i: Any) -> Any:
+        """Return piece `i`, or a list of pieces for a slice."""
+        if isinstance(i, slice):
+            return [self[k] for k in range(len(self))[i]]
+        return Piece(self.intervals[i], self.runs[i])
+
+    def __iter__(self) -> Iterator[Piece]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        low, high = float(self.line.low), float(self.line.high)
+        return f"Pieces({len(self)} pieces for theta in [{low:g}, {high:g}], {self.snap})"
+
+    def at(self, theta: Theta) -> Piece:
+        """Return the piece that holds `theta`."""
+        return self[self.intervals.index(theta)]
+
+    def trace(self, i: int, stop: _core.Stop | None = None) -> Trace:
+        """Return the course of the run of piece `i`: OPEN, CLOSED and the pointers at every iteration."""
+        i = range(len(self))[i]
+        # A piece begins at the cut to its left, or just after it where the cut belongs to the piece before.
+        low, _, closed, _ = self.intervals[i]
+        place = self.line.place(low, 0 if closed else 1)
+        snapshot = self.line.snapshot(self.instance.weights, self.options.greedy)
+        graph, _, source, goal = self.instance
+        failure, log = graph._kernel.piece_trace(
+            self.options.greedy,
+            snapshot.exact,
+            snapshot.weights,
+            self.line.unit,
+            source,
+            goal,
+            self.line.base[self.table[0]],
+            self.line.direction[self.table[1]],
+            place,
+            self.options.reopen,
+            self.options.budget,
+            stop,
+        )
+        if failure == _STOPPED:
+            raise StoppedError("stopped")
+        return Trace(goal, *log)
+
+
+def pieces(
+    graph: Graph,
+    weights: ArrayLike,
+    source: int,
+    goal: int,
+    base: Rho,
+    direction: Rho,
+    low: Theta,
+    high: Theta,
+    *,
+    algorithm: Literal["astar", "gbfs"] = "astar",
+    reopen: bool = True,
+    budget: int | None = None,
+    limit: int = LIMIT,
+) -> Pieces:
+    """Find where a run changes along a line ρ(θ) = base + θ · direction, exactly.
+
+    Parameters
+    ----------
+    graph, weights, source, goal, reopen, budget
+        As for :func:`rhostar.astar`.
+    base, direction
+        One finite float64 per vertex, or mappings from goals to such arrays.
+    low, high
+        The range of θ, both ends included: integers, floats or fractions.
+    algorithm
+        "astar" or "gbfs" (which has no reopening).
+    limit
+        Most pieces.
+
+    Returns
+    -------
+    Pieces
+
+    Raises
+    ------
+    InputError
+        If low exceeds high, or an argument has the wrong shape or values.
+    LimitError
+        If there are more than `limit` pieces; it says how far they reach.
+
+    Examples
+    --------
+    Two ways to the goal 3: by vertex 1 at cost 10 and by vertex 2 at cost 6. Greedy search takes the one with the
+    smaller value, and vertex 1 at a tie.
+
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.from_edges(4, [0, 0, 1, 2], [1, 2, 3, 3])
+    >>> weights = np.array([5.0, 3.0, 5.0, 3.0])
+    >>> direction = np.array([0.0, 3.0, 1.0, 0.0])
+    >>> found = rs.pieces(graph, weights, 0, 3, np.array([0.0, 0.0, 1.0, 0.0]), direction, -1, 1, algorithm="gbfs")
+    >>> for piece in found:
+    ...     print(piece.interval, piece.run.cost)
+    [-1, 1/2] 10.0
+    (1/2, 1] 6.0
+    >>> found.breakpoints, found.snap.exact
+    ((Fraction(1, 2),), True)
+    """
+    _require_graph(graph)
+    source, goal = arrays.vertex(source, "source", graph.n), arrays.vertex(goal, "goal", graph.n)
+    row = arrays.weight_row(weights, "weights", graph.m)
+    snapshots.check_weights(graph, row[None], np.zeros(1, dtype=np.int64))
+    options = make_options(algorithm, reopen, budget)
+    goals, only = np.array([goal], dtype=np.int32), np.zeros(1, dtype=np.int64)
+    bases, _ = _tables(base, "base", goals, only, graph.n)
+    directions, _ = _tables(direction, "direction", goals, only, graph.n)
+    line = exact_line(bases, directions, fraction(low, "low"), fraction(high, "high"), [] if options.greedy else [row])
+    return pieces_on(line, Instance(graph, row, source, goal), options, _limit(limit))
+
+
+def make_options(algorithm: str, reopen: bool, budget: int | None) -> Options:
+    """Return the options of a search, checked."""
+    if algorithm not in ("astar", "gbfs"):
+        raise InputError(f"algorithm must be 'astar' or 'gbfs', got {algorithm!r}")
+    return Options(algorithm == "gbfs", bool(reopen), _budget(budget))
+
+
+class LineOf(NamedTuple):
+    """A line for a whole set."""
+
+    line: Line
+    base_of: NDArray[np.int32]
+    """Which table of the line each instance uses."""
+    direction_of: NDArray[np.int32]
+
+
+def line_of(instances: InstanceSet, base: Rho, direction: Rho, low: Theta, high: Theta, greedy: bool) -> LineOf:
+    """Return one line for all instances of a set, in units that suit all of them."""
+    goals, which = np.unique(instances.goals, return_inverse=True)
+    bases, base_of = _tables(base, "base", goals, which, instances.graph.n)
+    directions, direction_of = _tables(direction, "direction", goals, which, instances.graph.n)
+    weights = () if greedy else (instances.weights[k] for k in np.unique(instances.rows))
+    line = exact_line(bases, directions, fraction(low, "low"), fraction(high, "high"), weights)
+    return LineOf(line, base_of, direction_of)
+
+
+def pieces_on(
+    line: Line,
+    instance: Instance,
+    options: Options,
+    limit: int,
+    *,
+    table: tuple[int, int] = (0, 0),
+    snapshot: Snapshot | None = None,
+    stop: _core.Stop | None = None,
+    where: str = "",
+) -> Pieces:
+    """Find the pieces of one instance on a line that is already in whole numbers."""
+    graph, weights, source, goal = instance
+    snapshot = line.snapshot(weights, options.greedy) if snapshot is None else snapshot
+    failure, complete, p, q, side, status, cost, expanded, generated, reopened, peak_open, end, path = (
+        graph._kernel.pieces(
+            options.greedy,
+            snapshot.exact,
+            snapshot.weights,
+            source,
+            goal,
+            line.base[table[0]],
+            line.direction[table[1]],
+            line.place(line.low),
+            line.place(line.high),
+            options.reopen,
+            options.budget,
+            limit,
+            stop,
+        )
+    )
+    if failure == _STOPPED:
+        raise StoppedError(f"{where}stopped")
+    if not complete:
+        reached = float(line.theta(int(p[-1]), int(q[-1])))
+        raise LimitError(
+            f"{where}there are more than limit={limit} pieces: they reach from {float(line.low):g} to "
+            f"{reached:g} of {float(line.high):g}; raise limit or narrow the range"
+        )
+    names = np.array([str(s) for s in STATUSES])[status]
+    runs = Runs(names, cost, Paths(path, end), expanded, generated, reopened, peak_open)
+    snap = line.snap._replace(weights=snapshot.snap)
+    return Pieces(instance, runs, snap, line, options, np.column_stack([p, q, side.astype(np.int64)]), table)
+
+
+def _limit(limit: int) -> int:
+    return arrays.integer(limit, "limit", 1, 2**30)

@@ -1,0 +1,12 @@
+from ._comparison import build as build
+from ._comparison import compare as compare
+from ._html import render as render
+from ._html import write as write
+from ._method import Method as Method
+from ._sections import certificate_curves as certificate_curves
+from ._sections import certificate_view as certificate_view
+from ._sections import dual_view as dual_view
+from ._sections import generalisation_curve as generalisation_curve
+from ._timing import Timing as Timing
+from ._timing import time_methods as time_methods
+from ._view import Report as Report

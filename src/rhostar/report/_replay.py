@@ -1,0 +1,212 @@
+"""A search in a few bytes an event, and the place of every vertex: what the page needs to play it back.
+
+The course of a run is one stream of variable-length integers, seven bits to a byte, lowest first. Each
+event is ``8 * zigzag(vertex - reference) + code``, where zigzag maps 0, -1, 1, -2, ... to 0, 1, 2, 3, ...
+and the reference is the vertex selected last (the source before the first). Neighbours have close numbers
+on grids and in most road files, so an event takes one or two bytes. That a vertex is closed need not be
+said: it happens when the next one is selected.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar.graph import Graph
+from rhostar.instances import Instance
+from rhostar.report._view import Drawing
+from rhostar.search import Trace
+from rhostar.search._trace import Event
+
+# The page's own codes, in the order of templates/replay.js.
+_CODE = {Event.SELECT: 0, Event.OPEN: 1, Event.IMPROVE: 2, Event.REOPEN: 3, Event.GOAL: 4}
+
+_LEVELS = 254
+NO_WAY = 255
+"""The shade of a blocked cell or an absent edge."""
+
+
+def encode(trace: Trace, source: int) -> tuple[bytes, bool]:
+    """Return the events of a trace in the page's form, and whether the vertex selected last was closed.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> from rhostar.report._replay import decode, encode
+    >>> graph = rs.Graph.grid(2, 2)
+    >>> trace = rs.astar(graph, graph.length, 0, 3, np.zeros(4), trace=True).trace
+    >>> events, last_closed = encode(trace, 0)
+    >>> len(events), last_closed
+    (8, False)
+    >>> decode(events, 0)[1].tolist()  # the source opens itself and is selected first
+    [0, 0, 1, 2, 1, 3, 2, 3]
+    """
+    kept = trace.kind != Event.CLOSE
+    kind, vertex = trace.kind[kept], trace.vertex[kept].astype(np.int64)
+    selects = np.flatnonzero(kind == Event.SELECT)
+    # Which selection came last before each event; a selection refers to the one before it.
+    before = np.cumsum(kind == Event.SELECT) - (kind == Event.SELECT)
+    reference = np.concatenate([[source], vertex[selects]])[before]
+    code = np.zeros(len(Event), dtype=np.int64)
+    for event, number in _CODE.items():
+        code[event] = number
+    difference = vertex - reference
+    zigzag = (difference << 1) ^ (difference >> 63)
+    last_closed = bool(trace.kind.size and trace.kind[-1] == Event.CLOSE)
+    return varints((zigzag << 3) | code[kind]), last_closed
+
+
+def decode(events: bytes, source: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (codes, vertices) of a stream: what the page does, in Python, for the tests."""
+    values = read_varints(events)
+    code, zigzag = values & 7, values >> 3
+    difference = (zigzag >> 1) ^ -(zigzag & 1)
+    vertices = np.empty_like(values)
+    reference = source
+    for i, (c, d) in enumerate(zip(code.tolist(), difference.tolist(), strict=True)):
+        vertices[i] = reference + d
+        if c == 0:
+            reference = int(vertices[i])
+    return code, vertices
+
+
+def varints(values: NDArray[np.int64]) -> bytes:
+    """Return non-negative integers with seven bits to a byte, lowest first, the high bit on all but the last."""
+    if values.size == 0:
+        return b""
+    bits = np.maximum(1, np.ceil(np.log2(values.astype(np.float64) + 1))).astype(np.int64)
+    size = (bits + 6) // 7
+    size[(values >> (7 * size)) > 0] += 1  # where log2 of a large number rounded down
+    end = np.cumsum(size)
+    out = np.empty(end[-1], dtype=np.uint8)
+    for k in range(int(size.max())):
+        longer = size > k
+        more = (size[longer] > k + 1).astype(np.int64) << 7
+        out[(end - size)[longer] + k] = ((values[longer] >> (7 * k)) & 127) | more
+    return out.tobytes()
+
+
+def read_varints(data: bytes) -> NDArray[np.int64]:
+    """Return what :func:`varints` wrote."""
+    raw = np.frombuffer(data, dtype=np.uint8).astype(np.int64)
+    last = np.flatnonzero(raw < 128)
+    if last.size == 0:
+        return np.empty(0, dtype=np.int64)
+    first = np.concatenate([[0], last[:-1] + 1])
+    place = np.arange(raw.size) - np.repeat(first, last - first + 1)
+    return np.add.reduceat((raw & 127) << (7 * place), first)
+
+
+# ---------------------------------------------------------------- where vertices stand
+
+
+def drawing(graph: Graph, *, goal: int, geographic: bool = False) -> Drawing:
+    """Return where to draw the vertices of a graph.
+
+    Parameters
+    ----------
+    graph
+        A grid is drawn cell by cell; a graph with coordinates where they say; any other by the number of
+        steps from each vertex to the goal.
+    goal
+        The goal that steps are counted to.
+    geographic
+        Whether coordinates are (longitude, latitude) in degrees: then degrees of longitude are shortened.
+    """
+    if graph.shape is not None:
+        rows, columns = graph.shape
+        return Drawing("grid", graph.n, rows, columns, columns / rows)
+    placed_by = "coordinates" if graph.coordinates is not None else "steps to the goal"
+    places = _by_steps(graph, goal) if graph.coordinates is None else graph.coordinates.copy()
+    if geographic:
+        places[:, 0] *= np.cos(np.radians(places[:, 1].mean()))
+    low, span = places.min(axis=0), np.ptp(places, axis=0)
+    aspect = float(np.clip(span[0] / span[1] if span[1] > 0 else 2.0, 0.5, 2.0))
+    # The scale is one for both directions unless the graph is far longer than wide.
+    scale = np.where(span > 0, 65535 / np.where(span > 0, span, 1.0), 0.0)
+    x, y = np.round((places - low) * scale).astype("<u2").T
+    return Drawing(
+        "graph",
+        graph.n,
+        aspect=aspect,
+        x=x.tobytes(),
+        y=(65535 - y).astype("<u2").tobytes(),  # north is up
+        edges=_edge_stream(graph),
+        placed_by=placed_by,
+    )
+
+
+def strokes(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return (low end, high end, stroke of each edge): edges to and fro are one stroke on the page."""
+    low = np.minimum(graph.tail, graph.head).astype(np.int64)
+    high = np.maximum(graph.tail, graph.head).astype(np.int64)
+    pair, stroke = np.unique(low * graph.n + high, return_inverse=True)
+    return pair // graph.n, pair % graph.n, stroke
+
+
+def shade(instance: Instance, lightest: NDArray[Any], heaviest: NDArray[Any]) -> bytes:
+    """Return how slow each cell (on a grid) or stroke is, between the extremes of its set.
+
+    Parameters
+    ----------
+    instance
+        Whose weights are shown.
+    lightest, heaviest
+        For each edge its smallest and largest finite weight among all snapshots.
+    """
+    graph, weights = instance.graph, np.asarray(instance.weights, dtype=np.float64)
+    absent = ~np.isfinite(weights)
+    if graph.shape is not None:
+        length = np.ones(graph.m) if graph.length is None else np.where(graph.length > 0, graph.length, 1.0)
+        slow = np.where(absent, 0.0, weights / length)
+        present = np.bincount(graph.tail, ~absent, graph.n)
+        mean = np.bincount(graph.tail, slow, graph.n) / np.maximum(present, 1)
+        return _levels(mean, present == 0)
+    ratio = np.where(absent, 0.0, weights - lightest) / np.where(heaviest > lightest, heaviest - lightest, 1.0)
+    low, _, stroke = strokes(graph)
+    worst = np.zeros(low.size)
+    np.maximum.at(worst, stroke, np.where(absent, 0.0, ratio))
+    gone = np.ones(low.size, dtype=bool)
+    np.logical_and.at(gone, stroke, absent)
+    return _levels(worst, gone)
+
+
+def _levels(values: NDArray[np.float64], blocked: NDArray[np.bool_]) -> bytes:
+    """Return 0..254 by value between the 2nd and 98th percentile of what is not blocked, 255 for what is."""
+    open_values = values[~blocked]
+    low, high = np.percentile(open_values, [2, 98]) if open_values.size else (0.0, 0.0)
+    if high - low <= 1e-12 * max(abs(high), 1.0):
+        scaled = np.zeros_like(values)
+    else:
+        scaled = np.clip((values - low) / (high - low), 0, 1)
+    return np.where(blocked, NO_WAY, np.round(scaled * _LEVELS)).astype(np.uint8).tobytes()
+
+
+def _edge_stream(graph: Graph) -> bytes:
+    """Return the strokes as variable-length integers: low end minus the one before, then high minus low end."""
+    low, high, _ = strokes(graph)
+    pairs = np.stack([np.diff(low, prepend=0), high - low], axis=1)
+    return varints(pairs.ravel())
+
+
+def _by_steps(graph: Graph, goal: int) -> NDArray[np.float64]:
+    """Return columns by the number of steps to the goal, in each column ordered as the next one is."""
+    from rhostar.search import distances_to
+
+    steps = distances_to(graph, np.ones(graph.m), goal)
+    far = np.nanmax(np.where(np.isfinite(steps), steps, np.nan)) + 1
+    column = np.where(np.isfinite(steps), steps, far)
+    height = np.zeros(graph.n)
+    for step in range(1, int(far) + 1):
+        members = np.flatnonzero(column == step)
+        if members.size == 0:
+            continue
+        onward = (column[graph.tail] == step) & (column[graph.head] < step)
+        count = np.bincount(graph.tail[onward], minlength=graph.n)
+        total = np.bincount(graph.tail[onward], height[graph.head[onward]], graph.n)
+        wish = total[members] / np.maximum(count[members], 1)
+        rank = np.argsort(np.argsort(wish, kind="stable"), kind="stable")
+        height[members] = (rank + 0.5) / members.size - 0.5
+    return np.stack([far - column, height * far], axis=1)

@@ -1,0 +1,10 @@
+from . import reference as reference
+from ._outcome import Run as Run
+from ._outcome import Runs as Runs
+from ._outcome import Status as Status
+from ._run import Rho as Rho
+from ._run import astar as astar
+from ._run import distances_to as distances_to
+from ._run import gbfs as gbfs
+from ._run import solve_many as solve_many
+from ._trace import Trace as Trace

@@ -1,0 +1,150 @@
+"""What searches return: :class:`Run` for one instance, :class:`Runs` for many."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar import _arrays as arrays
+from rhostar import _core
+from rhostar.search._trace import Trace
+
+
+class Status(StrEnum):
+    """How a run ended. Members are strings: ``run.status == "solved"``."""
+
+    SOLVED = "solved"
+    NO_PATH = "no_path"
+    BUDGET = "budget"
+
+
+STATUSES = tuple(Status)
+"""In the order of the core's codes."""
+
+
+# A tuple, because it is made in a fraction of the time of a frozen dataclass: a short query takes 2 µs.
+class Run(NamedTuple):
+    """One run of A* or greedy best-first search."""
+
+    status: Status
+    """solved, no_path, or budget where the budget ran out."""
+    cost: float
+    """Cost of `path`; inf where there is none."""
+    path: NDArray[np.int32]
+    """Vertices from source to goal. After a run out of budget: the best path known so far, or empty."""
+    expanded: int
+    """Vertices whose children were scanned, counted each time; the goal's selection is not one."""
+    generated: int
+    """Insertions into OPEN, the start and reopenings included; the goal found by GBFS is not inserted."""
+    reopened: int
+    """Moves from CLOSED to OPEN."""
+    peak_open: int
+    """Largest size of OPEN before the first and after each completed iteration; greedy search returns within one."""
+    bound: float | None = None
+    """Where `lower_bound` was given: no path costs less than this, up to rounding of the sums."""
+    trace: Trace | None = None
+    """Where it was asked for."""
+
+    @property
+    def gap(self) -> float | None:
+        """The certified gap: the cost exceeds the optimum by at most this. None without a lower bound.
+
+        Sums of floats round: the gap is exact for integer weights and bounds, else up to that rounding.
+        """
+        if self.bound is None:
+            return None
+        return 0.0 if self.cost == self.bound else self.cost - self.bound
+
+    # Tuples would compare their arrays, which have no truth value.
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+_core.results_are(Run, STATUSES)  # the core makes them by itself
+
+
+class Paths(Sequence[NDArray[np.int32]]):
+    """The paths of many runs: a sequence of arrays, kept in one."""
+
+    def __init__(self, vertices: NDArray[np.int32], ends: NDArray[np.int64]) -> None:
+        self.vertices, self.ends = arrays.frozen(vertices), arrays.frozen(ends)
+
+    def __len__(self) -> int:
+        return self.ends.size
+
+    @overload
+    def __getitem__(self, i: int) -> NDArray[np.int32]: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[NDArray[np.int32]]: ...
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [self[k] for k in range(len(self))[i]]
+        i = range(len(self))[i]
+        return self.vertices[self.ends[i - 1] if i else 0 : self.ends[i]]
+
+    def __repr__(self) -> str:
+        return f"Paths({len(self)} paths, {self.vertices.size} vertices)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Runs:
+    """The runs of many instances: the fields of :class:`Run` as arrays, ``runs[i]`` as a Run."""
+
+    status: NDArray[np.str_]
+    cost: NDArray[np.float64]
+    path: Paths
+    expanded: NDArray[np.int64]
+    generated: NDArray[np.int64]
+    reopened: NDArray[np.int64]
+    peak_open: NDArray[np.int64]
+    bound: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return self.cost.size
+
+    def __getitem__(self, i: int) -> Run:
+        i = range(len(self))[operator.index(i)]
+        bound = None if self.bound is None else float(self.bound[i])
+        return Run(
+            Status(str(self.status[i])),
+            float(self.cost[i]),
+            self.path[i],
+            int(self.expanded[i]),
+            int(self.generated[i]),
+            int(self.reopened[i]),
+            int(self.peak_open[i]),
+            bound,
+        )
+
+    def __iter__(self) -> Iterator[Run]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        solved = int(self.solved.sum())
+        return f"Runs({len(self)} runs, {solved} solved, {int(self.expanded.sum())} expansions)"
+
+    @property
+    def solved(self) -> NDArray[np.bool_]:
+        """Which runs found their goal."""
+        return self.status == Status.SOLVED
+
+    @property
+    def gap(self) -> NDArray[np.float64] | None:
+        """The certified gap of each run; None without a lower bound."""
+        if self.bound is None:
+            return None
+        gap = np.zeros(len(self))
+        np.subtract(self.cost, self.bound, out=gap, where=self.cost != self.bound)
+        return gap

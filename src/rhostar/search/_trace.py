@@ -1,0 +1,168 @@
+"""The course of a run: OPEN, CLOSED and the pointers at every iteration (Assumption 3 of the paper).
+
+The core logs events; everything else is rebuilt from them. Iterations are numbered from 1; state 0
+is the one before the first, with the source in OPEN. The last iteration of a solved run returns
+midway: A* when it selects the goal, which changes nothing, and greedy search when it generates the
+goal, with the selected vertex still in OPEN, as in the pseudo-code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar import _arrays as arrays
+
+
+class Event(IntEnum):
+    """What the core logs, in its order (best_first.hpp, enum Event)."""
+
+    SELECT = 0
+    """A vertex is selected: an iteration begins."""
+    OPEN = 1
+    """A vertex enters OPEN for the first time; its pointer is the selected vertex."""
+    IMPROVE = 2
+    """A vertex of OPEN gets a smaller g and a new pointer."""
+    REOPEN = 3
+    """A vertex moves from CLOSED to OPEN with a smaller g and a new pointer."""
+    CLOSE = 4
+    """The selected vertex moves from OPEN to CLOSED: the iteration ends."""
+    GOAL = 5
+    """Greedy search generates the goal, which gets its pointer but does not enter OPEN."""
+
+
+class State(NamedTuple):
+    """The sets, pointers and costs between two iterations."""
+
+    open: set[int]
+    closed: set[int]
+    pointer: dict[int, int | None]
+    g: dict[int, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """The event log of one run and what follows from it.
+
+    ``len(trace)`` is the number of iterations.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.from_edges(3, tail=[0, 0, 1], head=[1, 2, 2])
+    >>> trace = rs.astar(graph, np.array([1.0, 5.0, 1.0]), 0, 2, np.zeros(3), trace=True).trace
+    >>> trace.selected.tolist()
+    [0, 1, 2]
+    >>> trace.open_at(1).tolist(), trace.closed_at(1).tolist(), trace.pointers_at(1)
+    ([1, 2], [0], {0: None, 1: 0, 2: 0})
+    >>> trace.pointers_at(2)[2], trace.path.tolist()
+    (1, [0, 1, 2])
+    """
+
+    goal: int
+    kind: NDArray[np.uint8]
+    vertex: NDArray[np.int32]
+    g: NDArray[np.float64]
+    """The cost that the vertex has after the event."""
+
+    def __post_init__(self) -> None:
+        for name in ("kind", "vertex", "g"):
+            object.__setattr__(self, name, arrays.frozen(getattr(self, name)))
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self.kind == Event.SELECT))
+
+    def __repr__(self) -> str:
+        return f"Trace({len(self)} iterations, {self.kind.size} events)"
+
+    @property
+    def selected(self) -> NDArray[np.int32]:
+        """The vertex that each iteration selects."""
+        return self.vertex[self.kind == Event.SELECT]
+
+    @property
+    def parent(self) -> NDArray[np.int32]:
+        """For each event the vertex selected last; -1 before the first iteration."""
+        last = np.maximum.accumulate(np.where(self.kind == Event.SELECT, np.arange(self.kind.size), -1))
+        return np.where(last < 0, -1, self.vertex[last]).astype(np.int32)
+
+    @property
+    def path(self) -> NDArray[np.int32]:
+        """The path from the source to the goal that the last pointers hold; empty where there is none."""
+        pointer = self.pointers_at(len(self))
+        path: list[int] = []
+        step = self.goal if self.goal in pointer else None
+        while step is not None:
+            path.append(step)
+            step = pointer[step]
+        return np.array(path[::-1], dtype=np.int32)
+
+    def open_at(self, iteration: int) -> NDArray[np.int32]:
+        """Return OPEN after an iteration, in index order.
+
+        Raises
+        ------
+        InputError
+            If `iteration` is not in 0..len(trace).
+        """
+        vertex, kind = self._last_moves(iteration)
+        return vertex[kind != Event.CLOSE]
+
+    def closed_at(self, iteration: int) -> NDArray[np.int32]:
+        """Return CLOSED after an iteration, in index order."""
+        vertex, kind = self._last_moves(iteration)
+        return vertex[kind == Event.CLOSE]
+
+    def pointers_at(self, iteration: int) -> dict[int, int | None]:
+        """Return the pointer of every vertex that has one after an iteration; the source's is None."""
+        end = self._end(iteration)
+        given = np.isin(self.kind[:end], (Event.OPEN, Event.IMPROVE, Event.REOPEN, Event.GOAL))
+        # In order of events, so that the last pointer of a vertex stays.
+        pairs = zip(self.vertex[:end][given].tolist(), self.parent[:end][given].tolist(), strict=True)
+        return {v: None if p < 0 else p for v, p in pairs}
+
+    def g_at(self, iteration: int) -> dict[int, float]:
+        """Return the cost g of every vertex generated so far, after an iteration."""
+        end = self._end(iteration)
+        return dict(zip(self.vertex[:end].tolist(), self.g[:end].tolist(), strict=True))
+
+    def states(self) -> Iterator[State]:
+        """Yield the state before the first iteration and after each.
+
+        One state is kept and changed from step to step: copy what is to last.
+        """
+        state = State(set(), set(), {}, {})
+        selected: int | None = None
+        for kind, v, g in zip(self.kind.tolist(), self.vertex.tolist(), self.g.tolist(), strict=True):
+            if kind == Event.SELECT:
+                yield state
+                selected = v
+                continue
+            if kind == Event.CLOSE:
+                state.open.remove(v)
+                state.closed.add(v)
+                continue
+            state.pointer[v] = selected
+            state.g[v] = g
+            if kind != Event.GOAL:
+                state.open.add(v)
+                state.closed.discard(v)
+        yield state
+
+    def _end(self, iteration: int) -> int:
+        """Return how many events had happened after an iteration."""
+        starts = np.flatnonzero(self.kind == Event.SELECT)
+        iteration = arrays.integer(iteration, "iteration", 0, starts.size)
+        return int(starts[iteration]) if iteration < starts.size else self.kind.size
+
+    def _last_moves(self, iteration: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        """Return each vertex that was ever in OPEN, and the last event that moved it."""
+        end = self._end(iteration)
+        moves = np.flatnonzero(np.isin(self.kind[:end], (Event.OPEN, Event.REOPEN, Event.CLOSE)))[::-1]
+        vertex, first = np.unique(self.vertex[moves], return_index=True)
+        return vertex, self.kind[moves[first]]

@@ -1,0 +1,161 @@
+"""Bounds for one heuristic: other implementations, a second derivation of betting, sides and levels, bad input."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rhostar.bounds import betting, clopper_pearson, empirical_bernstein, hoeffding, kullback_leibler
+from rhostar.bounds._holdout import kl, kl_upper
+from rhostar.errors import InputError, UtilityError
+
+ALL = [hoeffding, kullback_leibler, empirical_bernstein, clopper_pearson, betting]
+GENERAL = [hoeffding, kullback_leibler, empirical_bernstein, betting]
+
+samples = st.lists(st.floats(0, 1), min_size=2, max_size=60).map(np.array)
+levels = st.floats(0.001, 0.5)
+
+
+@given(samples, levels)
+def test_hoeffding_and_bernstein_against_mapie(values: np.ndarray, delta: float) -> None:
+    from mapie.risk_control.methods import get_r_hat_plus
+
+    for name, bound in (("hoeffding", hoeffding), ("bernstein", empirical_bernstein)):
+        _, upper = get_r_hat_plus(values[:, None], np.array([0.5]), "rcps", name, delta, None)
+        assert bound(values, 1.0, delta=delta).high == pytest.approx(min(1.0, float(upper[0])), abs=1e-12)
+
+
+@given(samples, levels)
+def test_chernoff_against_mapies_hoeffding_bentkus(values: np.ndarray, delta: float) -> None:
+    """Their p-value is the smaller of Chernoff's and Bentkus': at our bound ≤ δ, and = δ where it is Chernoff's."""
+    from mapie.risk_control.methods import compute_hoeffding_bentkus_p_value
+
+    high = kullback_leibler(values, 1.0, delta=delta).high
+    if not values.mean() + 1e-9 < high < 1 - 1e-9:
+        return
+    p = float(np.squeeze(compute_hoeffding_bentkus_p_value(np.array([values.mean()]), values.size, np.array([high]))))
+    assert p <= delta * (1 + 1e-6)
+    from scipy.stats import binom
+
+    bentkus = math.e * binom.cdf(math.ceil(values.sum()), values.size, high)
+    if bentkus > 1.01 * delta:
+        assert p == pytest.approx(delta, rel=1e-6)
+
+
+@given(st.integers(1, 80), st.data(), levels)
+def test_clopper_pearson_against_scipy(N: int, data: st.DataObject, delta: float) -> None:
+    from scipy.stats import binomtest
+
+    ones = data.draw(st.integers(0, N))
+    values = np.r_[np.ones(ones), np.zeros(N - ones)] * 3.0
+    expected = binomtest(ones, N, alternative="less").proportion_ci(1 - delta, method="exact").high
+    assert clopper_pearson(values, 3.0, delta=delta).high / 3 == pytest.approx(expected, abs=1e-9)
+    both = binomtest(ones, N).proportion_ci(1 - delta, method="exact")
+    found = clopper_pearson(values, 3.0, delta=delta, side="both")
+    assert (found.low / 3, found.high / 3) == pytest.approx((both.low, both.high), abs=1e-9)
+
+
+def capital_never_reaches(values: list[float], m: float, delta: float) -> bool:
+    """The gambler of Waudby-Smith and Ramdas, one value after the other, as told in words."""
+    N, capital, total, squares = len(values), 1.0, 0.5, 0.25
+    variance = 0.25
+    for i, u in enumerate(values, start=1):
+        stake = min(math.sqrt(2 * math.log(1 / delta) / (N * variance)), 0.75 / (1 - m))
+        capital *= 1 - stake * (u - m)
+        if capital >= 1 / delta:
+            return False
+        total += u
+        squares += (u - total / (i + 1)) ** 2
+        variance = squares / (i + 1)
+    return True
+
+
+@given(samples, levels)
+def test_betting_against_a_second_derivation(values: np.ndarray, delta: float) -> None:
+    high = betting(values, 1.0, delta=delta).high
+    for m in np.linspace(0, 0.999, 60):
+        if abs(m - high) > 1e-6:
+            assert capital_never_reaches(values.tolist(), m, delta) == (m < high)
+
+
+@pytest.mark.parametrize("bound", ALL)
+@pytest.mark.parametrize("p", [0.05, 0.2, 0.7])
+def test_validity_counted_exactly(bound: object, p: float) -> None:
+    """All 2^10 sequences of coins, each with its probability: the mean escapes with chance ≤ δ, each side."""
+    N, delta = 10, 0.2
+    wrong = {"upper": 0.0, "lower": 0.0, "both": 0.0}
+    for coins in itertools.product([0.0, 1.0], repeat=N):
+        chance = p ** sum(coins) * (1 - p) ** (N - sum(coins))
+        for side in wrong:
+            interval = bound(np.array(coins), 1.0, delta=delta, side=side)
+            wrong[side] += chance * (not interval.low <= p <= interval.high)
+    assert max(wrong.values()) <= delta + 1e-12
+
+
+def test_the_exact_count_would_see_a_bound_that_is_too_tight() -> None:
+    """The twin: half the width of Clopper-Pearson fails the same count."""
+    N, delta, p, wrong = 10, 0.2, 0.2, 0.0
+    for coins in itertools.product([0.0, 1.0], repeat=N):
+        mean = sum(coins) / N
+        high = mean + (clopper_pearson(np.array(coins), 1.0, delta=delta).high - mean) / 2
+        wrong += p ** sum(coins) * (1 - p) ** (N - sum(coins)) * (high < p)
+    assert wrong > delta
+
+
+@given(samples, levels, st.sampled_from(GENERAL))
+def test_sides_and_scale(values: np.ndarray, delta: float, bound: object) -> None:
+    upper = bound(values, 1.0, delta=delta)
+    assert (upper.low, upper.side, upper.delta) == (0.0, "upper", delta)
+    assert values.mean() <= upper.high + 1e-12 <= 1 + 1e-12
+    mirrored = bound(1 - values, 1.0, delta=delta, side="lower")
+    assert mirrored.low == pytest.approx(1 - upper.high, abs=1e-12)
+    both = bound(values, 1.0, delta=delta, side="both")
+    assert both.high == pytest.approx(bound(values, 1.0, delta=delta / 2).high, abs=1e-12)
+    assert both.low == pytest.approx(bound(values, 1.0, delta=delta / 2, side="lower").low, abs=1e-12)
+    assert bound(values * 8, 8.0, delta=delta).high == pytest.approx(8 * upper.high, rel=1e-12)
+
+
+@given(samples, levels)
+def test_chernoff_is_never_wider_than_hoeffding(values: np.ndarray, delta: float) -> None:
+    assert kullback_leibler(values, 1.0, delta=delta).high <= hoeffding(values, 1.0, delta=delta).high + 1e-12
+
+
+@given(st.floats(0, 1), st.floats(0, 5))
+def test_inverting_the_relative_entropy(q: float, budget: float) -> None:
+    p = kl_upper(q, budget)
+    assert q <= p <= 1
+    assert p == 1 or kl(q, p) >= budget * (1 - 1e-9) - 1e-12
+    assert kl(q, max(q, p - 1e-9)) <= budget + 1e-6
+
+
+@pytest.mark.parametrize("bound", ALL)
+def test_bad_input(bound: object) -> None:
+    for delta in (0.0, 1.0, -0.1, float("nan"), "5%"):
+        with pytest.raises(InputError, match="delta"):
+            bound([0.0, 1.0], 1.0, delta=delta)
+    for values, message in (
+        ([0.0, -0.1], r"values\[1\]"),
+        ([float("nan")] * 2, r"values\[0\]"),
+        ([0.0, 1.5], r"values\[1\]"),
+    ):
+        with pytest.raises(UtilityError, match=message):
+            bound(values, 1.0)
+    with pytest.raises(UtilityError, match="at least"):
+        bound([], 1.0)
+    with pytest.raises(InputError, match="side"):
+        bound([0.0, 1.0], 1.0, side="left")
+    for limit in (0.0, -1.0, float("inf")):
+        with pytest.raises(InputError, match="limit"):
+            bound([0.0, 0.0], limit)
+
+
+def test_what_single_values_allow() -> None:
+    with pytest.raises(UtilityError, match="at least 2"):
+        empirical_bernstein([0.5], 1.0)
+    with pytest.raises(UtilityError, match="0 or the limit"):
+        clopper_pearson([0.5], 1.0)
+    assert hoeffding([0.5], 1.0).high == 1.0
+    assert betting([0.0], 1.0, delta=0.5).high < 1.0

@@ -1,0 +1,603 @@
+"""certify: what is computed, what is dropped, how δ is split, which ρ is measured, and what is refused."""
+
+import json
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rhostar as rs
+from rhostar import bounds
+from rhostar.bounds import _capacity as capacity
+from rhostar.certificates._paths import optimal_paths
+from rhostar.certificates._tables import snapped_linear
+from rhostar.errors import AssumptionError, HeuristicError, InputError, InstanceError, UtilityError
+from rhostar.families import FullTable, Linear, Quantised
+from rhostar.instances import Provenance, provenance
+from rhostar.utilities import Cost, Custom, Expansions, SolvedWithin, Suboptimality
+
+GRAPH = rs.Graph.grid(4, 4)
+GOAL = 15
+
+
+def draw(N: int, seed: int = 0, *, integers: bool = False, goals: Any = GOAL) -> rs.InstanceSet:
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(1, 4, size=(N, GRAPH.m)) if integers else rng.uniform(1, 1.5, size=(N, GRAPH.m))
+    return rs.InstanceSet(GRAPH, weights, rng.integers(0, 14, N), goals)
+
+
+def steps(goal: int = GOAL) -> np.ndarray:
+    return rs.distances_to(GRAPH, np.ones(GRAPH.m), goal)
+
+
+def certify(rho: Any = None, **arguments: Any) -> rs.CertificateTable:
+    defaults = {"algorithm": "astar", "utility": Suboptimality(limit=4.0)}
+    return rs.certify(2 * steps() if rho is None else rho, **(defaults | arguments))
+
+
+# ---------------------------------------------------------------- what is in the table
+
+
+def test_every_row_is_its_own_function() -> None:
+    train, holdout = draw(3000), draw(800, seed=1)
+    table = certify(train=train, holdout=holdout, weight_bounds=(1.0, 1.5), delta=0.07)
+    rho, share = table.rho, 0.07 / len(table.rows)
+    assert all(row.delta == share for row in table.rows)
+    on_holdout = rs.evaluate(holdout, rho, Suboptimality(limit=4.0)).scores[0].values
+    on_train = rs.evaluate(train, rho, Suboptimality(limit=4.0)).scores[0].values
+    paths = optimal_paths(train)
+    inconsistency = np.minimum(paths.inconsistency(rho), 4.0)
+    log_count = 16 * 64 * math.log(2)
+    complexity = bounds.edge_local_complexity(paths.edges, paths.weights, 1.5, 3000, 4.0)
+    expected = {
+        "H4 betting": bounds.betting(on_holdout, 4.0, delta=share).high,
+        "H4 Chernoff": bounds.kullback_leibler(on_holdout, 4.0, delta=share).high,
+        "H4 Bernstein": bounds.empirical_bernstein(on_holdout, 4.0, delta=share).high,
+        "H1-kl Q64": bounds.finite_kl(on_train.mean(), log_count, 3000, 4.0, delta=share),
+        "H2 Q64": bounds.finite_bernstein(on_train.mean(), on_train.var(ddof=1), log_count, 3000, 4.0, delta=share),
+        "U1": min(4.0, inconsistency.mean() + bounds.inconsistency_width(16, 3000, 4.0, delta=share)),
+        "U2": bounds.rademacher_bound(inconsistency.mean(), complexity, 3000, 4.0, delta=share),
+    }
+    found = {row.label: row.value for row in table.rows}
+    assert found == pytest.approx(expected, rel=1e-12)
+    assert [row.value for row in table.rows] == sorted(found.values()), "tightest first"
+    assert table.best is table.rows[0]
+    assert {row.holds_for for row in table.rows if row.label.startswith("H4")} == {"this rho"}
+    assert {row.holds_for for row in table.rows if not row.label.startswith("H4")} == {"every rho"}
+    assert table["U2"].mean == pytest.approx(inconsistency.mean())
+    assert table["U2"].measured["2R"] == pytest.approx(2 * complexity)
+
+
+def test_delta_is_split_over_what_was_not_dropped() -> None:
+    """Half of the bounds cannot be worth anything for N = 40: they are named, and the others share δ alone."""
+    table = certify(holdout=draw(40), train=draw(40, seed=1), utility=Expansions(limit=16.0))
+    assert {row.label for row in table.rows} == {"H4 betting", "H4 Chernoff", "H4 Bernstein"}
+    assert all(row.delta == 0.05 / 3 for row in table.rows)
+    reasons = {entry.label: entry.reason for entry in table.dropped}
+    assert {"H1-kl Q64", "H2 Q64", "H3 A", "H3′ A′", "H4 Hoeffding"} <= set(reasons)
+    assert "the paper's own bound" in reasons["H3 A"]
+
+
+def test_the_choice_does_not_depend_on_the_data() -> None:
+    kept = []
+    for seed, factor in ((0, 0.0), (1, 3.0), (2, 30.0)):
+        table = certify(factor * steps(), train=draw(500, seed), holdout=draw(60, seed + 9), weight_bounds=(1.0, 1.5))
+        kept.append({row.label for row in table.rows} - {"U3"})
+        assert len({row.delta for row in table.rows} - {0.0}) == 1
+    assert kept[0] == kept[1] == kept[2]
+
+
+def test_nothing_left_is_the_range() -> None:
+    table = certify(holdout=draw(2), utility=Cost(limit=10.0), delta=0.001)
+    assert [(row.label, row.value, row.delta, row.vacuous) for row in table.rows] == [("range", 10.0, 0.0, True)]
+
+
+def test_higher_is_better_is_bounded_from_below() -> None:
+    holdout, train = draw(500), draw(4000, seed=1)
+    table = certify(holdout=holdout, train=train, utility=SolvedWithin(1.0), integer_weights=None)
+    row = table["H4 Clopper-Pearson"]
+    values = rs.evaluate(holdout, table.rho, SolvedWithin(1.0)).scores[0].values
+    assert row.side == "lower"
+    assert row.mean == pytest.approx(values.mean())
+    assert row.value == pytest.approx(bounds.clopper_pearson(values, 1.0, delta=row.delta, side="lower").low)
+    assert row.value < row.mean
+    assert "at least" in row.sentence
+    assert [r.value for r in table.rows] == sorted((r.value for r in table.rows), reverse=True), "tightest first"
+    loss = 1 - rs.evaluate(train, table.rho, SolvedWithin(1.0)).scores[0].mean
+    uniform = table["H1-kl Q64"]
+    assert uniform.value == pytest.approx(
+        1 - bounds.finite_kl(loss, 16 * 64 * math.log(2), 4000, 1.0, delta=uniform.delta)
+    )
+
+
+def test_greedy_search() -> None:
+    table = certify(train=draw(2000), holdout=draw(300, seed=1), algorithm="gbfs", utility=Cost(limit=12.0))
+    assert {"H1-kl G′", "H2 G′"} <= {row.label for row in table.rows}
+    assert table["H1-kl G′"].measured["ln K"] == pytest.approx(math.lgamma(16))
+    assert (table.rho == 2 * steps()).all(), "greedy search needs no exact sums"
+    assert not any(row.label.startswith("U") for row in table.rows)
+
+
+def test_integer_weights_and_degree() -> None:
+    train = draw(3000, integers=True)
+    table = certify(1.1 * steps(), train=train, integer_weights=3, out_degree=4, utility=Expansions(limit=16.0))
+    row = table["H1-kl C1′"]
+    assert row.measured["ln K"] == pytest.approx(capacity.catalan_in_open(16, 3).log_count)
+    assert any("snapped" in note for note in table.notes)
+    scaled = np.ldexp(table.rho, 46)
+    assert (scaled == np.rint(scaled)).all()
+    assert table.rho == pytest.approx(1.1 * steps(), abs=1e-12)
+    assert any(entry.label == "H3′ D′" for entry in table.dropped)
+    assert row.mean == rs.evaluate(train, table.rho, Expansions(limit=16.0)).scores[0].mean
+
+
+def test_real_weights_state_the_assumption_where_a_bound_needs_exact_sums() -> None:
+    graph = rs.Graph.from_edges(3, [0, 0, 1], [1, 2, 2])
+    weights = np.random.default_rng(0).uniform(0, 1, size=(3000, 3))
+    train = rs.InstanceSet(graph, weights, sources=0, goal=2)
+    table = rs.certify(np.zeros(3), train=train, algorithm="astar", utility=Cost(limit=2.0))
+    growing = [row for row in table.rows if row.label == "H3′ A′"]
+    assert growing, "on three vertices counting beats 64 bits a value"
+    assert any("exact, although float64 sums round" in text for text in growing[0].assumptions)
+    assert not any("float64" in text for text in table["H1-kl Q64"].assumptions)
+
+
+def test_consistent_under_the_least_weights_is_certain() -> None:
+    table = certify(steps(), train=draw(300), weight_bounds=(1.0, 1.5))
+    row = table["U3"]
+    assert row.delta == 0
+    assert 0 < row.value < 1e-12, "sums round"
+    whole = certify(steps(), train=draw(300, integers=True), integer_weights=3, weight_bounds=(1, 3))
+    assert whole["U3"].value == 0
+    assert row.sentence.startswith("It is certain")
+    assert table.best is row
+    labels = {entry.label for entry in certify(1.01 * steps(), train=draw(300), weight_bounds=(1.0, 1.5)).dropped}
+    assert "U3" in labels
+
+
+@pytest.mark.parametrize("bounds", [(1.0, 3.0), (1.0, np.inf)])
+def test_rounding_is_part_of_every_bound_through_inconsistency(bounds: tuple[float, float]) -> None:
+    """A constant is consistent; but beside 2⁶⁰ no weight is left in g + ρ, and A* goes wherever the ties send it."""
+    weights = np.random.default_rng(0).uniform(1, 3, size=(4000, GRAPH.m))
+    train = rs.InstanceSet(GRAPH, weights, sources=15, goal=0)
+    table = certify(np.full(16, 2.0**60), train=train, weight_bounds=bounds)
+    actual = rs.evaluate(train, table.rho, Suboptimality(limit=4.0)).scores[0].mean
+    assert actual > 0.5, "far from what inconsistency alone says"
+    assert table["U1"].mean == table["U1"].width - 4.0 == 0
+    assert all(row.value >= actual for row in table.rows)
+    assumed = {row.label for row in table.rows if any("float64 sums round" in text for text in row.assumptions)}
+    assert assumed == (set() if np.isfinite(bounds[1]) else {"U1", "U3"})
+
+
+def test_projection_is_handed_out_and_measured() -> None:
+    train = draw(2000)
+    table = certify(5 * steps(), train=train, weight_bounds=(1.0, 1.5))
+    tail, head = GRAPH.tail, GRAPH.head
+    inside = (table.rho[tail] - table.rho[head] <= 1.5 + 1e-12) | (tail == GOAL)
+    assert inside.all()
+    assert (table.rho != 5 * steps()).any()
+    assert any("lowered" in note for note in table.notes)
+    assert table["U2"].mean == pytest.approx(np.minimum(optimal_paths(train).inconsistency(table.rho), 4.0).mean())
+    assert table["H1-kl Q64"].mean == rs.evaluate(train, table.rho, Suboptimality(limit=4.0)).scores[0].mean
+
+
+def test_bounds_by_edge_and_absent_edges() -> None:
+    low, high = np.full(GRAPH.m, 1.0), np.full(GRAPH.m, 1.5)
+    plain = certify(train=draw(2000), weight_bounds=(1.0, 1.5))
+    arrays = certify(train=draw(2000), weight_bounds=(low, high))
+    assert [row.value for row in plain.rows] == [row.value for row in arrays.rows]
+    weights = draw(500).weights.copy()
+    weights[7, 3] = np.inf
+    absent = rs.InstanceSet(GRAPH, weights, sources=0, goal=GOAL)
+    with pytest.raises(AssumptionError, match=r"train: instance 7, edge 3.*absent"):
+        certify(train=absent, weight_bounds=(1.0, 1.5))
+    open_ended = certify(train=absent, weight_bounds=(1.0, np.inf))
+    assert any(entry.label == "U2" for entry in open_ended.dropped)
+    may_be_absent = np.where(np.arange(GRAPH.m) == 3, np.inf, 1.5)
+    assert certify(train=absent, weight_bounds=(1.0, may_be_absent)).rows, "as the refusal above advises"
+    weights[7, 4] = np.inf
+    with pytest.raises(AssumptionError, match=r"train: instance 7, edge 4.*absent"):
+        certify(train=rs.InstanceSet(GRAPH, weights, sources=0, goal=GOAL), weight_bounds=(1.0, may_be_absent))
+
+
+def test_a_budget_has_no_bound_through_inconsistency() -> None:
+    table = certify(train=draw(2000), weight_bounds=(1.0, 1.5), budget=5)
+    assert not any(row.label.startswith("U") for row in table.rows)
+    assert any(entry.label == "U2" and "budget" in entry.reason for entry in table.dropped)
+
+
+def test_custom_utilities() -> None:
+    utility = Custom(20.0, lambda instance, trace: float(len(trace)), "length of the trace")
+    table = certify(holdout=draw(60), utility=utility)
+    assert "length of the trace" in table.title
+    assert table.best.mean > 1
+
+
+def test_negative_utilities_are_refused() -> None:
+    with pytest.raises(UtilityError, match="at least 0"):
+        certify(holdout=draw(60), utility=Custom(20.0, lambda instance, trace: -1.0))
+
+
+# ---------------------------------------------------------------- goals, families, learners
+
+
+def test_several_goals_share_delta() -> None:
+    goals = np.where(np.arange(600) % 3, 15, 14)
+    train, holdout = draw(600, goals=goals), draw(600, seed=1, goals=goals)
+    rho = {15: 2 * steps(15), 14: 2 * steps(14)}
+    table = certify(rho, train=train, holdout=holdout, weight_bounds=(1.0, 1.5), delta=0.06)
+    for goal in (14, 15):
+        own = [row for row in table.rows if row.goal == goal]
+        assert sum(row.delta for row in own) == pytest.approx(0.03)
+        alone = certify(
+            rho[goal],
+            train=train[train.goals == goal],
+            holdout=holdout[holdout.goals == goal],
+            weight_bounds=(1.0, 1.5),
+            delta=0.03,
+        )
+        assert [row.value for row in own] == [row.value for row in alone.rows]
+        assert (table.rho[goal] == alone.rho).all()
+        assert table.best_for(goal).value == alone.best.value
+    assert table.best.value == max(table.best_for(14).value, table.best_for(15).value)
+    assert max(map(len, str(table).splitlines())) <= 80
+    with pytest.raises(HeuristicError, match="14"):
+        certify({15: steps()}, holdout=holdout)
+    with pytest.raises(InstanceError, match="each goal"):
+        certify(rho, holdout=draw(10, goals=[14] + [15] * 9))
+
+
+def features(built_from: tuple[Provenance, ...] = ()) -> Linear:
+    columns = np.stack([steps(), GRAPH.coordinates[:, 0]], axis=1)
+    return Linear(base=np.zeros(16), features=columns, built_from=built_from)
+
+
+def test_linear_families() -> None:
+    train = draw(1500)
+    family = features()
+    rho = family.table([1.2, 0.1])
+    table = certify(rho, train=train, family=family, utility=Expansions(limit=16.0))
+    row = table["H1-kl Q64"]
+    assert row.measured["ln K"] == pytest.approx(2 * 64 * math.log(2)), "two float64 numbers"
+    assert row.holds_for == "every rho of the family"
+    theta = np.linalg.lstsq(family.features, rho, rcond=None)[0]
+    assert (table.rho == family.table(theta)).all()
+
+    integers = draw(1500, integers=True)
+    table = certify(rho, train=integers, family=family, utility=Expansions(limit=16.0), integer_weights=3)
+    row = table["H1-kl C2"]
+    assert row.measured["ln K"] == pytest.approx(capacity.linear_integer(16, 2, 3).log_count)
+    assert table.rho == pytest.approx(rho, rel=1e-4)
+    assert any("20 bits" in note for note in table.notes)
+
+    table = certify(rho, train=train, family=family, algorithm="gbfs", utility=Expansions(limit=16.0))
+    assert (
+        table["H1-kl C3"].value < certify(rho, train=train, algorithm="gbfs", utility=Expansions(limit=16.0)).best.value
+    )
+
+
+def test_projection_does_not_leave_a_family() -> None:
+    family = features()
+    table = certify(family.table([5.0, 0.0]), train=draw(2000), family=family, weight_bounds=(1.0, 1.5))
+    assert "U2" not in {row.label for row in table.rows}
+    assert any("U2 does not apply" in note for note in table.notes)
+    inside = certify(family.table([1.2, 0.0]), train=draw(2000), family=family, weight_bounds=(1.0, 1.5))
+    assert "U2" in {row.label for row in inside.rows}
+    assert table.rows[0].delta == inside.rows[0].delta, "its share is not given to the others: ρ was looked at"
+
+
+def test_quantised_families() -> None:
+    family = Quantised(levels=np.arange(8.0), goal=GOAL)
+    train = draw(1500)
+    table = certify(family.nearest(1.3 * steps()), train=train, family=family, utility=Expansions(limit=16.0))
+    assert table["H1-kl Q"].measured["ln K"] == pytest.approx(15 * math.log(8))
+    with pytest.raises(AssumptionError, match="not in the family"):
+        certify(1.3 * steps(), train=train, family=family)
+    with pytest.raises(AssumptionError, match="vertex 3"):
+        certify(steps(), train=train, family=Quantised(levels=np.arange(8.0), goal=3))
+    with pytest.raises(AssumptionError, match="not in the family"):
+        certify(family.nearest(steps()) + (np.arange(16) == GOAL), train=train, family=family)
+
+
+def test_levels_are_not_snapped_so_counts_that_need_exact_sums_say_so() -> None:
+    family = Quantised(levels=np.linspace(0, 7, 4097) / 3, goal=GOAL)
+    train = draw(4000, integers=True)
+    rho = family.nearest(1.1 * steps())
+    table = certify(rho, train=train, family=family, utility=Expansions(limit=16.0), integer_weights=3)
+    assert (table.rho == rho).all()
+    assert any("float64 sums round" in text for text in table["H1-kl C1′"].assumptions)
+
+
+def test_sums_of_a_linear_family_are_exact_or_refused() -> None:
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(300):
+        family = Linear(
+            base=rng.choice([0.0, 1.0]) * rng.random(16),
+            features=rng.normal(size=(16, 2)) * 10.0 ** rng.integers(-6, 7),
+        )
+        largest = 2.0 ** rng.integers(0, 50)
+        theta = rng.choice([0.0, 1.0]) * rng.normal(size=2) * 10.0 ** rng.integers(-3, 9)
+        try:
+            rho = snapped_linear(family, family.table(theta), largest)
+        except InputError:
+            refused += 1
+            continue
+        for g in (1.0, largest - 1, largest):
+            assert [Fraction(g) + Fraction(x) for x in rho.tolist()] == [Fraction(x) for x in (g + rho).tolist()]
+    assert 0 < refused < 200
+
+
+def test_a_family_built_from_the_certifying_rows_is_refused() -> None:
+    train, rest = draw(200).split(0.5, seed=0)
+    family = features((Provenance.of(train[:5]),))
+    with pytest.raises(AssumptionError, match="built from 5 instances of train"):
+        certify(steps(), train=train, family=family)
+    certify(steps(), train=rest, family=family)
+    with pytest.raises(AssumptionError, match="not in the family"):
+        certify(np.arange(16.0) ** 2, train=rest, family=family)
+    with pytest.raises(InputError, match="must be a Family"):
+        certify(steps(), train=rest, family="linear")
+
+
+@dataclass
+class Fitted:
+    """What certify asks of a learner."""
+
+    rho_: Any
+    family_: Any
+    trained_on_: Any
+
+
+def test_learners() -> None:
+    train, rest = draw(400).split(0.5, seed=0)
+    holdout, touched = rest[:100], rest[100:]
+    learner = Fitted(steps(), FullTable(), Provenance.of(touched))
+    table = certify(learner, train=train, holdout=holdout)
+    assert table.best.value == certify(steps(), train=train, holdout=holdout).best.value
+    with pytest.raises(AssumptionError, match="trained on 100"):
+        certify(learner, holdout=rest)
+    real = rs.learners.MeanDistance().fit(train)
+    assert certify(real, train=train, holdout=rest).best.samples == len(rest)
+    with pytest.raises(AssumptionError, match="trained on 200"):
+        certify(real, holdout=train)
+
+
+def choosers(validation: rs.InstanceSet) -> dict[str, Any]:
+    """Learners that look at a validation set of their own, and learners around such ones."""
+    learners = rs.learners
+    best = learners.BestOf(validation=validation)
+    return {
+        "best of": best,
+        "auto": learners.Auto("gbfs", validation=validation, time_limit=None),
+        "ranking": learners.SelfImitatedRanking(validation=validation, iterations=2, steps=0.1, blurs=0),
+        "ranking from": learners.SelfImitatedRanking(best, iterations=2, steps=0.1, blurs=0),
+        "bumps from": learners.BumpSearch(best, steps=3, random_state=0),
+        "best of several": learners.BestOf([learners.MeanDistance(), best]),
+        "quantised": learners.Quantised(best, bits=8, high=20.0),
+        "quantised, levels learned": learners.Quantised(best),
+        "for each goal": learners.PerGoal(best),
+        "linear": learners.LinearFamily(best, high=2, random_state=0),
+    }
+
+
+@pytest.mark.parametrize("name", choosers(draw(2)))
+def test_instances_that_were_only_judged_on_are_no_holdout(name: str) -> None:
+    train, validation, fresh = draw(60), draw(30, seed=1), draw(30, seed=2)
+    learner = choosers(validation)[name].fit(train)
+    for used in (train, validation):
+        with pytest.raises(AssumptionError, match=f"was trained on {len(used)} of its instances"):
+            certify(learner, holdout=used)
+    if "levels" in name or name == "linear":
+        with pytest.raises(AssumptionError, match="family was built from 30 instances of train"):
+            certify(learner, train=validation)
+    assert certify(learner, holdout=fresh).best.samples == 30
+
+
+def test_what_was_seen_may_be_told_in_many_ways() -> None:
+    first, second = draw(20), draw(20, seed=1)
+    one, other = Provenance.of(first[:5]), Provenance.of(second[:3])
+    again = Provenance.of(first[:8])
+    for seen, counts in (
+        (None, (0, 0)),
+        (one, (5, 0)),
+        ((one, other), (5, 3)),
+        ([one, again], (8, 0)),
+        ({15: one, 14: (other, again)}, (8, 3)),
+        (provenance(one, other, again), (8, 3)),
+    ):
+        for holdout, count in zip((first, second), counts, strict=True):
+            learner = Fitted(steps(), FullTable(), seen)
+            if count:
+                with pytest.raises(AssumptionError, match=f"trained on {count} of"):
+                    certify(learner, holdout=holdout)
+            else:
+                certify(learner, holdout=holdout)
+
+
+# ---------------------------------------------------------------- what is checked and refused
+
+
+def test_an_instance_counts_once() -> None:
+    """Ten thousand draws from twenty instances say nothing of the distribution that the twenty came from."""
+    whole = draw(200)
+    twice = whole[[3, 7, 5, 7, 3]]
+    for name in ("train", "holdout"):
+        with pytest.raises(AssumptionError, match=f"{name}: instance 3 is instance 1 once more"):
+            certify(**{name: twice})
+
+
+def test_train_and_holdout_of_one_origin_must_not_share_instances() -> None:
+    whole = draw(200)
+    with pytest.raises(AssumptionError, match="50 of its instances"):
+        certify(train=whole[:150], holdout=whole[100:])
+    copied = rs.InstanceSet(GRAPH, whole.weights, whole.sources, GOAL)
+    table = certify(train=whole[:150], holdout=copied[100:])
+    assert any("50 of 100 instances are equal in content to one in train" in note for note in table.notes)
+
+
+def test_repetitions_are_reported() -> None:
+    rng = np.random.default_rng(0)
+    rows, sources = rng.integers(0, 20, 300), rng.integers(0, 3, 300)
+    instances = rs.InstanceSet(GRAPH, draw(20).weights, sources, GOAL, rows=rows)
+    distinct = len({(int(r), int(s)) for r, s in zip(rows, sources, strict=True)})
+    table = certify(holdout=instances[:200], train=instances[200:])
+    text = "\n".join(table.notes)
+    own = len({(int(r), int(s)) for r, s in zip(rows[:200], sources[:200], strict=True)})
+    assert f"holdout: {200 - own} of 200 instances repeat" in text
+    assert "200 instances use 20 snapshots" in text
+    assert "use a snapshot that train uses too" in text
+    assert distinct < 300
+    assert certify(holdout=draw(50)).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"delta": 0.0}, InputError, "delta"),
+        ({"delta": 1.0}, InputError, "delta"),
+        ({"algorithm": "ida"}, InputError, "algorithm"),
+        ({"utility": "cost"}, InputError, "utility"),
+        ({"holdout": None}, InputError, "train or holdout"),
+        ({"holdout": "data"}, InputError, "InstanceSet"),
+        ({"weight_bounds": (1.0, 1.2)}, AssumptionError, r"instance \d+, edge \d+ .* weight_bounds state"),
+        ({"weight_bounds": (1.2, 2.0)}, AssumptionError, "weight_bounds state"),
+        ({"weight_bounds": (2.0, 1.0)}, InputError, "least <= largest"),
+        ({"weight_bounds": 3.0}, InputError, "pair"),
+        ({"weight_bounds": (np.ones(3), 2.0)}, InputError, "each of the"),
+        ({"weight_bounds": (-1.0, 2.0)}, InputError, "0 <= least"),
+        ({"integer_weights": 3}, AssumptionError, "integers in 0..3"),
+        ({"integer_weights": 0}, InputError, "integer_weights"),
+        ({"out_degree": 3}, AssumptionError, "has 4 children"),
+        ({"algorithm": "gbfs", "weight_bounds": (1.0, 1.5)}, InputError, "gbfs"),
+    ],
+)
+def test_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        certify(**({"holdout": draw(50)} | arguments))
+
+
+def test_integers_out_of_range_are_named() -> None:
+    weights = draw(60, integers=True).weights.copy()
+    weights[5, 2] = 9
+    instances = rs.InstanceSet(GRAPH, weights, sources=0, goal=GOAL)
+    with pytest.raises(AssumptionError, match=r"instance 5, edge 2 .* weight 9; integer_weights states"):
+        certify(train=instances, integer_weights=3)
+    with pytest.raises(AssumptionError, match="instance 5, edge 2"):
+        certify(train=instances.__class__(GRAPH, weights.astype(np.float32), 0, GOAL), integer_weights=3)
+
+
+@pytest.mark.parametrize("N", [1])
+def test_too_few_instances(N: int) -> None:
+    with pytest.raises(InstanceError, match="at least 2"):
+        certify(holdout=draw(N))
+    with pytest.raises(InstanceError, match="at least 2"):
+        certify(train=draw(5)[:0])
+
+
+def test_bad_tables() -> None:
+    with pytest.raises(InputError, match="rho"):
+        certify(np.zeros(3), holdout=draw(50))
+    with pytest.raises(HeuristicError, match=r"rho\[2\]"):
+        certify(np.array([0, 0, np.nan] + [0] * 13), holdout=draw(50))
+    other = rs.Graph.grid(2, 8)
+    elsewhere = rs.InstanceSet(other, np.ones((5, other.m)), 0, GOAL)
+    with pytest.raises(InputError, match="one graph"):
+        certify(train=draw(50), holdout=elsewhere)
+
+
+def test_an_instance_without_a_path_is_refused() -> None:
+    weights = draw(20).weights.copy()
+    weights[4] = np.inf
+    instances = rs.InstanceSet(GRAPH, weights, sources=0, goal=GOAL, infeasible="keep")
+    with pytest.raises(InstanceError, match="instance 4"):
+        certify(holdout=instances)
+
+
+# ---------------------------------------------------------------- tables as values
+
+
+def test_print_and_json() -> None:
+    table = certify(train=draw(3000), holdout=draw(800, seed=1), weight_bounds=(1.0, 1.5), out_degree=4)
+    text = str(table)
+    assert max(map(len, text.splitlines())) <= 80
+    assert table.best.sentence.replace("\n", " ") in text.replace("\n", " ")
+    for row in table.rows:
+        assert row.label in text
+        assert max(map(len, str(row).splitlines())) <= 80
+        assert rs.Certificate.from_json(row.to_json()) == row
+    again = rs.CertificateTable.from_json(table.to_json())
+    assert again.rows == table.rows
+    assert again.dropped == table.dropped
+    assert str(again) == text
+    json.dumps(table.to_dict())
+
+
+def test_what_is_no_certificate_is_refused() -> None:
+    row = certify(holdout=draw(50)).best
+    for broken in (
+        {k: v for k, v in row.to_dict().items() if k != "value"},
+        row.to_dict() | {"extra": 1},
+        row.to_dict() | {"value": "low"},
+        row.to_dict() | {"value": float("nan")},
+    ):
+        with pytest.raises(InputError):
+            rs.Certificate.from_dict(broken)
+    for text in ("{", "[]", "3"):
+        with pytest.raises(InputError):
+            rs.CertificateTable.from_json(text)
+    with pytest.raises(InputError, match="no row"):
+        certify(holdout=draw(50))["U2"]
+
+
+def test_vacuous_rows_say_so() -> None:
+    row = replace(certify(holdout=draw(50)).best, value=4.0)
+    assert row.vacuous
+    assert "no more than the range" in row.sentence
+    assert replace(row, side="lower", value=0.0).vacuous
+
+
+def test_gaps_are_summarised() -> None:
+    instances = draw(100)
+    runs = rs.solve_many(instances, 1.4 * steps(), lower_bound=steps())
+    summary = bounds.summarise_gaps(runs.gap)
+    assert summary.answers == 100
+    assert summary.mean == runs.gap.mean()
+    assert summary.largest == runs.gap.max()
+    excess = runs.cost - optimal_paths(instances).cost
+    assert (excess <= runs.gap + 1e-9).all()
+    with pytest.raises(InputError, match="lower_bound"):
+        bounds.summarise_gaps(rs.solve_many(instances, steps()).gap)
+    with pytest.raises(UtilityError, match=r"gaps\[0\]"):
+        bounds.summarise_gaps([-1.0])
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_any_number_of_jobs_gives_the_same_table(jobs: int) -> None:
+    import joblib
+
+    train, holdout = draw(500), draw(300, seed=1)
+    with joblib.parallel_config(n_jobs=jobs):
+        table = certify(train=train, holdout=holdout, weight_bounds=(1.0, 1.5))
+    assert [row.value for row in table.rows] == [
+        row.value for row in certify(train=train, holdout=holdout, weight_bounds=(1.0, 1.5)).rows
+    ]
+
+
+def test_dependent_features_count_as_many_parameters_as_there_are() -> None:
+    """Rounding to exact sums can make dependent columns independent, so their rank must not be counted."""
+    graph = rs.Graph.grid(4, 4)
+    weights = np.random.default_rng(0).integers(1, 4, size=(400, graph.m)).astype(float)
+    train = rs.InstanceSet(graph, weights, sources=0, goal=15)
+    column = np.random.default_rng(1).uniform(size=16)
+    twice = rs.families.Linear(base=np.zeros(16), features=np.stack([column, column / 3], axis=1))
+    assert twice.rank == 1
+    table = rs.certify(
+        twice.table([1.0, 1.0]), train=train, algorithm="astar", utility=rs.utilities.Expansions(100.0), family=twice,
+        integer_weights=3,
+    )  # fmt: skip
+    counted = capacity.linear_integer(16, 2, 3).log_count
+    assert table.best.measured["ln K"] == counted

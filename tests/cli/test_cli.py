@@ -1,0 +1,446 @@
+"""The command line: every command, its exit codes, and one clear line for whatever goes wrong."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rhostar as rs
+from rhostar.cli.main import main
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A saved set, a model fitted on a part of it, and a set on another graph."""
+    home = tmp_path_factory.mktemp("cli")
+    graph = rs.Graph.grid(6, 7)
+    weights = np.random.default_rng(0).integers(1, 9, size=(60, graph.m)).astype(float)
+    rs.InstanceSet(graph, weights, sources=np.arange(30).repeat(2), goal=41).save(home / "set")
+    other = rs.Graph.grid(7, 6)
+    rs.InstanceSet(other, other.length, sources=[0, 1], goal=41).save(home / "other")
+    assert main(["fit", str(home / "set"), "-o", str(home / "model.npz"), "-l", "MeanDistance", "--json"]) == 0
+    (home / "edges.csv").write_text("tail,head,weight\na,b,1\nb,c,2\nc,a,3\nc,d,1\n")
+    return home
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
+    capsys.readouterr()
+    code = main([str(word) for word in words])
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def answer(capsys: pytest.CaptureFixture[str], *words: object) -> dict:
+    code, out, err = run(capsys, *words, "--json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+# ---------------------------------------------------------------- what commands do
+
+
+def test_import_and_info(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    found = answer(capsys, "import", data / "edges.csv", "-o", tmp_path / "set", "-n", 50, "--goal", "d", "--seed", 3)
+    assert (found["instances"], found["vertices"], found["edges"], found["goals"]) == (50, 4, 4, ["d"])
+    assert answer(capsys, "info", tmp_path / "set") | {"written": found["written"]} == found
+    code, out, _ = run(capsys, "info", data / "model.npz")
+    assert code == 0
+    assert "MeanDistance" in out
+    assert "42 unseen" not in out
+    assert answer(capsys, "info", data / "model.npz")["learned_from"] == 42
+
+
+@pytest.mark.parametrize(
+    ("files", "n"),
+    [
+        (["roads/rome99.gr"], 3353),
+        (["movingai/room-64-64-8.map"], 4096),
+        (["roads/TG.cnode.txt", "roads/TG.cedge.txt"], 18263),
+        (["metr_la/metr_la_week.npz"], 195),
+    ],
+    ids=["dimacs", "map", "nodes", "metr-la"],
+)
+def test_import_reads_real_files(capsys: pytest.CaptureFixture[str], tmp_path: Path, files: list[str], n: int) -> None:
+    home = os.environ.get("RHOSTAR_DATA")
+    if not home:
+        pytest.skip("RHOSTAR_DATA names no folder with real data")
+    found = answer(capsys, "import", *(Path(home) / f for f in files), "-o", tmp_path / "set", "-n", 20)
+    assert found["vertices"] == n
+    assert found["instances"] == 20
+
+
+def test_fit_takes_parameters_and_splits(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.npz"
+    found = answer(
+        capsys, "fit", data / "set", "-o", out, "-l", "MeanDistance", "-s", "statistic=min", "--fraction", 0.5
+    )
+    assert (found["learned_from"], found["unseen"]) == (30, 30)
+    model = rs.Model.load(out)
+    assert model.parameters["statistic"] == "min"
+    instances = rs.InstanceSet.load(data / "set")
+    train = instances.split(0.5, 0)[0]
+    assert np.array_equal(model.rho_, rs.learners.MeanDistance(statistic="min").fit(train).rho_)
+    assert answer(capsys, "fit", data / "set", "-o", out, "-l", "MeanDistance", "--fraction", 1)["unseen"] == 0
+    code, _, err = run(capsys, "evaluate", data / "set", "-m", out)
+    assert code == 2
+    assert "all 60 instances were learned from" in err
+    assert run(capsys, "evaluate", data / "set", "-m", out, "--all")[0] == 0
+
+
+def test_solve_finds_what_the_library_finds(capsys: pytest.CaptureFixture[str], data: Path) -> None:
+    instances, model = rs.InstanceSet.load(data / "set"), rs.Model.load(data / "model.npz")
+    found = answer(capsys, "solve", data / "set", "-m", data / "model.npz", "-i", 9)
+    expected = rs.astar(*instances[9], model.rho_)
+    assert (found["cost"], found["expanded"], found["path"]) == (
+        expected.cost,
+        expected.expanded,
+        expected.path.tolist(),
+    )
+    found = answer(capsys, "solve", data / "set", "-m", data / "model.npz", "-i", 9, "-a", "gbfs")
+    assert found["expanded"] == rs.gbfs(*instances[9], model.rho_).expanded
+    found = answer(capsys, "solve", data / "set", "-i", 9, "--source", "0,3", "--goal", "12", "-b", "euclidean")
+    assert found["path"][0] == 3
+    assert found["path"][-1] == 12
+    assert answer(capsys, "solve", data / "set", "--source", "4", "--goal", "4")["cost"] == 0
+
+
+def test_exit_codes_tell_what_happened(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    assert run(capsys, "solve", data / "set")[0] == 0
+    graph = rs.Graph.from_edges(3, [0, 1], [1, 2])
+    rs.InstanceSet(graph, [1.0, 1.0], [0], 2).save(tmp_path / "line")
+    code, out, err = run(capsys, "solve", tmp_path / "line", "--source", "2", "--goal", "0")
+    assert (code, err) == (1, "")
+    assert "no_path" in out
+    code, out, err = run(capsys, "solve", data / "set", "--budget", 1, "--json")
+    assert (code, err) == (3, "")
+    assert json.loads(out)["cost"] is None
+
+
+def test_evaluate_counts_as_the_library_does(capsys: pytest.CaptureFixture[str], data: Path) -> None:
+    instances, model = rs.InstanceSet.load(data / "set"), rs.Model.load(data / "model.npz")
+    test = instances[~np.isin(instances.indices, model.trained_on_.indices)]
+    found = answer(capsys, "evaluate", data / "set", "-m", f"mine={data / 'model.npz'}", "-b", "zero", "-b", "octile")
+    assert found["instances"] == len(test) == 18
+    assert [m["name"] for m in found["methods"]] == ["Dijkstra (ρ = 0)", "octile", "mine"]
+    assert found["methods"][2]["expansions"] == rs.solve_many(test, model.rho_).expanded.mean()
+    assert found["methods"][1]["excess_max"] == 0  # scaled so that it never overestimates
+    code, out, _ = run(capsys, "evaluate", data / "set", "-m", data / "model.npz")
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_bounds_asks_for_any_one_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+    of = ("-a", "astar", "--integer-weights", 10)
+    assert answer(capsys, "bounds", "-n", 207, *of)["value"] == rs.pseudo_dimension(207, integer_weights=10).upper
+    samples = answer(capsys, "bounds", "-n", 50, *of, "-e", 0.1, "-d", 0.05)["value"]
+    expected = rs.sample_size(n=50, integer_weights=10, epsilon=0.1, delta=0.05, limit=1.0)
+    assert samples == expected.best
+    accuracy = answer(capsys, "bounds", "-n", 50, *of, "-N", samples, "-d", 0.05)["value"]
+    assert accuracy <= 0.1
+    delta = answer(capsys, "bounds", "-n", 50, *of, "-N", samples, "-e", 0.1)["delta"]
+    assert delta == pytest.approx(0.05, rel=0.05)
+    assert delta <= 0.05
+    assert rs.epsilon(n=50, integer_weights=10, samples=samples, delta=delta, limit=1.0).best <= 0.1
+    assert answer(capsys, "bounds", *of, "-N", samples, "-e", 0.1, "-d", 0.05)["n"] == 50
+    assert answer(capsys, "bounds", *of, "-N", samples - 1, "-e", 0.1, "-d", 0.05)["n"] == 49
+    assert answer(capsys, "bounds", "-n", 50, *of, "-N", 10, "-e", 0.1)["delta"] == 1
+    assert answer(capsys, "bounds", *of, "-N", 1, "-e", 0.1, "-d", 0.05)["n"] == 0
+    code, out, _ = run(capsys, "bounds", "-n", 50, "-a", "gbfs", "-e", 0.1)
+    assert code == 0
+    assert "G′" in out
+
+
+def test_certify_promises_and_keeps_it_in_the_model(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    model = tmp_path / "m.npz"
+    model.write_bytes((data / "model.npz").read_bytes())
+    instances, fitted = rs.InstanceSet.load(data / "set"), rs.Model.load(model)
+    seen = np.isin(instances.indices, fitted.trained_on_.indices)
+    expected = rs.certify(
+        fitted,
+        train=instances[seen],
+        holdout=instances[~seen],
+        algorithm="astar",
+        utility=rs.utilities.Suboptimality(20.0),
+        integer_weights=8,
+    )
+    words = ("certify", data / "set", "-m", model, "-u", "suboptimality", "-H", 20, "--integer-weights", 8)
+    assert answer(capsys, *words)["rows"] == json.loads(expected.to_json())["rows"]
+    code, out, _ = run(capsys, *words, "--save")
+    assert code == 0
+    assert expected.best.sentence.split()[0] in out
+    kept = rs.Model.load(model)
+    assert np.array_equal(kept.rho_, fitted.rho_)
+    assert kept.certificate["rows"] == json.loads(expected.to_json())["rows"]
+    assert expected.best.sentence in run(capsys, "info", model)[1]
+    page = tmp_path / "page.html"
+    answer(capsys, "report", data / "set", "-m", model, "-o", page, "--scenes", 0)
+    assert "What can be promised" in page.read_text()
+
+
+def test_fit_auto_needs_no_names(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    found = answer(capsys, "fit", data / "set", "-o", tmp_path / "m.npz", "-a", "gbfs", "--time-limit", 0.5)
+    assert found["learned_from"] == 42
+    assert rs.Model.load(tmp_path / "m.npz").search_with() == "gbfs"
+
+
+def test_lab(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    found = answer(capsys, "lab", "shatter", "-n", 8)
+    assert (found["instances"], found["patterns"]) == (4, 16)
+    for kind in ("sharper", "cost", "expansions", "reopening", "interval"):
+        code, out, _ = run(capsys, "lab", "shatter", "-n", 9, "-a", "astar", "--set", kind)
+        assert code == 0
+        assert "came out" in out
+    found = answer(capsys, "lab", "growth", "-n", 8, "-a", "astar")
+    assert (found["behaviours"][-1], found["vectors"]) == (3121, [2, 4, 8, 16])
+    found = answer(capsys, "lab", "atlas")["entries"]
+    assert found["gbfs-cost-small-4"] == 2
+    mine = tmp_path / "atlas"
+    found = answer(capsys, "lab", "atlas", "-f", mine, "--rounds", 1, "--vertices", 4, 4)["entries"]
+    assert found["gbfs-cost-small-4"] == 2
+    assert answer(capsys, "lab", "atlas", "-f", mine)["entries"] == found
+    words = ("lab", "dual", data / "set", "-m", data / "model.npz", "-n", 3, "--figure", tmp_path / "dual.svg")
+    found = answer(capsys, *words)
+    assert len(found["mean"]) == found["pieces"] == len(found["edges"]) - 1
+    assert min(found["mean"]) == found["best"]
+    assert (tmp_path / "dual.svg").exists()
+
+
+@pytest.mark.slow
+def test_a_small_demo_leaves_a_page(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    found = answer(capsys, "demo", "-o", tmp_path, "--size", 150, "--train", 40, "--test", 100, "-j", 1)
+    assert [m["name"] for m in found["methods"]][3] == "A*, learned"
+    assert found["bytes"] == (tmp_path / "report.html").stat().st_size
+    assert found["promise"].startswith("With 95 % confidence")
+    for section in ("replay", "comparison", "certificate", "learning", "setting"):
+        assert f'id="{section}"' in (tmp_path / "report.html").read_text()
+
+
+def test_report_and_bench(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    found = answer(
+        capsys, "report", data / "set", "-m", data / "model.npz", "-o", page, "--title", "<b>Mine", "--scenes", 1
+    )
+    assert found["bytes"] == page.stat().st_size
+    assert "&lt;b&gt;Mine" in page.read_text()
+    found = answer(capsys, "bench", data / "set", "-m", data / "model.npz", "--rounds", 2)
+    assert [m["name"] for m in found["methods"]] == ["Dijkstra (ρ = 0)", "model"]
+    assert all(m["microseconds"] > 0 for m in found["methods"])
+
+
+# ---------------------------------------------------------------- what goes wrong
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["info", "nowhere"], "there is no model at"),
+        (["solve", "nowhere"], "nothing that rhostar saved"),
+        (["solve", "{data}/edges.csv"], "holds nothing that rhostar saved"),
+        (["import", "nowhere.csv", "-o", "{tmp}/x"], "there is no file"),
+        (["import", "{data}/model.npz", "-o", "{tmp}/x"], "model.npz"),
+        (["import", "{data}/edges.csv", "-o", "{tmp}/x", "--format", "xml"], "--format must be one of"),
+        (["import", "{data}/edges.csv", "-o", "{tmp}/x", "--goal", "z"], "'z' is no label"),
+        (["import", "{data}/edges.csv", "-o", "{data}/edges.csv/x"], "could not save"),
+        (["import", "a", "b", "c", "-o", "{tmp}/x"], "there is no file"),
+        (["solve", "{data}/set", "-m", "{data}/edges.csv"], "not a model"),
+        (["solve", "{data}/other", "-m", "{data}/model.npz"], "the model was fitted on another graph"),
+        (["evaluate", "{data}/other", "-m", "{data}/model.npz"], "the model was fitted on another graph"),
+        (["report", "{data}/other", "-m", "{data}/model.npz", "-o", "{tmp}/x.html"], "another graph"),
+        (["solve", "{data}/set", "-m", "{data}/model.npz", "--goal", "3"], "fitted for goal"),
+        (["solve", "{data}/set", "-i", "60"], "--index must be below 60"),
+        (["solve", "{data}/set", "--source", "99"], "'99' is no vertex in 0..41"),
+        (["solve", "{data}/set", "-a", "dijkstra"], "--algorithm must be astar or gbfs"),
+        (["solve", "{data}/set", "-b", "magic"], "--baseline must be one of"),
+        (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "Magic"], "--learner must be auto or one of"),
+        (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "x=1"], "no parameter 'x'"),
+        (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "statistic=max"], "statistic must be"),
+        (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "what"], "name=value"),
+        (["fit", "{data}/set", "-o", "{data}/edges.csv/m.npz", "-l", "MeanDistance"], "is not a folder"),
+        (["report", "{data}/set", "-o", "{data}/edges.csv/r.html"], "could not write"),
+        (["bounds", "-n", "50", "-e", "0"], "epsilon"),
+        (["bounds", "-n", "50", "-e", "0.1", "-N", "10", "-d", "0.1"], "nothing is unknown"),
+        (["bounds", "-a", "dfs", "-n", "3"], "astar or gbfs"),
+        (["bounds"], "give -n"),
+        (["certify", "{data}/set", "-m", "{data}/model.npz", "-u", "cost"], "needs --limit"),
+        (["certify", "{data}/set", "-m", "{data}/model.npz", "-u", "joy"], "--utility must be one of"),
+        (["certify", "{data}/other", "-m", "{data}/model.npz", "-u", "expansions"], "another graph"),
+        (["lab", "shatter", "--set", "magic"], "--set must be one of"),
+        (["lab", "shatter", "--set", "cost"], "is for astar"),
+        (["lab", "atlas", "--rounds", "1"], "--rounds needs --folder"),
+        (["lab", "atlas", "-f", "nowhere"], "there is no folder"),
+        (["lab", "dual", "{data}/set", "-m", "{data}/model.npz", "--low", "2", "--high", "1"], "low"),
+        (["demo", "-o", "{data}/edges.csv/x", "--size", "100", "--train", "20", "--test", "100"], "could not write"),
+        (["frobnicate"], "frobnicate"),
+        (["solve", "{data}/set", "--frobnicate"], "--frobnicate"),
+        (["solve", "{data}/set", "-i", "many"], "valid integer"),
+        (["solve"], "Missing argument"),
+    ],
+    ids=lambda words: " ".join(words)[:50] if isinstance(words, list) else "",
+)
+def test_bad_input_is_one_line_and_two(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path, words: list[str], message: str
+) -> None:
+    code, out, err = run(capsys, *(word.format(data=data, tmp=tmp_path) for word in words))
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert err.startswith("rhostar: ")
+    assert message in err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["fit", "{data}/set", "-l", "MeanDistance", "-o"],
+        ["report", "{data}/set", "--scenes", "0", "-o"],
+        ["lab", "dual", "{data}/set", "-m", "{data}/model.npz", "--figure"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_device_is_not_replaced(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path, words: list[str]
+) -> None:
+    pipe = tmp_path / "pipe.svg"  # stands for /dev/null
+    os.mkfifo(pipe)
+    code, out, err = run(capsys, *(word.format(data=data) for word in words), pipe)
+    assert (code, out, err) == (2, "", f"rhostar: could not write {pipe}: it is a device or a pipe, not a file\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe.svg"]
+    assert pipe.is_fifo()
+
+
+def test_goals_are_called_by_their_labels(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    assert answer(capsys, "import", data / "edges.csv", "-o", tmp_path / "set", "--goal", "c")["goals"] == ["c"]
+    answer(capsys, "fit", tmp_path / "set", "-o", tmp_path / "m.npz", "-l", "MeanDistance")
+    code, _, err = run(capsys, "solve", tmp_path / "set", "-m", tmp_path / "m.npz", "--goal", "d")
+    assert (code, err) == (2, "rhostar: the model was fitted for goal c, not d\n")
+
+
+@pytest.mark.parametrize("flushed", ["", "1"])
+def test_a_closed_pipe_is_no_error_whenever_it_is_noticed(data: Path, flushed: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "rhostar.cli.main", "info", str(data / "set")]
+    environment = os.environ | {"PYTHONUNBUFFERED": flushed}
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, env=environment, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_model_of_all_instances_gets_the_bounds_for_every_rho(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    model = tmp_path / "all.npz"
+    answer(capsys, "fit", data / "set", "-o", model, "-l", "MeanDistance", "--fraction", 1)
+    code, out, err = run(capsys, "certify", data / "set", "-m", model, "-u", "ratio", "-H", 3)
+    assert (code, err) == (0, "")
+    assert "H1-kl" in out
+    assert "H4" not in out, "a bound from instances that had no part in choosing rho"
+    code, out, _ = run(capsys, "evaluate", data / "set", "-m", model, "--all")
+    assert (code, out.splitlines()[0]) == (0, "60 instances, learned from or not")
+
+
+def test_debug_shows_the_traceback(data: Path) -> None:
+    command = [sys.executable, "-m", "rhostar.cli.main", "info", str(data / "nothing"), "--debug"]
+    failed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert failed.returncode == 1
+    assert "Traceback" in failed.stderr
+
+
+def test_an_unwritable_place_keeps_what_it_held(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, model = tmp_path / "page.html", tmp_path / "m.npz"
+    page.write_text("old")
+    model.write_text("old")
+
+    def full_disk(self: Path, other: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full_disk)
+    for words in (
+        ["report", data / "set", "-o", page, "--scenes", 0],
+        ["fit", data / "set", "-o", model, "-l", "MeanDistance"],
+    ):
+        code, out, err = run(capsys, *words)
+        assert (code, out) == (2, "")
+        assert "No space left" in err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.npz", "page.html"]
+    assert page.read_text() == model.read_text() == "old"
+
+
+INTERRUPTED = """
+import os, signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
+from rhostar.cli.main import run
+import numpy, rhostar.report._html
+threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+run()
+"""
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_it_with_one_line_and_nothing_half_written(tmp_path: Path) -> None:
+    graph = rs.Graph.grid(150, 150, neighbours=8)
+    weights = np.random.default_rng(0).uniform(1, 2, size=(8, graph.m))
+    rows = np.arange(20_000) % 8
+    rs.InstanceSet(graph, weights, np.zeros(rows.size, dtype=int), graph.n - 1, rows=rows).save(tmp_path / "many")
+    out = tmp_path / "out"
+    command = [sys.executable, "-c", INTERRUPTED, "report", str(tmp_path / "many"), "-o", str(out / "r.html")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)  # whole, it takes minutes
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "rhostar: interrupted\n")
+    assert not out.exists()
+
+
+def test_help_is_quick_and_complete(capsys: pytest.CaptureFixture[str], sanitized: bool) -> None:
+    code, out, _ = run(capsys, "--help")
+    assert code == 0
+    for command in ("import", "info", "fit", "solve", "evaluate", "certify", "bounds", "demo", "bench", "report"):
+        assert f"\n  {command} " in out
+        code, text, _ = run(capsys, command, "--help")
+        assert code == 0
+        if command != "import":
+            assert "--json" in text
+    assert "..." not in out.split("Commands:")[1]  # one line says it all
+    assert run(capsys)[0] == 0
+    assert run(capsys, "--version")[1] == f"rhostar {rs.__version__}\n"
+    # Seconds of the processor: what the clock on the wall says where nothing else is running.
+    times = []
+    for _ in range(5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-m", "rhostar.cli.main", "--help"], capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    if not sanitized:
+        assert min(times) < 0.5
+    code = "import rhostar.cli.main, sys; assert not {'numpy', 'scipy', 'matplotlib', 'sklearn'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_shells_can_complete(data: Path) -> None:
+    environment = os.environ | {"_RHOSTAR_COMPLETE": "complete_bash", "COMP_WORDS": "rhostar ev", "COMP_CWORD": "1"}
+    program = Path(sys.executable).with_name("rhostar")
+    if not program.exists():
+        pytest.skip("rhostar is not installed as a program here")
+    done = subprocess.run([program], capture_output=True, text=True, env=environment, check=False)
+    assert done.stdout.split() == ["evaluate"]
+
+
+def test_a_reader_who_has_seen_enough_is_no_error(data: Path) -> None:
+    program = f"{sys.executable} -m rhostar.cli.main"
+    done = subprocess.run(
+        f"{program} info {data / 'set'} --json | head -c 1; exit ${{PIPESTATUS[0]}}",
+        shell=True,
+        executable="/bin/bash",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "{"
+    assert done.stderr == ""

@@ -1,0 +1,162 @@
+"""The atlas: every entry with the reference alone, and a search that is the same however it is run."""
+
+import dataclasses
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rhostar as rs
+from rhostar import _core
+from rhostar.bounds import _capacity as capacity
+from rhostar.lab._behaviours import MEASURES
+from rhostar.lab._hunt import LARGEST, Kind, construction, hunt
+from support.symbolic_oracle import reference_runs
+
+ENTRIES = rs.lab.atlas.entries()
+QUICK = [Kind(4, "gbfs", True, "expanded", "unit"), Kind(5, "gbfs", True, "cost", "small")]
+
+
+# ---------------------------------------------------------------- what the package carries
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ENTRIES)
+def test_every_entry_with_the_reference(name: str) -> None:
+    witness = ENTRIES[name]
+    assert rs.lab.verify(witness) == len(witness)
+    algorithm, *rest, utility, weights, n = name.split("-")
+    assert (witness.algorithm, witness.utility, witness.n) == (algorithm, utility, int(n))
+    if algorithm == "astar":
+        assert rest == ["reopen" if witness.reopen else "closed"]
+    used = {w for one in witness.arcs for *_, w in one}
+    assert used == {1} if weights == "unit" else max(used) <= LARGEST[weights]
+
+
+def test_names_are_checked(tmp_path: Path) -> None:
+    ENTRIES["gbfs-cost-small-4"].save(tmp_path / "gbfs-cost-small-4.json")
+    assert rs.lab.atlas.verify(tmp_path) == {"gbfs-cost-small-4": 2}
+    ENTRIES["gbfs-cost-small-4"].save(tmp_path / "gbfs-expanded-unit-4.json")
+    with pytest.raises(rs.errors.StorageError, match="holds a set of the kind"):
+        rs.lab.atlas.verify(tmp_path)
+
+
+def test_sizes_are_at_least_what_quick_searches_found() -> None:
+    def best(n: int, algorithm: str) -> int:
+        return max(len(w) for w in ENTRIES.values() if (w.n, w.algorithm) == (n, algorithm))
+
+    assert (best(4, "gbfs"), best(5, "gbfs")) >= (2, 3)
+    assert best(4, "astar") >= 5
+    assert best(5, "astar") >= 7
+    for witness in ENTRIES.values():
+        if witness.algorithm == "gbfs":
+            assert len(witness) <= capacity.greedy(witness.n).pseudo_dimension
+        else:
+            heaviest = max(w for one in witness.arcs for *_, w in one)
+            assert len(witness) <= capacity.catalan_in_open(witness.n, heaviest).pseudo_dimension
+    assert len(ENTRIES["gbfs-cost-small-6"]) == capacity.greedy(6).pseudo_dimension == 6
+    assert capacity.greedy(4).pseudo_dimension == math.floor(math.log2(6)) == best(4, "gbfs")
+
+
+def test_entries_are_at_least_the_constructions() -> None:
+    for kind in rs.lab.atlas.kinds():
+        known = construction(kind)
+        if known is not None:
+            assert len(ENTRIES[kind.name]) >= len(known), kind.name
+
+
+def test_more_vertices_and_wider_weights_are_no_worse() -> None:
+    for kind in rs.lab.atlas.kinds():
+        for other in (dataclasses.replace(kind, n=kind.n - 1), dataclasses.replace(kind, weights="unit")):
+            if other.name in ENTRIES and kind.name in ENTRIES:
+                assert len(ENTRIES[kind.name]) >= len(ENTRIES[other.name])
+
+
+# ---------------------------------------------------------------- the search
+
+
+@settings(max_examples=150)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_sweeps_measure_like_the_reference(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 7))
+    matrix = rng.integers(0, 5, (n, n))
+    matrix[(rng.random((n, n)) < 0.4) | np.eye(n, dtype=bool)] = -1
+    goal, source = (int(v) for v in rng.permutation(n)[:2])
+    rho = rng.integers(-9, 10, (6, n))
+    tail, head = np.nonzero(matrix >= 0)
+    graph = rs.Graph.from_edges(n, tail, head)
+    greedy, reopen, measure = bool(rng.random() < 0.4), bool(rng.random() < 0.5), int(rng.integers(5))
+    weights, sources = np.ascontiguousarray(matrix[None]), np.array([source], dtype=np.int32)
+    values = _core.sweep(weights, sources, goal, greedy, reopen, rho, 1, measure)
+    instances = rs.InstanceSet(
+        graph, matrix[graph.tail, graph.head].astype(float)[None], source, goal, infeasible="keep"
+    )
+    for value, row in zip(values, rho / 2, strict=True):
+        run = reference_runs(instances, row.tolist(), "gbfs" if greedy else "astar", reopen)[0]
+        assert value == (getattr(run, MEASURES[measure]) if run.status == "solved" else -1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_hunt_is_the_same_again_and_true(seed: int) -> None:
+    for kind in (QUICK[1], Kind(5, "astar", False, "cost", "small")):
+        first, again = (hunt(kind, seed, patience=2) for _ in range(2))
+        assert first == again
+        assert first is not None
+        assert rs.lab.verify(first) == len(first) >= 2
+    assert hunt(Kind(4, "gbfs", True, "cost", "unit"), seed, patience=2) is None  # one path, whatever ρ
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+def test_interrupted_searches_end_alike(tmp_path: Path) -> None:
+    whole, pieces, parallel = tmp_path / "whole", tmp_path / "pieces", tmp_path / "parallel"
+    sizes = rs.lab.atlas.search(whole, rounds=3, seed=5, only=QUICK)
+
+    def tired(name: str, number: int, size: int) -> None:
+        if number == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rs.lab.atlas.search(pieces, rounds=3, seed=5, only=QUICK, progress=tired)
+    assert rs.lab.atlas.search(pieces, rounds=3, seed=5, only=QUICK) == sizes
+    assert rs.lab.atlas.search(parallel, rounds=3, seed=5, only=QUICK, n_jobs=2) == sizes
+    assert files(whole) == files(pieces) == files(parallel)
+    before = files(whole)
+    rs.lab.atlas.search(whole, rounds=3, seed=5, only=QUICK)
+    assert files(whole) == before
+
+
+def test_what_is_larger_stays(tmp_path: Path) -> None:
+    kind = QUICK[1]
+    large = rs.lab.shattering(rs.lab.sharper_instances(5, "gbfs").instances, rs.utilities.Cost(9), "gbfs").witness()
+    large.save(tmp_path / f"{kind.name}.json")
+    rs.lab.atlas.search(tmp_path, rounds=1, only=[kind])
+    assert rs.lab.Witness.load(tmp_path / f"{kind.name}.json") == large
+    (tmp_path / "rounds.json").write_text("[1")
+    with pytest.raises(rs.errors.StorageError, match="how many rounds"):
+        rs.lab.atlas.search(tmp_path, rounds=2, only=[kind])
+
+
+def test_kinds_and_bad_ones() -> None:
+    assert len({kind.name for kind in rs.lab.atlas.kinds()}) == 5 * 16
+    for change in ({"n": 2}, {"weights": "huge"}, {"utility": "beauty"}):
+        with pytest.raises(rs.errors.InputError, match="nothing to look for"):
+            dataclasses.replace(QUICK[0], **change)
+    with pytest.raises(rs.errors.InputError, match="rounds"):
+        rs.lab.atlas.search("nowhere", rounds=-1)
+
+
+def test_files_are_small_and_plain() -> None:
+    home = Path(rs.lab.atlas.__file__).parent / "atlas_data"
+    for path in home.glob("*.json"):
+        assert path.stat().st_size < 200_000
+        assert set(json.loads(path.read_text())) == {"kind", "size"} | {
+            field.name for field in dataclasses.fields(rs.lab.Witness)
+        }

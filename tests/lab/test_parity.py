@@ -1,0 +1,205 @@
+"""Shattered sets of order n lg n for the cost: the codes run, the counting, and what greedy search can tell."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rhostar as rs
+from rhostar.lab import _parity as parity
+from rhostar.search import reference
+from support.symbolic_oracle import reference_runs
+
+MODES = [("gbfs", True), ("astar", True), ("astar", False)]
+
+
+def least_n(layers: int, items: int) -> int:
+    return 3 + (2 * layers - 1) * (len(parity.ORDERS[layers][0]) + items)
+
+
+def pattern_of(code: rs.lab.ShatteredSet, words: list[int]) -> np.ndarray:
+    return np.array([word >> i & 1 for word in words for i in range(code.bits)], dtype=bool)
+
+
+# ---------------------------------------------------------------- the codes
+
+
+@pytest.mark.parametrize("layers", parity.ORDERS)
+def test_prefixes_add_up_to_every_pattern(layers: int) -> None:
+    orders = parity.ORDERS[layers]
+    bits = len(orders[0])
+    assert len(orders) == layers
+    assert all(sorted(order) == list(range(bits)) for order in orders)
+    patterns, cells = parity.sums_of_prefixes(orders)
+    assert patterns.tolist() == list(range(1 << bits))
+    for pattern, cell in list(zip(patterns.tolist(), cells.tolist(), strict=True))[:: max(1, len(cells) // 50)]:
+        lengths = [cell // (bits + 1) ** j % (bits + 1) for j in range(layers)]
+        flips = [i for order, c in zip(orders, lengths, strict=True) for i in order[:c]]
+        assert [flips.count(i) % 2 for i in range(bits)] == [pattern >> i & 1 for i in range(bits)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layers", [1, 2, 3])
+@pytest.mark.parametrize("mode", MODES)
+def test_every_word_with_the_reference(layers: int, mode: tuple[str, bool]) -> None:
+    """No instance has an edge to another item (next test), so all words of each item are all patterns."""
+    algorithm, reopen = mode
+    code = rs.lab.parity_code(least_n(layers, 2), algorithm, layers=layers)
+    assert len(code) == 2 * code.bits
+    for word in range(1 << code.bits):
+        pattern = pattern_of(code, [word, word ^ 5])
+        runs = reference_runs(code.instances, code.rho(pattern).tolist(), algorithm, reopen)
+        assert [run.cost > z for run, z in zip(runs, code.thresholds, strict=True)] == pattern.tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", MODES)
+def test_every_word_of_four_layers(mode: tuple[str, bool]) -> None:
+    code = rs.lab.parity_code(least_n(4, 1), mode[0], layers=4)
+    for word in range(1 << 11):
+        pattern = pattern_of(code, [word])
+        runs = rs.solve_many(code.instances, code.rho(pattern), algorithm=mode[0], reopen=mode[1])
+        assert ((runs.cost > code.thresholds) == pattern).all()
+
+
+def test_five_layers() -> None:
+    code = rs.lab.parity_code(least_n(5, 3), layers=5)
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        pattern = rng.random(len(code)) < 0.5
+        for algorithm, reopen in MODES:
+            runs = rs.solve_many(code.instances, code.rho(pattern), algorithm=algorithm, reopen=reopen)
+            assert ((runs.cost > code.thresholds) == pattern).all()
+
+
+def test_items_do_not_meet_and_weights_are_one() -> None:
+    code = rs.lab.parity_code(least_n(3, 3), layers=3)
+    zero = code.rho(np.zeros(len(code)))
+    graph, weights = code.instances.graph, code.instances.weights
+    assert set(weights[np.isfinite(weights)]) == {1.0}
+    for i in range(len(code)):
+        present = np.isfinite(weights[code.instances.rows[i]])
+        touched = set(graph.tail[present].tolist()) | set(graph.head[present].tolist())
+        for other in set(range(3)) - {i // code.bits}:
+            for word in range(1, 1 << code.bits):
+                moved = code.rho(pattern_of(code, [word if item == other else 0 for item in range(3)])) != zero
+                assert not touched & set(np.flatnonzero(moved).tolist())
+
+
+def test_the_engine_agrees() -> None:
+    code = rs.lab.parity_code(least_n(2, 1), layers=2)
+    assert rs.lab.shattering(code.instances, code.utility, "gbfs").verify() == 3
+
+
+def test_more_than_one_instance_per_vertex() -> None:
+    """The sets known before for the cost of greedy search, and of A* with reopening, have n − 2 and n − 1 instances."""
+    assert len(rs.lab.parity_code(133)) > 133 - 2
+    assert len(rs.lab.parity_code(134)) > 131
+    per_vertex = [max(parity.parity_code_size(n, m) for m in parity.ORDERS) / n for n in (133, 300, 1000, 10_000)]
+    assert per_vertex == sorted(per_vertex)
+    assert per_vertex[-1] > 1.6
+
+
+def test_sizes_that_do_not_exist() -> None:
+    with pytest.raises(rs.errors.InputError, match="too few"):
+        rs.lab.parity_code(4)
+    with pytest.raises(rs.errors.InputError, match="layers are"):
+        rs.lab.parity_code(1000, layers=9)
+    assert len(rs.lab.parity_code(5)) == 1
+
+
+# ---------------------------------------------------------------- the counting
+
+
+@pytest.mark.parametrize("k", range(1, 9))
+def test_moments(k: int) -> None:
+    """E(1 − 2|C − C′|)ᵏ for independent uniform numbers: |C − C′| has the density 2(1 − p)."""
+    p = (np.arange(200_000) + 0.5) / 200_000
+    exact = 1 / (k + 1 + k % 2)
+    assert np.mean(2 * (1 - p) * (1 - 2 * p) ** k) == pytest.approx(exact, abs=1e-6)
+
+
+def test_collisions_are_as_likely_as_computed() -> None:
+    rng = np.random.default_rng(1)
+    m, N, draws = 2, 5, 200_000
+    theta, first, second = rng.random((draws, N, m)), rng.random((draws, 1, m)), rng.random((draws, 1, m))
+    same = (((first > theta).sum(axis=2) - (second > theta).sum(axis=2)) % 2 == 0).all(axis=1)
+    moments = [1.0] + [1 / (k + 1 + k % 2) for k in range(1, N + 1)]
+    exact = sum(math.comb(N, k) * moments[k] ** m for k in range(N + 1)) / 2**N
+    assert abs(same.mean() - exact) < 4 * math.sqrt(exact / draws)
+    assert abs(same.mean() - 2.0**-N) > 8 * math.sqrt(exact / draws)  # independent patterns would collide less often
+
+
+@pytest.mark.parametrize(("m", "N"), [(3, 6), (4, 9), (5, 13)])
+def test_random_orders_show_as_many_patterns_as_promised(m: int, N: int) -> None:
+    rng = np.random.default_rng(N)
+    promised = 2**N / (1 + parity._excess(N, m))
+    counts = [len(parity.sums_of_prefixes([rng.permutation(N) for _ in range(m)])[0]) for _ in range(40)]
+    assert np.mean(counts) > promised > 2**N / 3
+    alike = np.arange(N)  # the same order in every layer: most choices give the same sums
+    assert len(parity.sums_of_prefixes([alike] * m)[0]) < 0.8 * np.mean(counts)
+
+
+def test_the_guaranteed_size_grows_like_n_lg_n() -> None:
+    assert [parity._largest(m) for m in (2, 4, 8)] == [
+        max(N for N in range(1, 60) if sum(math.comb(N, k) / (k + 1 + k % 2) ** m for k in range(1, N + 1)) <= 1)
+        for m in (2, 4, 8)
+    ]
+    size = {k: parity.parity_bound(2**k) / 2**k for k in (12, 16, 20, 24)}
+    assert size[16] > size[12] + 0.4
+    assert size[24] - size[20] == pytest.approx(size[20] - size[16], abs=0.1)
+    assert all(value > k / 16 for k, value in size.items())
+    assert parity.parity_bound(3) == 0
+
+
+# ---------------------------------------------------------------- the path of greedy search
+
+
+def simple_paths(children: reference.Children, source: int, goal: int) -> list[list[int]]:
+    found, stack = [], [[source]]
+    while stack:
+        path = stack.pop()
+        if path[-1] == goal:
+            found.append(path)
+            continue
+        stack += [[*path, c] for c, _ in children[path[-1]] if c not in path]
+    return found
+
+
+@settings(max_examples=200)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_greedy_search_returns_the_path_whose_sorted_values_are_least(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 7))
+    tail, head = np.nonzero((rng.random((n, n)) < rng.choice([0.3, 0.5, 0.8])) & ~np.eye(n, dtype=bool))
+    children = reference.children_of(n, tail.tolist(), head.tolist(), [1.0] * tail.size)
+    rho = rng.permutation(n).tolist()
+    paths = simple_paths(children, 0, n - 1)
+    run = reference.gbfs(children, 0, n - 1, rho)
+    if not paths:
+        assert run.status == "no_path"
+        return
+    inner = sorted(paths, key=lambda path: sorted((rho[v] for v in path[1:-1]), reverse=True))
+    assert run.path == inner[0]
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_one_value_gives_greedy_search_at_most_two_paths(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = 6
+    tail, head = np.nonzero((rng.random((n, n)) < 0.5) & ~np.eye(n, dtype=bool))
+    children = reference.children_of(n, tail.tolist(), head.tolist(), [1.0] * tail.size)
+    rho, moving = (2 * rng.permutation(n)).tolist(), int(rng.integers(1, n - 1))
+    seen = []
+    for value in range(-1, 2 * n + 2, 2):
+        rho[moving] = value
+        seen.append(tuple(reference.gbfs(children, 0, n - 1, rho).path))
+    changes = [a for a, b in itertools.pairwise(seen) if a != b]
+    assert len(changes) <= 1
+    if changes:
+        assert moving in seen[0]
+        assert moving not in seen[-1]

@@ -1,0 +1,117 @@
+"""The project itself: quick imports, a lock without hosts, docs whose code runs."""
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rhostar as rs
+
+ROOT = Path(__file__).parents[2]
+
+
+def seconds(code: str) -> float:
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True)
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def test_import_is_quick_and_lazy(sanitized: bool) -> None:
+    if not sanitized:
+        assert seconds("import rhostar") < 0.3
+    code = "import rhostar, sys; assert not {'numpy', 'scipy', 'joblib'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    code = "import rhostar, sys; rhostar.solve_many; assert not {'scipy', 'joblib', 'matplotlib'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_public_names_are_there_and_no_others() -> None:
+    assert dir(rs) == sorted(rs.__all__)
+    for name in rs.__all__:
+        assert getattr(rs, name) is not None
+    with pytest.raises(AttributeError, match="attribute nonsense"):
+        rs.nonsense  # noqa: B018
+    for name in ("astar", "gbfs", "solve_many", "distances_to", "evaluate", "Graph", "InstanceSet"):
+        assert ">>>" in getattr(rs, name).__doc__, f"{name} has no example"
+
+
+def test_a_call_costs_little_beyond_the_kernel(sanitized: bool) -> None:
+    if sanitized:
+        pytest.skip("times mean nothing under a sanitizer")
+    graph = rs.Graph.grid(10, 20)
+    rho, calls = np.zeros(graph.n), 2000
+    batch = rs.InstanceSet(graph, graph.length, np.zeros(calls, dtype=int), goal=199)
+    beyond = []
+    for _ in range(9):
+        start = time.perf_counter()
+        for _ in range(calls):
+            rs.astar(graph, graph.length, 0, 199, rho)
+        middle = time.perf_counter()
+        rs.solve_many(batch, rho)
+        beyond.append((middle - start) - (time.perf_counter() - middle))
+    # The quietest round: other tests run beside this one.
+    assert min(beyond) / calls < 5e-6
+
+
+@pytest.mark.parametrize("lock", ["run.txt", "dev.txt"])
+def test_the_lock_pins_everything_and_names_no_host(lock: str) -> None:
+    lines = (ROOT / "locks" / lock).read_text().splitlines()
+    assert lines
+    for line in lines:
+        assert re.fullmatch(r"[A-Za-z0-9._-]+==[^\s/]+( ; .*)?", line), line
+
+
+def test_the_first_example_prints_what_it_should_and_draws(tmp_path: Path) -> None:
+    example = ROOT / "examples" / "first_search.py"
+    done = subprocess.run([sys.executable, example, tmp_path], capture_output=True, text=True, check=True)
+    rows = [line.rsplit(maxsplit=2) for line in done.stdout.splitlines()[2:5]]
+    dijkstra, octile, learned = (float(row[1]) for row in rows)
+    assert dijkstra > 1.5 * octile > 7 * learned
+    assert (tmp_path / "first_search.png").stat().st_size > 50_000
+
+
+@pytest.mark.slow
+def test_the_demo_prints_what_the_readme_says(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "rhostar.cli.main", "demo", "--out", str(tmp_path)]
+    demo = subprocess.run(command, capture_output=True, text=True, check=True)
+    table, _, place = demo.stdout.rpartition("The page, with the searches to watch: ")
+    assert f"```\n{table}```" in (ROOT / "README.md").read_text()
+    assert max(map(len, table.splitlines())) <= 80
+    page = Path(place.rsplit(" (", 1)[0])
+    assert 100_000 < page.stat().st_size < 3_000_000
+    assert len(list((tmp_path / "figures").iterdir())) == 12
+
+
+def test_the_picture_of_the_report_is_small() -> None:
+    assert (ROOT / "docs" / "images" / "report.png").stat().st_size <= 300_000
+
+
+def test_make_says_what_to_install_where_there_is_no_compiler(tmp_path: Path) -> None:
+    if not (ROOT / ".venv" / ".run").exists():
+        pytest.skip("not run by make")
+    command = ["make", "-n", "-p", "build"]
+    assert "apt install g++" in subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    (tmp_path / "src").mkdir()
+    for name in ("Makefile", "CMakeLists.txt", "pyproject.toml", "locks", "src/core", "src/rhostar", ".venv"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    # As if the core had to be built anew, by a compiler that is not there.
+    environment = os.environ | {"CXX": "no-such-compiler"}
+    failed = subprocess.run(
+        ["make", "build", "-W", "CMakeLists.txt", "-o", ".venv/.files"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert failed.returncode != 0
+    assert "No C++ compiler (no-such-compiler): install g++" in failed.stdout + failed.stderr

@@ -1,0 +1,395 @@
+"""The report in a real browser: what it draws is the search, its controls work, and it fits any screen."""
+
+import io
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from test_report import HOSTILE, full, small
+
+import rhostar as rs
+from support.cases import random_case
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --disable-dev-shm-usage"
+)
+
+pytestmark = [
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium: the report was NOT tried in a browser (apt install chromium)"
+    ),
+    pytest.mark.skipif(bool(os.environ.get("RHOSTAR_SANITIZED")), reason="browsers do not run under our sanitizers"),
+    pytest.mark.slow,
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as tools:
+        found = tools.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
+        yield found
+        found.close()
+
+
+class Tab:
+    """A page and everything it complained about."""
+
+    def __init__(self, browser: Any, path: Path, **options: Any) -> None:
+        options = {"viewport": {"width": 1280, "height": 900}} | options
+        self.context = browser.new_context(offline=True, **options)
+        self.page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.complaints.append(dialog.message), dialog.dismiss()))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(path.as_uri())
+
+    def __enter__(self) -> "Tab":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+
+    def ask(self, script: str) -> Any:
+        return self.page.evaluate(script)
+
+    def wait_for(self, script: str) -> None:
+        """Wait until a script says true; the page's policy forbids playwright's own way."""
+        for _ in range(400):
+            if self.ask(script):
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError(f"never came true: {script}")
+
+    def step(self) -> int:
+        return self.ask("Math.floor(rhostarReplay.clock.at)")
+
+    def pixels(self, side: str = "a") -> np.ndarray:
+        picture = Image.open(io.BytesIO(self.page.locator(f"#canvas-{side}").screenshot()))
+        return np.asarray(picture.convert("RGB")).astype(int)
+
+
+@pytest.fixture(scope="module")
+def grid_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return rs.report.write(full(small(), "learned"), tmp_path_factory.mktemp("grid") / "report.html")
+
+
+@pytest.fixture(scope="module")
+def graph_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return rs.report.write(full(small(labels=True), HOSTILE), tmp_path_factory.mktemp("graph") / "report.html")
+
+
+# ---------------------------------------------------------------- what it shows is the search
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_page_holds_the_state_of_the_search_at_every_step(
+    browser: Any, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OPEN, CLOSED, pointers and counters in the browser are those of the trace; reopening and failures too."""
+    monkeypatch.setattr("rhostar.report._figures.available", lambda report: {})  # they take the time
+    rng = np.random.default_rng(seed)
+    kept = 0
+    while kept < 6:
+        case = random_case(rng, largest=14)
+        reached = np.isfinite(rs.distances_to(case.graph, case.weights, case.goal)[case.source])
+        if case.source == case.goal or case.graph.m == 0 or not reached:
+            continue
+        kept += 1
+        instances = rs.InstanceSet(case.graph, case.weights, case.source, case.goal)
+        methods = {
+            "reopening": rs.report.Method(case.rho),
+            "not reopening": rs.report.Method(case.rho, reopen=False),
+            "greedy": rs.report.Method(case.rho, "gbfs"),
+        }
+        budget = None if kept % 2 else 3
+        page = rs.report.write(rs.report.build(instances, methods, budget=budget), tmp_path / "report.html")
+        with Tab(browser, page) as tab:
+            for k, method in enumerate(methods.values()):
+                run = method.trace(instances[0], budget)
+                tab.page.select_option("#pick-a", str(k))
+                for i in [*range(len(run.trace) + 1), len(run.trace) // 2, 0]:  # also backwards
+                    tab.ask(f"rhostarReplay.show({i})")
+                    found = tab.ask(
+                        """(() => { const c = rhostarReplay.panels[0].course;
+                        return {open: [...c.state.keys()].filter(v => c.state[v] === 1), size: c.open,
+                                closed: [...c.state.keys()].filter(v => c.state[v] === 2), parent: [...c.parent],
+                                expanded: c.expanded, reopened: c.reopened, path: c.path().reverse()}; })()"""
+                    )
+                    trace = run.trace
+                    assert found["open"] == trace.open_at(i).tolist()
+                    assert found["size"] == len(found["open"])
+                    assert found["closed"] == trace.closed_at(i).tolist()
+                    pointers = {v: -1 if p is None else p for v, p in trace.pointers_at(i).items()}
+                    assert {v: p for v, p in enumerate(found["parent"]) if v in pointers} == pointers
+                    if i == len(trace):
+                        assert (found["expanded"], found["reopened"]) == (run.expanded, run.reopened)
+                        if run.status == "solved":
+                            assert found["path"] == run.path.tolist()
+            assert tab.complaints == []
+
+
+def test_what_is_drawn_step_by_step_is_what_is_drawn_at_once(browser: Any, grid_page: Path, graph_page: Path) -> None:
+    for page in (grid_page, graph_page):
+        with Tab(browser, page) as tab:
+            for search in range(3):
+                tab.page.select_option("#pick-a", str(search))
+                tab.ask("rhostarReplay.show(0)")
+                start = tab.pixels()
+                for i in range(1, 26):
+                    tab.ask(f"rhostarReplay.show({i})")
+                stepwise = tab.pixels()
+                assert np.abs(stepwise - start).max() > 50
+                tab.ask("document.dispatchEvent(new Event('themechange'))")  # everything is drawn anew
+                # Lines drawn twice have harder edges; nothing else may differ.
+                differs = np.abs(tab.pixels() - stepwise).max(axis=2) > 60
+                assert differs.mean() < (0 if page is grid_page else 0.002) + 1e-9
+
+
+def test_edges_of_the_tree_that_reopening_replaced_are_gone(browser: Any, tmp_path: Path) -> None:
+    instances = small(labels=True)
+    rho = np.random.default_rng(1).uniform(0, 30, 72)
+    rho[71] = 0.0
+    methods = {"wild": rs.report.Method(rho), "wilder": rs.report.Method(2 * rho)}
+    report = rs.report.build(instances, methods, scenes=1)
+    assert report.replay.scenes[0].searches[0].reopened > 10
+    with Tab(browser, rs.report.write(report, tmp_path / "report.html")) as tab:
+        last = tab.ask("rhostarReplay.panels[0].course.last")
+        for i in range(last + 1):
+            tab.ask(f"rhostarReplay.show({i})")
+        stepwise = tab.pixels()
+        tab.ask("document.dispatchEvent(new Event('themechange'))")
+        assert (np.abs(tab.pixels() - stepwise).max(axis=2) > 60).mean() < 0.0005
+
+
+# ---------------------------------------------------------------- controls
+
+
+def test_buttons_and_sliders(browser: Any, grid_page: Path) -> None:
+    with Tab(browser, grid_page) as tab:
+        page, last = tab.page, tab.ask("rhostarReplay.clock.last")
+        assert tab.step() == last  # it opens with both searches done
+        assert "above the optimum" in page.inner_text("#verdict-b") or "optimal" in page.inner_text("#verdict-b")
+        page.click("#restart")
+        assert (tab.step(), page.inner_text("#expanded-a"), page.inner_text("#open-a")) == (0, "0", "1")
+        page.click("#forward")
+        page.click("#forward")
+        page.click("#back")
+        assert (tab.step(), page.inner_text("#expanded-a")) == (1, "1")
+        page.click("#finish")
+        assert tab.step() == last
+        page.click("#play")  # from the end it begins anew
+        assert page.inner_text("#play") == "Pause"
+        assert page.get_attribute("#play", "aria-pressed") == "true"
+        tab.wait_for("rhostarReplay.clock.at > 2")
+        page.click("#play")
+        paused = tab.step()
+        assert 0 < paused < last
+        page.wait_for_timeout(200)
+        assert tab.step() == paused
+        assert page.inner_text("#play") == "Play"
+        page.fill("#scrub", str(last // 2))
+        assert tab.step() == last // 2
+        page.fill("#speed", "6")
+        assert page.inner_text("#pace") == "8×"
+        page.click("#play")
+        tab.wait_for("!rhostarReplay.clock.playing && rhostarReplay.clock.at >= rhostarReplay.clock.last")
+        page.select_option("#scene", "1")
+        assert page.inner_text("#verdict-a") != "searching …"
+        page.select_option("#pick-b", "2")
+        assert "greedy search" in page.locator("#pick-b option:checked").inner_text()
+        assert tab.complaints == []
+
+
+def test_keys(browser: Any, grid_page: Path) -> None:
+    with Tab(browser, grid_page) as tab:
+        page, last = tab.page, tab.ask("rhostarReplay.clock.last")
+        page.focus("#stage")
+        page.keyboard.press("Home")
+        assert tab.step() == 0
+        for key, expected in (("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", last)):
+            page.keyboard.press(key)
+            assert tab.step() == expected
+        page.keyboard.press("Shift+ArrowLeft")
+        assert tab.step() == max(0, last - 100)
+        page.keyboard.press("+")
+        assert page.inner_text("#pace") == "2×"
+        page.keyboard.press("-")
+        page.keyboard.press("-")
+        assert page.inner_text("#pace") == "0.5×"
+        top = tab.ask("scrollY")
+        page.keyboard.press("Space")
+        assert tab.ask("rhostarReplay.clock.playing")
+        assert abs(tab.ask("scrollY") - top) < 100  # Space plays here, it does not scroll by a screen
+        page.keyboard.press("Space")
+        assert not tab.ask("rhostarReplay.clock.playing")
+        # Every control can be reached with Tab alone, and shows that it is reached.
+        reached = set()
+        page.focus("#theme")
+        for _ in range(30):
+            page.keyboard.press("Tab")
+            name, outline = tab.ask(
+                "[document.activeElement.id, getComputedStyle(document.activeElement).outlineStyle]"
+            )
+            if name:
+                reached.add(name)
+                assert outline != "none", name
+        assert {
+            "scene",
+            "stage",
+            "pick-a",
+            "pick-b",
+            "restart",
+            "back",
+            "play",
+            "forward",
+            "finish",
+            "scrub",
+        } <= reached
+        assert tab.complaints == []
+
+
+def test_what_happens_is_said_to_those_who_cannot_see(browser: Any, grid_page: Path) -> None:
+    with Tab(browser, grid_page) as tab:
+        page = tab.page
+        page.click("#restart")
+        page.click("#forward")
+        assert page.get_attribute("#live", "aria-live") == "polite"
+        assert page.inner_text("#live").startswith("Step 1. Dijkstra: 1 expansion, ")
+        page.click("#finish")
+        assert "goal reached" in page.inner_text("#live")
+        nameless = tab.ask(
+            """[...document.querySelectorAll("button, input, select, canvas, svg[role=img], [tabindex]")].filter(e =>
+               !(e.getAttribute("aria-label") || e.innerText || (e.labels && e.labels.length && e.labels[0].innerText)))
+               .map(e => e.outerHTML.slice(0, 80))"""
+        )
+        assert nameless == []
+
+
+def test_pointing_at_a_vertex_names_it(browser: Any, graph_page: Path) -> None:
+    with Tab(browser, graph_page) as tab:
+        tab.page.locator("#canvas-a").scroll_into_view_if_needed()
+        box = tab.page.locator("#canvas-a").bounding_box()
+        tab.page.mouse.move(box["x"] + 10, box["y"] + box["height"] - 10)  # row 0 is in the south
+        assert tab.page.inner_text("#pointed").startswith(f"vertex 0 · {HOSTILE}0 · in CLOSED")
+        assert tab.complaints == []
+
+
+# ---------------------------------------------------------------- everywhere
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 768, 360])
+def test_it_fits_every_screen_and_loads_nothing(browser: Any, graph_page: Path, width: int, scheme: str) -> None:
+    options = {"viewport": {"width": width, "height": 780}, "color_scheme": scheme}
+    with Tab(browser, graph_page, **options) as tab:
+        assert tab.ask("document.documentElement.scrollWidth") <= width
+        too_wide = tab.ask(
+            """[...document.querySelectorAll("main *")].filter(e => !e.closest(".scroll") && !e.closest("svg") &&
+               !e.closest(".unseen") && e.getBoundingClientRect().right > innerWidth + 1)
+               .map(e => e.outerHTML.slice(0, 90))"""
+        )
+        assert too_wide == []
+        small_targets = tab.ask(
+            """[...document.querySelectorAll("button, select, .controls input")].filter(e => {
+               const b = e.getBoundingClientRect(); return b.width && (b.height < 40 || b.width < 40); })
+               .map(e => e.id)"""
+        )
+        assert small_targets == []
+        paper = tab.ask("getComputedStyle(document.body).backgroundColor")
+        assert paper == ("rgb(247, 247, 245)" if scheme == "light" else "rgb(14, 18, 23)")
+        assert [url for url in tab.requests if not url.startswith(("file:", "data:"))] == []
+        assert tab.complaints == []
+
+
+def test_the_reader_may_choose_light_or_dark(browser: Any, grid_page: Path) -> None:
+    with Tab(browser, grid_page, color_scheme="light") as tab:
+        paper = "getComputedStyle(document.body).backgroundColor"
+        before, drawn = tab.ask(paper), tab.pixels()
+        tab.page.click("#theme")
+        assert tab.ask(paper) == "rgb(14, 18, 23)" != before
+        assert np.abs(tab.pixels() - drawn).max() > 50  # the pictures change too
+        tab.page.click("#theme")
+        assert tab.ask(paper) == before
+        assert np.array_equal(tab.pixels(), drawn)
+        assert tab.complaints == []
+
+
+def test_less_motion_where_it_is_asked_for(browser: Any, grid_page: Path) -> None:
+    with Tab(browser, grid_page, reduced_motion="reduce") as tab:
+        tab.page.click("#play")
+        tab.page.wait_for_timeout(1700)
+        tab.page.click("#play")
+        assert 1 <= tab.ask("rhostarReplay.frames.length") <= 4
+        assert min(tab.ask("rhostarReplay.frames")) >= 500
+
+
+def test_a_large_search_is_ready_within_a_second_and_plays_fluently(browser: Any, tmp_path: Path) -> None:
+    """40,000 vertices on both sides. The machine may be busy: the page skips steps rather than fall behind."""
+    graph = rs.Graph.grid(200, 200, neighbours=8)
+    weights = graph.length * np.random.default_rng(0).uniform(1, 2, size=(2, graph.m))
+    instances = rs.InstanceSet(graph, weights, 0, graph.n - 1)
+    methods = {
+        "Dijkstra": np.zeros(graph.n),
+        "octile": rs.report.Method(rs.heuristics.octile(graph, graph.n - 1), kind="learned"),
+    }
+    report = rs.report.build(instances, methods)
+    page = rs.report.write(report, tmp_path / "grid.html")
+    bare = rs.Graph(graph.first_out, graph.head, coordinates=graph.coordinates)
+    roads = rs.report.write(
+        rs.report.build(rs.InstanceSet(bare, weights, 0, bare.n - 1), methods), tmp_path / "roads.html"
+    )
+    for path in (page, roads):
+        assert path.stat().st_size < 3_000_000
+        with Tab(browser, path) as tab:
+            ready = tab.ask("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
+            # How long drawing takes, apart from how often the browser asks for it: a frame has 33 ms.
+            spent = tab.ask(
+                """(() => { const { clock, show } = rhostarReplay, out = []; show(0);
+                for (let k = 0; k < 120; k++) { const t = performance.now();
+                  show((clock.last * k) / 120, {quiet: true}); out.push(performance.now() - t); } return out; })()"""
+            )
+            print(path.name, f"ready in {ready:.0f} ms, a frame {np.median(spent):.1f} ms, at most {max(spent):.0f}")
+            assert ready < 3000
+            assert np.median(spent) < 33
+            tab.page.click("#restart")
+            tab.page.click("#play")
+            tab.page.wait_for_timeout(1500)
+            tab.page.click("#play")
+            # About 1.5 of 14 seconds have passed on the replay's clock too, however many frames were drawn.
+            assert 0.05 < tab.ask("rhostarReplay.clock.at / rhostarReplay.clock.last") < 0.35
+            assert tab.complaints == []
+
+
+def test_a_page_without_a_replay_or_script(browser: Any, grid_page: Path, tmp_path: Path) -> None:
+    bare = rs.report.write(rs.report.build(small(), {"Dijkstra": np.zeros(72)}, scenes=0), tmp_path / "bare.html")
+    with Tab(browser, bare) as tab:
+        assert tab.page.locator("#replay").count() == 0
+        assert tab.complaints == []
+    with Tab(browser, grid_page, java_script_enabled=False) as tab:
+        assert "needs JavaScript" in tab.page.inner_text("noscript")
+        assert tab.page.locator("svg[role=img]").count() == 5
+
+
+def test_injected_script_would_not_run(browser: Any, grid_page: Path, tmp_path: Path) -> None:
+    """Were an escape ever forgotten, the page's policy still stops what got in."""
+    broken = tmp_path / "broken.html"
+    broken.write_text(
+        grid_page.read_text().replace("<main", "<img src=x onerror='window.hit=1'><script>window.hit=1</script><main")
+    )
+    with Tab(browser, broken) as tab:
+        assert tab.ask("window.hit") is None
+        assert any("Content Security Policy" in text for text in tab.complaints)
+        assert json.dumps(tab.ask("rhostarReplay.clock.last"))  # the page itself works

@@ -1,0 +1,363 @@
+"""The report: what it keeps of a search, what it says, and that nothing in it can misbehave."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rhostar as rs
+from rhostar.errors import InputError, StorageError
+from rhostar.report import _figures as figures
+from rhostar.report import _replay as replay
+from rhostar.report import _view as view
+from rhostar.report._html import render, safe_json
+from rhostar.report._wording import percent
+from rhostar.search._trace import Event
+from support.cases import random_case
+
+HOSTILE = "</script><img src=x onerror=alert(1)>\"'&<!-- $\\alpha$ __"
+
+
+def small(labels: bool = False, count: int = 12) -> rs.InstanceSet:
+    graph = rs.Graph.grid(8, 9, neighbours=8)
+    if labels:
+        names = [f"{HOSTILE}{v}" for v in range(graph.n)]
+        x = graph.coordinates
+        graph = rs.Graph(graph.first_out, graph.head, coordinates=x, labels=names, length=graph.length)
+    weights = graph.length * np.random.default_rng(0).uniform(1, 3, size=(count, graph.m))
+    return rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)
+
+
+def full(instances: rs.InstanceSet, name: str = "learned") -> view.Report:
+    """A report with every section, the three that need other rooms made by hand."""
+    goal = int(instances.goals[0])
+    rho = np.mean([rs.distances_to(instances.graph, x.weights, goal) for x in instances], axis=0)
+    bound = view.BoundView(name, 0.4, 0.2, 0.05, "this rho", name, name, assumptions=(name,))
+    nothing = view.BoundView("no use", 9.0, 0.2, 0.05, "every rho", "Theorem 4", "", vacuous=True)
+    curve = view.Curve(name, (10.0, 100.0), (2.0, 1.0))
+    return rs.report.build(
+        instances,
+        {
+            "Dijkstra": np.zeros(instances.graph.n),
+            name: rs.report.Method(rho, kind="learned"),
+            "greedy": rs.report.Method(rho, "gbfs", kind="learned"),
+        },
+        title=f"A title {name}",
+        train=instances,
+        certificate=view.CertificateView(name, name, 9.0, True, 0.05, (bound, nothing), (name,), (name,), (curve,)),
+        generalisation=view.Generalisation(name, name, (5, 50), (1.0, 2.0), (3.0, 2.5), ("Dijkstra", 4.0)),
+        dual=view.Dual(name, 3, name, (0.0, 1.0, 2.0), (5.0, 4.0), 1.5, 4.0, 1),
+        facts=[(name, name)],
+        cost_unit=name,
+    )
+
+
+class Elements(HTMLParser):
+    """Collects the elements of a page and checks that they are closed in order."""
+
+    VOID = frozenset({"meta", "link", "input", "br", "img", "path", "circle", "rect", "use"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.stack: list[str] = []
+        self.feed(text)
+        assert self.stack == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            assert self.stack.pop() == tag
+
+
+# ---------------------------------------------------------------- the course of a search
+
+
+@given(st.lists(st.integers(0, 2**52), max_size=200))
+def test_variable_length_integers_come_back(values: list[int]) -> None:
+    array = np.array(values, dtype=np.int64)
+    data = replay.varints(array)
+    assert replay.read_varints(data).tolist() == values
+    assert len(data) == sum(max(1, -(-v.bit_length() // 7)) for v in values)
+
+
+def test_the_events_of_a_search_come_back() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(400):
+        case = random_case(rng)
+        trace = case.run(trace=True).trace
+        events, last_closed = replay.encode(trace, case.source)
+        codes, vertices = replay.decode(events, case.source)
+        kept = trace.kind != Event.CLOSE
+        page_code = {Event.SELECT: 0, Event.OPEN: 1, Event.IMPROVE: 2, Event.REOPEN: 3, Event.GOAL: 4}
+        assert codes.tolist() == [page_code[k] for k in trace.kind[kept].tolist()]
+        assert vertices.tolist() == trace.vertex[kept].tolist()
+        # What the page leaves out can be told from the rest: a vertex is closed when the next one is selected.
+        closed = trace.vertex[trace.kind == Event.CLOSE].tolist()
+        selected = trace.selected.tolist()
+        assert closed == (selected if last_closed else selected[:-1])
+
+
+def test_an_event_of_a_large_search_takes_two_or_three_bytes() -> None:
+    graph = rs.Graph.grid(200, 200, neighbours=8)
+    weights = graph.length * np.random.default_rng(0).uniform(1, 2, graph.m)
+    trace = rs.astar(graph, weights, 0, graph.n - 1, np.zeros(graph.n), trace=True).trace
+    events, _ = replay.encode(trace, 0)
+    assert len(events) < 2.5 * np.count_nonzero(trace.kind != Event.CLOSE)
+
+
+def test_places_keep_the_order_of_coordinates_and_steps() -> None:
+    graph = rs.Graph.from_edges(3, [0, 1], [1, 2], coordinates=[(0, 0), (10, 5), (20, 1)])
+    drawing = replay.drawing(graph, goal=2)
+    assert np.frombuffer(drawing.x, "<u2").tolist() == [0, 32768, 65535]
+    assert np.frombuffer(drawing.y, "<u2").tolist() == [65535, 0, 52428]  # north is up
+    assert drawing.aspect == 2.0
+    pairs = replay.read_varints(drawing.edges).reshape(-1, 2)
+    assert np.cumsum(pairs[:, 0]).tolist() == [0, 1]
+    assert pairs[:, 1].tolist() == [1, 1]
+    bare = replay.drawing(rs.Graph.from_edges(4, [0, 1, 3], [1, 2, 2]), goal=2)
+    x = np.frombuffer(bare.x, "<u2").tolist()
+    assert x[0] < x[1] == x[3] < x[2]
+    assert bare.placed_by == "steps to the goal"
+
+
+def test_longitudes_are_shortened_where_coordinates_are_degrees() -> None:
+    graph = rs.Graph.from_edges(2, [0], [1], coordinates=[(10, 59.5), (11, 60.5)])
+    assert replay.drawing(graph, goal=1).aspect == pytest.approx(1.0)
+    assert replay.drawing(graph, goal=1, geographic=True).aspect == pytest.approx(0.5, abs=0.01)
+
+
+def test_shades_tell_slow_from_blocked() -> None:
+    grid = rs.Graph.grid(1, 4)
+    weights = np.array([1.0, 1, 1, 5, 5, 9])  # edges 0-1, 1-0, 1-2, 2-1, 2-3, 3-2
+    weights[:2] = np.inf
+    shade = np.frombuffer(replay.shade(rs.Instance(grid, weights, 1, 3), weights, weights), np.uint8)
+    assert shade[0] == replay.NO_WAY
+    assert 0 <= shade[1] < shade[2] < shade[3] < 255
+    graph = rs.Graph.from_edges(3, [0, 1, 1, 2], [1, 0, 2, 1])
+    now, low, high = np.array([1.0, 4, 2, 2]), np.ones(4), np.full(4, 4.0)
+    strokes = np.frombuffer(replay.shade(rs.Instance(graph, now, 0, 2), low, high), np.uint8)
+    assert strokes.tolist() == [254, 0]  # the slower way of a street counts
+
+
+# ---------------------------------------------------------------- what it says
+
+
+def test_numbers_are_those_of_the_searches() -> None:
+    instances = small()
+    rho = 2 * rs.heuristics.octile(instances.graph, instances.graph.n - 1)
+    methods = {"zero": np.zeros(instances.graph.n), "twice": rs.report.Method(rho, kind="learned", reopen=False)}
+    report = rs.report.build(instances, methods)
+    runs = rs.solve_many(instances, rho, reopen=False)
+    optimum = rs.solve_many(instances, np.zeros(instances.graph.n)).cost
+    found = report.methods[1]
+    assert found.algorithm == "A* without reopening"
+    assert found.expansions == runs.expanded.mean()
+    assert found.excess == pytest.approx(np.mean(runs.cost / optimum) - 1)
+    assert found.excess_max == pytest.approx(np.max(runs.cost / optimum) - 1)
+    assert found.saving == report.methods[0].expansions / found.expansions
+    assert np.mean(runs.expanded <= found.expansions_95) >= 0.95 > np.mean(runs.expanded < found.expansions_95)
+    line = report.tradeoffs[0]
+    assert line.expansions[line.theta.index(1.0)] == found.expansions
+    assert line.expansions[0] == report.methods[0].expansions  # scaled by 0: Dijkstra's algorithm
+    assert line.excess[0] == 0.0
+    for curve, runs_of in ((report.distributions[1], runs),):
+        for x, y in zip(curve.x, curve.y, strict=True):
+            assert y == np.mean(runs_of.expanded <= x)
+    saving = rs.solve_many(instances, np.zeros(72)).expanded / runs.expanded
+    scenes = report.replay.scenes
+    assert [s.label.split()[1] for s in scenes] == ["typical", "worst", "best"]
+    expanded = [(s.searches[0].expanded, s.searches[1].expanded) for s in scenes]
+    assert expanded[1][0] / expanded[1][1] == saving.min()
+    assert expanded[2][0] / expanded[2][1] == saving.max()
+
+
+def test_per_cent_never_hides_a_difference() -> None:
+    assert percent(0.0) == "0 %"
+    assert percent(1e-9) == "0.001 %"
+    assert percent(np.inf) == "?"
+
+
+def test_searches_that_do_not_fit_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    instances = small()
+    methods = {
+        "zero": np.zeros(72),
+        "good": rs.heuristics.octile(instances.graph, 71),
+        "greedy": rs.report.Method(np.arange(72.0)[::-1].copy(), "gbfs"),
+    }
+    whole = rs.report.build(instances, methods, scenes=1).replay.scenes[0]
+    sizes = {s.method: len(s.events) for s in whole.searches}
+    assert max(sizes, key=sizes.get) == "zero"
+    monkeypatch.setattr("rhostar.report._scenes.REPLAY_BYTES", len(whole.shade) + sum(sizes.values()) - 1)
+    scene = rs.report.build(instances, methods, scenes=1).replay.scenes[0]
+    assert len(scene.left_out) == 1
+    monkeypatch.setattr("rhostar.report._scenes.REPLAY_BYTES", 1)
+    report = rs.report.build(instances, methods)
+    assert report.replay is None
+    assert 'id="replay"' not in render(report)
+
+
+def test_several_goals_and_searches_out_of_budget() -> None:
+    graph = rs.Graph.grid(6, 6)
+    instances = rs.InstanceSet(graph, graph.length, sources=[0, 3, 7], goal=[35, 30, 35])
+    tables = {g: rs.heuristics.euclidean(graph, g) for g in (30, 35)}
+    report = rs.report.build(
+        instances, {"zero": np.zeros(36), "own": rs.report.Method(tables, kind="learned")}, budget=8
+    )
+    assert report.methods[0].solved < 3
+    text = render(report)
+    assert "solved" in text
+    assert "NaN" not in text
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ({}, "at least one heuristic"),
+        ({"a": rs.report.Method(np.zeros(72), "dijkstra")}, "'astar' or 'gbfs'"),
+        ({"a": rs.report.Method(np.zeros(72), kind="magic")}, "'baseline' or 'learned'"),
+        ({"a": np.zeros(7)}, "rho must have one value for each of the 72 vertices"),
+    ],
+)
+def test_bad_methods_are_refused(methods: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        rs.report.build(small(), methods)
+
+
+# ---------------------------------------------------------------- the page
+
+
+def test_the_page_is_whole_and_loads_nothing() -> None:
+    text = render(full(small()))
+    page = Elements(text)
+    ids = [attributes["id"] for _, attributes in page.found if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for tag, attributes in page.found:
+        for name in ("src", "href", "xlink:href", "action", "data", "poster"):
+            assert (attributes.get(name) or "#").startswith(("#", "data:")), (tag, attributes)
+        assert not [name for name in attributes if name.startswith("on")]
+    assert "url(http" not in text
+    assert "@import" not in text
+    for anchor in re.findall(r'href="#([^"]+)"', text):
+        assert anchor in ids
+    for section in ("replay", "comparison", "certificate", "learning", "setting"):
+        assert section in ids
+
+
+def test_a_hostile_name_stays_text_everywhere() -> None:
+    text = render(full(small(labels=True), HOSTILE))
+    page = Elements(text)
+    assert [tag for tag, _ in page.found].count("script") == 3
+    assert "img" not in [tag for tag, _ in page.found]
+    assert "<img" not in text.lower()
+    assert "<!--" not in text
+    data = json.loads(re.search(r'id="replay-data">(.*?)</script>', text, re.DOTALL).group(1))
+    assert data["labels"]["71"] == f"{HOSTILE}71"
+    assert data["scenes"][0]["searches"][1]["method"] == HOSTILE
+
+
+@given(st.text())
+def test_json_inside_a_script_cannot_leave_it(text: str) -> None:
+    inside = safe_json({"label": text})
+    assert not set("<>&\u2028\u2029") & set(inside)
+    assert json.loads(inside) == {"label": text}
+
+
+def test_scripts_that_are_not_the_pages_own_are_refused() -> None:
+    text = render(full(small()))
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1)
+    assert "default-src 'none'" in policy
+    assert policy.count("sha256-") == 2
+    assert "unsafe-inline" not in policy.split("style-src")[0]
+
+
+def test_colours_of_the_figures_are_those_of_the_page() -> None:
+    style = (Path(figures.__file__).parent / "templates" / "style.css").read_text()
+    for name, colour in figures._COLOURS.items():
+        assert f"--{name}: {colour};" in style
+    report = full(small())
+    for name, draw in figures.available(report).items():
+        svg = figures.inline(draw(), name, "a figure")
+        assert "var(--" in svg
+        assert not [c for c in figures._COLOURS.values() if c in svg]
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+
+
+@pytest.mark.parametrize("theme", ["style.css", "dark.css"])
+def test_text_has_enough_contrast(theme: str) -> None:
+    text = (Path(figures.__file__).parent / "templates" / theme).read_text()
+    colour = dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6});", text.split("$dark")[0]))
+
+    def contrast(a: str, b: str) -> float:
+        light, dark = sorted((_luminance(colour[a]), _luminance(colour[b])), reverse=True)
+        return (light + 0.05) / (dark + 0.05)
+
+    for ink in ("ink", "muted", "accent", "good"):
+        for paper in ("paper", "card"):
+            assert contrast(ink, paper) >= 4.5, (ink, paper)
+    assert contrast("muted", "soft") >= 4.5
+    assert contrast("accent", "accent-soft") >= 4.5
+    assert contrast("on-accent", "accent") >= 4.5
+    for mark in ("c1", "c2", "c3", "c4", "c5", "c6", "c7"):
+        assert contrast(mark, "card") >= 3, mark
+    for mark in ("closed-early", "again", "path"):
+        assert contrast(mark, "canvas") >= 3, mark
+
+
+# ---------------------------------------------------------------- files
+
+
+def test_the_page_and_its_figures_are_written(tmp_path: Path) -> None:
+    page = rs.report.write(full(small()), tmp_path / "new" / "report.html", figures_folder=tmp_path / "figures")
+    assert page.read_text().startswith("<!doctype html>")
+    assert [p.name for p in page.parent.iterdir()] == ["report.html"]
+    names = {p.name for p in (tmp_path / "figures").iterdir()}
+    wanted = ("trade_off", "distribution", "bounds", "bounds_against_n", "generalisation", "dual")
+    assert names == {f"{name}.{suffix}" for name in wanted for suffix in ("svg", "png")}
+    assert all(p.stat().st_size > 2000 for p in (tmp_path / "figures").iterdir())
+
+
+def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = full(small())
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StorageError, match="could not write"):
+        rs.report.write(report, tmp_path / "file" / "report.html")
+    target = tmp_path / "report.html"
+    target.write_text("old")
+
+    def full_disk(self: Path, other: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full_disk)
+    with pytest.raises(StorageError, match="No space left"):
+        rs.report.write(report, target)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "report.html"]
+    assert target.read_text() == "old"
+    with pytest.raises(InputError, match="must be made by"):
+        rs.report.write("no report", target)
+
+
+def test_a_page_with_searches_of_forty_thousand_vertices_stays_small(tmp_path: Path) -> None:
+    graph = rs.Graph.grid(200, 200, neighbours=8)
+    weights = graph.length * np.random.default_rng(0).uniform(1, 2, size=(4, graph.m))
+    instances = rs.InstanceSet(graph, weights, 0, graph.n - 1)
+    methods = {f"zero {k}": np.zeros(graph.n) for k in range(3)} | {"octile": rs.heuristics.octile(graph, graph.n - 1)}
+    page = rs.report.write(rs.report.build(instances, methods), tmp_path / "report.html")
+    assert page.stat().st_size < 3_000_000

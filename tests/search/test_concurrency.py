@@ -1,0 +1,251 @@
+"""Threads, forks, interrupts, a real cluster, and workspaces that are never cleared."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rhostar as rs
+
+
+@pytest.fixture(scope="module")
+def batch() -> tuple[rs.InstanceSet, np.ndarray, rs.Runs]:
+    rng = np.random.default_rng(0)
+    graph = rs.Graph.grid(25, 25, neighbours=8)
+    instances = rs.InstanceSet(graph, rng.uniform(1, 2, (60, graph.m)), rng.integers(0, 300, 60), goal=624)
+    rho = rs.heuristics.octile(graph, 624) * rng.uniform(0, 2, graph.n)
+    return instances, rho, rs.solve_many(instances, rho)
+
+
+def assert_equal(a: rs.Runs, b: rs.Runs) -> None:
+    for name in ("status", "cost", "expanded", "generated", "reopened", "peak_open"):
+        assert getattr(a, name).tolist() == getattr(b, name).tolist()
+    assert [path.tolist() for path in a.path] == [path.tolist() for path in b.path]
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5, -1])
+def test_the_number_of_jobs_changes_nothing(batch, jobs: int) -> None:
+    instances, rho, expected = batch
+    assert_equal(rs.solve_many(instances, rho, n_jobs=jobs), expected)
+
+
+def test_joblib_configuration_is_followed(batch) -> None:
+    joblib = pytest.importorskip("joblib")
+    instances, rho, expected = batch
+    with joblib.parallel_config(backend="loky", n_jobs=2):  # other processes
+        assert_equal(rs.solve_many(instances, rho), expected)
+    with joblib.parallel_config(backend="threading", n_jobs=3):
+        assert_equal(rs.solve_many(instances, rho), expected)
+    with joblib.parallel_config(n_jobs=2):
+        start = time.perf_counter()
+        assert_equal(rs.solve_many(instances, rho), expected)
+        assert time.perf_counter() - start < 0.9, "it does not wait for threads that are not there"
+
+
+def test_a_backend_that_begins_only_when_asked_is_not_waited_for(batch, monkeypatch: pytest.MonkeyPatch) -> None:
+    joblib = pytest.importorskip("joblib")
+    instances, rho, expected = batch
+    monkeypatch.setattr("rhostar._parallel._jobs", lambda n_jobs: 2)
+    with joblib.parallel_config(backend="sequential"):
+        assert_equal(rs.solve_many(instances, rho), expected)
+
+
+def test_two_threads_share_one_graph(batch) -> None:
+    instances, rho, expected = batch
+    wrong: list[int] = []
+
+    def work(offset: int) -> None:
+        for i in [*range(offset, 60), *range(offset)] * 5:
+            run = rs.astar(*instances[i], rho)
+            if run.cost != expected.cost[i] or run.expanded != expected.expanded[i]:
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(k * 15,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def _in_child(instances: rs.InstanceSet, rho: np.ndarray, costs: list[float]) -> None:
+    runs = rs.solve_many(instances, rho)
+    again = [rs.astar(*instance, rho).cost for instance in instances]
+    os._exit(0 if runs.cost.tolist() == costs == again else 1)
+
+
+@pytest.mark.parametrize("busy", [False, True])
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_forked_child_works_even_if_other_threads_were_searching(batch, busy: bool) -> None:
+    instances, rho, expected = batch
+    stop = threading.Event()
+
+    def search() -> None:
+        while not stop.is_set():
+            rs.solve_many(instances, rho)
+
+    threads = [threading.Thread(target=search) for _ in range(2 if busy else 0)]
+    for thread in threads:
+        thread.start()
+    try:
+        context = multiprocessing.get_context("fork")
+        for _ in range(5):
+            child = context.Process(target=_in_child, args=(instances, rho, expected.cost.tolist()))
+            child.start()
+            child.join(30)
+            assert child.exitcode == 0
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_a_signal_handler_may_search_while_a_search_is_interrupted(batch) -> None:
+    instances, rho, expected = batch
+    graph = instances.graph
+    seen: list[float] = []
+    old = signal.signal(signal.SIGALRM, lambda *_: seen.append(rs.astar(*instances[0], rho).cost))
+    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.03)
+    try:
+        end = time.perf_counter() + 0.5
+        while time.perf_counter() < end:
+            assert_equal(rs.solve_many(instances, rho), expected)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    assert graph.n == 625
+    assert len(seen) > 3
+    assert set(seen) == {expected.cost[0]}
+
+
+def test_stamps_survive_their_wrap_around(batch) -> None:
+    instances, rho, expected = batch
+    graph = rs.Graph.grid(25, 25, neighbours=8)  # its own workspace
+    rs.astar(graph, graph.length, 0, 624, rho)
+    for generation in (2**31, 2**32 - 12):
+        graph._kernel.age_workspace(generation)
+        for i in range(20):
+            run = rs.astar(graph, instances[i].weights, instances[i].source, 624, rho)
+            assert (run.cost, run.expanded) == (expected.cost[i], expected.expanded[i])
+
+
+def test_a_vertex_costs_at_most_24_bytes_in_a_workspace() -> None:
+    assert rs.Graph.grid(2, 2)._kernel.bytes_per_vertex <= 24
+
+
+# Reopening takes 2^44 expansions here, far beyond a second.
+_LONG = """
+import os, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
+sys.path.insert(0, sys.argv[2])
+import numpy as np, rhostar as rs
+from support.cases import binary_counter
+graph, weights, source, goal, rho = binary_counter(45)
+instances = rs.InstanceSet(graph, weights, [source] * 8, goal)
+threading.Timer(0.7, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+start = time.perf_counter()
+try:
+    if sys.argv[1] == "0":
+        rs.astar(graph, weights, source, goal, rho)
+    elif sys.argv[1].startswith("trace"):
+        jobs = 2 if sys.argv[1].endswith("2") else 1
+        few = np.zeros(graph.n)  # the batch before the traces is short
+        rs.utilities.solve_many = lambda instances, rho, **options: rs.solve_many(instances, few)
+        rs.evaluate(instances, rho, rs.utilities.Custom(9, lambda i, t: 0), n_jobs=jobs, budget=10**7)
+    else:
+        rs.solve_many(instances, rho, n_jobs=int(sys.argv[1]))
+    print("finished")
+except KeyboardInterrupt:
+    print("interrupted", time.perf_counter() - start)
+"""
+
+
+@pytest.mark.parametrize("jobs", ["0", "1", "2", "trace", "trace 2"])
+def test_ctrl_c_ends_a_long_search_within_a_second(jobs: str, sanitized: bool) -> None:
+    start = time.perf_counter()
+    child = subprocess.run(
+        [sys.executable, "-c", _LONG, jobs, str(Path(__file__).parents[1])],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert child.stdout.startswith("interrupted"), child.stdout + child.stderr
+    assert child.returncode == 0, child.stderr
+    assert float(child.stdout.split()[1]) < 0.7 + (3 if sanitized else 1)
+    assert time.perf_counter() - start < 20  # and the process ends: no thread is left searching
+
+
+def test_dask_cluster(tmp_path, batch) -> None:
+    """A real cluster of worker processes; the mapped set travels as its folder."""
+    distributed = pytest.importorskip("distributed")
+    joblib = pytest.importorskip("joblib")
+    instances, rho, expected = batch
+    instances.save(tmp_path / "set")
+    mapped = rs.InstanceSet.load(tmp_path / "set")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, processes=True) as cluster,
+        distributed.Client(cluster) as client,
+        joblib.parallel_config(backend="dask"),
+    ):
+        assert_equal(rs.solve_many(mapped, rho), expected)
+        assert_equal(rs.solve_many(instances, rho), expected)
+        # A worker that dies takes nothing with it.
+        victim = next(iter(client.run(os.getpid).values()))
+        killer = threading.Timer(0.05, os.kill, (victim, signal.SIGKILL))
+        killer.start()
+        assert_equal(rs.solve_many(mapped, rho), expected)
+        killer.join()
+
+
+_EXIT = """
+import sys, threading, time
+sys.path.insert(0, sys.argv[1])
+import rhostar as rs
+from support.cases import binary_counter
+case = binary_counter(45)
+def search():
+    while True:
+        try:
+            rs.astar(*case, budget=10**8 if sys.argv[2] == "long" else 5)
+        except rs.errors.StoppedError:
+            pass
+for _ in range(3):
+    threading.Thread(target=search, daemon=True).start()
+time.sleep(0.3)
+"""
+
+
+@pytest.mark.parametrize("length", ["long", "short"])
+def test_the_process_ends_cleanly_while_daemon_threads_search(length: str) -> None:
+    for _ in range(3):
+        child = subprocess.run(
+            [sys.executable, "-c", _EXIT, str(Path(__file__).parents[1]), length],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert (child.returncode, child.stderr) == (0, "")
+
+
+def test_errors_of_a_signal_handler_are_passed_on() -> None:
+    from support.cases import binary_counter
+
+    def handler(*_: object) -> None:
+        raise TypeError("from the handler")
+
+    old = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(TypeError, match="from the handler"):
+            rs.astar(*binary_counter(45))
+    finally:
+        signal.signal(signal.SIGALRM, old)

@@ -1,0 +1,1 @@
+"""What several tests share: random cases, oracles, real data."""

@@ -1,0 +1,150 @@
+"""The map of the house, drawn from the imports: which module uses which, and which room stands on which.
+
+``python tools/housemap.py`` writes the map into ``docs/architecture.md`` between its two marks; ``--check`` only says
+whether the page is up to date. The test of the layers reads imports with the same functions.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "rhostar"
+PAGE = ROOT / "docs" / "architecture.md"
+BEGIN, END = "<!-- map: begin (tools/housemap.py) -->", "<!-- map: end -->"
+
+
+def modules() -> list[str]:
+    """Return every module of the package, doors (``__init__``) left out, without the leading ``rhostar.``."""
+    found = [".".join(path.relative_to(PACKAGE).with_suffix("").parts) for path in PACKAGE.rglob("*.py")]
+    return sorted(name for name in found if not name.endswith("__init__"))
+
+
+def room_of(module: str) -> str:
+    """Return the room of a module: its package, or the module itself on the ground floor."""
+    return module.split(".", maxsplit=1)[0]
+
+
+@functools.cache
+def door(room: str) -> dict[str, str]:
+    """Return for each public name of a room the module that defines it; a submodule is its own home."""
+    stub = PACKAGE / room / "__init__.pyi"
+    names: dict[str, str] = {}
+    if not stub.exists():
+        return names
+    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                home = node.module or alias.name
+                names[alias.name] = f"{room}.{home}" if room else home
+    return names
+
+
+def _is_module(name: str) -> bool:
+    path = PACKAGE.joinpath(*name.split("."))
+    return path.with_suffix(".py").exists() or path.with_suffix(".pyi").exists()
+
+
+def _targets(module: str, names: list[str]) -> set[str]:
+    """Return the modules behind ``from rhostar.<module> import <names>``."""
+    found = set()
+    for name in names:
+        whole = f"{module}.{name}" if module else name
+        if _is_module(whole):
+            found.add(whole)
+        elif module and _is_module(module):
+            found.add(module)
+        else:
+            # A room, or a name that a room's door leads to; of unknown names the room itself is kept, so they show.
+            found.add(door(module).get(name, module or whole))
+    return found
+
+
+@functools.cache
+def imports(module: str) -> frozenset[str]:
+    """Return the modules of the package that are imported when `module` runs, at its top or inside functions.
+
+    Imports for the type checker do not count.
+    """
+    tree = ast.parse((PACKAGE / (module.replace(".", "/") + ".py")).read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "rhostar":
+            home = node.module.removeprefix("rhostar").removeprefix(".")
+            found |= _targets(home, [alias.name for alias in node.names])
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names if _ours(alias.name)]
+            found |= {name.removeprefix("rhostar").removeprefix(".") or "rhostar" for name in names}
+    return frozenset(found)
+
+
+def _ours(name: str) -> bool:
+    return name.split(".", maxsplit=1)[0] == "rhostar"
+
+
+def rooms() -> dict[str, set[str]]:
+    """Return for each room the rooms that its modules import."""
+    found: dict[str, set[str]] = {}
+    for module in modules():
+        mine = found.setdefault(room_of(module), set())
+        mine |= {room_of(other) for other in imports(module)} - {room_of(module)}
+    return found
+
+
+def summary(module: str) -> str:
+    """Return the first sentence of a module's docstring."""
+    tree = ast.parse((PACKAGE / (module.replace(".", "/") + ".py")).read_text(encoding="utf-8"))
+    return (ast.get_docstring(tree) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def draw() -> str:
+    """Return the map as Markdown: the rooms from the ground up, and what is in each."""
+    uses = rooms()
+    height: dict[str, int] = {}
+
+    def level(room: str) -> int:
+        if room not in height:
+            height[room] = 0  # an upward import inside a function does not lift a room
+            height[room] = 1 + max((level(other) for other in uses.get(room, ())), default=-1)
+        return height[room]
+
+    order = sorted(uses, key=lambda room: (level(room), room))
+    lines = ["| room | stands on |", "|---|---|"]
+    for room in order:
+        others = sorted(uses[room] - {"errors", "_core"}, key=lambda r: (level(r), r))
+        lines.append(f"| `{room}` | {', '.join(f'`{other}`' for other in others) or '-'} |")
+    lines.append("")
+    for room in order:
+        inside = [name for name in modules() if room_of(name) == room]
+        folder = PACKAGE / room
+        if folder.is_dir():
+            lines += [f"**`{room}/`**: {summary(f'{room}.__init__')}", ""]
+            lines += [f"- `{name.removeprefix(room + '.')}.py`: {summary(name)}" for name in inside]
+        else:
+            lines += [f"**`{room}.py`**: {summary(room)}"]
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Write the map into the page, or with ``--check`` compare it."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    new = f"{before}{BEGIN}\n\n{draw()}\n{END}{after}"
+    if "--check" in arguments:
+        if new != text:
+            print("docs/architecture.md is out of date: run python tools/housemap.py")
+        return int(new != text)
+    PAGE.write_text(new, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
