@@ -20,7 +20,7 @@ demo: .venv/.built  ## learn, compare and certify on a generated city; writes de
 test: .venv/.dev .venv/.built lint  ## run lint, then all tests
 	$(BIN)/python -m pytest -n 2 -q tests --pyargs rhostar
 
-lint: .venv/.dev  ## check style (ruff) and types (mypy)
+lint: .venv/.dev  ## check style and types
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
