@@ -115,14 +115,16 @@ CHECKS: Sequence[Callable[[Path], str]] = (
 
 def report(root: Path = ROOT) -> bool:
     """Print the result of every check and return whether all passed."""
-    passed = True
+    problems: list[str] = []
     for check in CHECKS:
         try:
             print(f"ok       {check(root)}", flush=True)
         except (NotReadyError, OSError) as error:
-            print(f"MISSING  {error}", flush=True)
-            passed = False
-    return passed
+            # Several checks need the version or the date: say only once what is wrong with it.
+            if str(error) not in problems:
+                print(f"MISSING  {error}", flush=True)
+            problems.append(str(error))
+    return not problems
 
 
 def release(root: Path = ROOT) -> None:

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("git") and shutil.which("make")), reason="git and make are needed to try a release"
+)
+
 FILES = {
     "src/rhostar/__init__.py": '"""A package."""\n\n__version__ = "1.2.3"\n',
     "CHANGELOG.md": "# Changelog\n\n## 1.2.3 (2024-02-29)\n\n- New.\n\n## 1.2.2 (2024-01-01)\n",
@@ -87,7 +91,7 @@ def test_files_that_disagree_are_refused(repository: Path, name: str, text: str,
     for arguments in ([], ["--dry-run"]):
         code, printed = release(repository, *arguments)
         assert code == 1
-        assert said in printed
+        assert printed.count(said) == 1
     assert git(repository, "tag") == ""
     assert not (repository / "build").exists()
 
