@@ -11,6 +11,7 @@ export RHOSTAR_DATA ?= $(abspath ../shared/data)
 endif
 
 CORE := CMakeLists.txt pyproject.toml $(shell find src/core -name '*.[ch]pp')
+CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
 .PHONY: demo test lint build wheel bench-overhead bench-search bench-pieces test-sanitized lock clean help bench-reading bench-learners bench-certificates docs
 .DELETE_ON_ERROR:
@@ -24,6 +25,7 @@ test: .venv/.dev .venv/.built lint  ## lint, types, all tests
 lint: .venv/.dev
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
 	$(BIN)/mypy
 
 docs: .venv/.dev .venv/.built  ## the pages of docs/ and the reference from docstrings, in build/docs

@@ -105,8 +105,8 @@ struct Outcome {
 constexpr std::int32_t largest_near = 20'000;
 
 template <class Key, bool near, class Rule, class Arcs, class Log>
-Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_t goal,
-                   const Options& options, Workspace& workspace, Log& log) {
+Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_t goal, const Options& options,
+                   Workspace& workspace, Log& log) {
   // How many arcs are scanned between two looks at the interrupt.
   constexpr std::int64_t patience = 1 << 16;
 
@@ -247,8 +247,8 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
 // Integer weights are tried with narrow keys first: with an integer rho their scores fit as a rule, and if one does
 // not, the same search with wide keys gives the same run.
 template <bool near, class Rule, class Arcs, class Log>
-Outcome search_sized(const Arcs& arcs, const Rule& rule, std::int32_t source, std::int32_t goal,
-                     const Options& options, Workspace& workspace, Log& log) {
+Outcome search_sized(const Arcs& arcs, const Rule& rule, std::int32_t source, std::int32_t goal, const Options& options,
+                     Workspace& workspace, Log& log) {
   if constexpr (Arcs::ties_are_vertices && std::is_same_v<Log, NoLog> && std::is_integral_v<decltype(arcs.weight(0))>) {
     const Outcome out = best_first<NarrowKey, near>(arcs, rule, source, goal, options, workspace, log);
     if (out.status != Status::unfit) return out;
@@ -261,8 +261,7 @@ template <class Rule, class Arcs, class Log>
 Outcome search(const Arcs& arcs, const Rule& rule, std::int32_t source, std::int32_t goal, const Options& options,
                Workspace& workspace, Log& log) {
   if constexpr (Arcs::ties_are_vertices && std::is_same_v<Log, NoLog>)
-    if (arcs.graph.n <= largest_near)
-      return search_sized<true>(arcs, rule, source, goal, options, workspace, log);
+    if (arcs.graph.n <= largest_near) return search_sized<true>(arcs, rule, source, goal, options, workspace, log);
   return search_sized<false>(arcs, rule, source, goal, options, workspace, log);
 }
 

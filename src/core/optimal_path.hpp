@@ -26,10 +26,10 @@ struct PathBatch {
 };
 
 struct PathOutcome {
-  std::vector<double> cost;           // added up from the start, as searches do; inf where there is no path
-  std::vector<std::int64_t> end;      // where instance i's edges end in `edge`
-  std::vector<std::int32_t> edge;     // the edges of the paths, one path after the other
-  Status failure = Status::solved;    // anything else ended the batch at instance cost.size()
+  std::vector<double> cost;         // added up from the start, as searches do; inf where there is no path
+  std::vector<std::int64_t> end;    // where instance i's edges end in `edge`
+  std::vector<std::int32_t> edge;   // the edges of the paths, one path after the other
+  Status failure = Status::solved;  // anything else ended the batch at instance cost.size()
   std::int64_t offender = -1;
 };
 

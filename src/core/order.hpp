@@ -124,10 +124,7 @@ struct OrderedArcs {
   std::int64_t shift = 0;
 
   OrderedArcs(const Order& order, const W* of_instance)
-      : graph(order.view()),
-        weights(of_instance),
-        inner_of(order.inner.data()),
-        outer_of(order.outer.data()),
+      : graph(order.view()), weights(of_instance), inner_of(order.inner.data()), outer_of(order.outer.data()),
         first_edge(order.edge.data()) {}
 
   void enter(std::int32_t v) { shift = std::int64_t{first_edge[v]} - graph.first_out[v]; }
@@ -150,7 +147,10 @@ struct OrderedArcs {
     __builtin_prefetch(row);
     __builtin_prefetch(reinterpret_cast<const char*>(row) + 64);
   }
-  void prefetch_rho(const double* rho, std::int32_t v) const { __builtin_prefetch(outer_of + v); __builtin_prefetch(rho + outer_of[v]); }
+  void prefetch_rho(const double* rho, std::int32_t v) const {
+    __builtin_prefetch(outer_of + v);
+    __builtin_prefetch(rho + outer_of[v]);
+  }
 };
 
 }  // namespace rhostar

@@ -40,7 +40,7 @@ struct RankingOutcome {
   std::vector<std::uint8_t> status;
   std::vector<double> cost;
   std::vector<std::int64_t> expanded;
-  std::vector<std::int64_t> lower;  // for each vertex: how often it waited on the path, less how often it was in the way
+  std::vector<std::int64_t> lower;  // for each vertex: how often it waited on the path less how often it was in the way
   Status failure = Status::solved;
   std::int64_t offender = -1;
 };
@@ -94,8 +94,8 @@ RankingOutcome rank_batch(const Batch<Arcs, W>& batch, Options options, const Pa
     log.steps.clear();
     own.clear();
     arcs.weights = batch.weights + batch.rows[i] * batch.stride;
-    const Outcome out = query(arcs, Rule{batch.rho[batch.rho_of[i]]}, batch.sources[i], batch.goals[i], options,
-                              workspace, log, own);
+    const Outcome out =
+        query(arcs, Rule{batch.rho[batch.rho_of[i]]}, batch.sources[i], batch.goals[i], options, workspace, log, own);
     if (out.status > Status::budget) {
       all.failure = out.status;
       all.offender = out.offender;

@@ -53,7 +53,7 @@ struct Node {
   Set open = 0, closed = 0;
   std::int32_t instance = 0;
   std::int64_t counts[measures] = {};
-  double share = 1.0;  // of the tree, by halves at each branching
+  double share = 1.0;                 // of the tree, by halves at each branching
   std::vector<std::int64_t> results;  // measures of the instances finished, one after the other
 };
 

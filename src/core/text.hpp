@@ -14,9 +14,9 @@ namespace rhostar {
 
 // What the lines look like: an optional letter in front, then one number for each kind.
 struct RecordForm {
-  char letter = '\0';          // '\0': none
-  std::string_view comments;   // a line that begins with one of these is skipped
-  std::string_view kinds;      // 'i' for an integer, 'f' for any number
+  char letter = '\0';         // '\0': none
+  std::string_view comments;  // a line that begins with one of these is skipped
+  std::string_view kinds;     // 'i' for an integer, 'f' for any number
 };
 
 // Why the scan stopped: at the end, at a line of another form, or at one that is wrong.
@@ -28,9 +28,9 @@ struct Records {
   std::vector<std::int32_t> line;                   // of each record, counted from where the scan began
   bool whole = true;                                // every 'f' so far was written as an integer below 2^53
   Halt halt = Halt::end;
-  std::size_t offset = 0;   // where the line begins at which the scan stopped
-  std::int32_t lines = 0;   // how many lines lie before it
-  std::int32_t field = 0;   // which of its fields is wrong, from 0
+  std::size_t offset = 0;  // where the line begins at which the scan stopped
+  std::int32_t lines = 0;  // how many lines lie before it
+  std::int32_t field = 0;  // which of its fields is wrong, from 0
 };
 
 namespace text {
@@ -140,8 +140,8 @@ inline Records scan_records(std::string_view data, std::size_t begin, const Reco
         while (at < end && is_blank(*at)) ++at;
         const char* token = at;
         while (at < end && !is_blank(*at)) ++at;
-        const bool good = kind == 'i' ? parse_integer(token, at, integers[i++])
-                                      : parse_number(token, at, numbers[f++], out.whole);
+        const bool good =
+            kind == 'i' ? parse_integer(token, at, integers[i++]) : parse_number(token, at, numbers[f++], out.whole);
         if (!good) {
           out.halt = token == at ? Halt::missing_field : Halt::bad_number;
           return out;

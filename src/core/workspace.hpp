@@ -32,8 +32,7 @@ class Workspace {
  public:
   // calloc: pages that no query reaches are never touched.
   explicit Workspace(std::int32_t n)
-      : size_(static_cast<std::size_t>(n)),
-        nodes_(static_cast<Node*>(std::calloc(size_, sizeof(Node)))),
+      : size_(static_cast<std::size_t>(n)), nodes_(static_cast<Node*>(std::calloc(size_, sizeof(Node)))),
         places_(static_cast<std::int32_t*>(std::malloc(size_ * sizeof(std::int32_t)))) {
     if (!nodes_ || !places_) throw std::bad_alloc();
   }

@@ -31,19 +31,19 @@ bool collect(const std::vector<Table>& tables, const Indices& which, std::size_t
 }
 
 // (failure, offender, status, cost, expanded, generated, reopened, peak_open, bound, path_end, path)
-nb::tuple solve_many(Graph& graph, bool greedy, Snapshots weights, Positions rows, Indices sources,
-                     Indices goals, const std::vector<Table>& rho, Indices rho_of, bool reopen,
-                     std::int64_t budget, const std::vector<Table>& bound, Indices bound_of, Stop* stop) {
+nb::tuple solve_many(Graph& graph, bool greedy, Snapshots weights, Positions rows, Indices sources, Indices goals,
+                     const std::vector<Table>& rho, Indices rho_of, bool reopen, std::int64_t budget,
+                     const std::vector<Table>& bound, Indices bound_of, Stop* stop) {
   const auto n = static_cast<std::size_t>(graph.csr.n);
   const std::size_t size = rows.size();
   std::vector<const double*> rho_tables, bound_tables;
   bool fits = weights.shape(1) == static_cast<std::size_t>(graph.csr.m) &&
-              (weights.stride(1) == 1 || weights.shape(1) <= 1) && sources.size() == size &&
-              goals.size() == size && collect(rho, rho_of, size, n, rho_tables) &&
+              (weights.stride(1) == 1 || weights.shape(1) <= 1) && sources.size() == size && goals.size() == size &&
+              collect(rho, rho_of, size, n, rho_tables) &&
               (bound.empty() || collect(bound, bound_of, size, n, bound_tables));
   for (std::size_t i = 0; fits && i < size; ++i)
-    fits = rows(i) >= 0 && rows(i) < static_cast<std::int64_t>(weights.shape(0)) &&
-           graph.has_vertex(sources(i)) && graph.has_vertex(goals(i));
+    fits = rows(i) >= 0 && rows(i) < static_cast<std::int64_t>(weights.shape(0)) && graph.has_vertex(sources(i)) &&
+           graph.has_vertex(goals(i));
   if (!fits) return nb::make_tuple(bad_input, -1);
 
   BatchOutcome all;
@@ -92,8 +92,8 @@ nb::tuple distances_to(Graph& graph, Row weights, std::int64_t goal, Stop* stop)
     using W = std::remove_cvref_t<decltype(*data)>;
     Unlocked unlocked;
     Lease workspace(graph.pool, graph.csr.n);
-    out = distances(InArcs<W>{transpose.view(), transpose.edge.data(), data},
-                    static_cast<std::int32_t>(goal), &interrupt, *workspace, distance.data());
+    out = distances(InArcs<W>{transpose.view(), transpose.edge.data(), data}, static_cast<std::int32_t>(goal),
+                    &interrupt, *workspace, distance.data());
   });
   interrupt.raise_if_signalled();
   if (!known) return nb::make_tuple(bad_input, -1);
@@ -106,12 +106,11 @@ nb::tuple distances_to(Graph& graph, Row weights, std::int64_t goal, Stop* stop)
 
 void bind_best_first(nb::class_<Graph>& graph) {
   graph
-      .def("solve_many", &solve_many, nb::arg("greedy"), nb::arg("weights").noconvert(),
-           nb::arg("rows").noconvert(), nb::arg("sources").noconvert(), nb::arg("goals").noconvert(),
-           nb::arg("rho").noconvert(), nb::arg("rho_of").noconvert(), nb::arg("reopen"), nb::arg("budget"),
-           nb::arg("bound").noconvert(), nb::arg("bound_of").noconvert(), nb::arg("stop").none())
-      .def("distances_to", &distances_to, nb::arg("weights").noconvert(), nb::arg("goal"),
-           nb::arg("stop").none());
+      .def("solve_many", &solve_many, nb::arg("greedy"), nb::arg("weights").noconvert(), nb::arg("rows").noconvert(),
+           nb::arg("sources").noconvert(), nb::arg("goals").noconvert(), nb::arg("rho").noconvert(),
+           nb::arg("rho_of").noconvert(), nb::arg("reopen"), nb::arg("budget"), nb::arg("bound").noconvert(),
+           nb::arg("bound_of").noconvert(), nb::arg("stop").none())
+      .def("distances_to", &distances_to, nb::arg("weights").noconvert(), nb::arg("goal"), nb::arg("stop").none());
 }
 
 }  // namespace rhostar::bindings

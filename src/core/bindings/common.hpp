@@ -43,8 +43,7 @@ struct Graph {
   WorkspacePool pool;
 
   Graph(Indices offsets, Indices heads)
-      : first_out(std::move(offsets)),
-        head(std::move(heads)),
+      : first_out(std::move(offsets)), head(std::move(heads)),
         csr{first_out.data(), head.data(), static_cast<std::int32_t>(first_out.size() - 1),
             static_cast<std::int32_t>(head.size())} {}
 
@@ -74,8 +73,7 @@ struct Shutdown {
     main = std::this_thread::get_id();
     begun.store(true);
     nb::gil_scoped_release release;
-    for (int i = 0; i < 2000 && unlocked.load() > 0; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (int i = 0; i < 2000 && unlocked.load() > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 };
 

@@ -14,8 +14,7 @@ nb::tuple check(Indices first_out, Indices head) {
 nb::object edge_index(const Graph& graph, Indices tails, Indices heads) {
   std::vector<std::int32_t> found(tails.size(), -1);
   for (std::size_t i = 0; i < tails.size() && i < heads.size(); ++i)
-    if (graph.has_vertex(tails(i)) && graph.has_vertex(heads(i)))
-      found[i] = find_arc(graph.csr, tails(i), heads(i));
+    if (graph.has_vertex(tails(i)) && graph.has_vertex(heads(i))) found[i] = find_arc(graph.csr, tails(i), heads(i));
   return to_numpy(std::move(found));
 }
 
@@ -81,8 +80,7 @@ nb::object reaches(Graph& graph, Row weights, std::int32_t goal) {
 void bind_csr(nb::module_& module, nb::class_<Graph>& graph) {
   module.def("check", &check, nb::arg("first_out").noconvert(), nb::arg("head").noconvert());
   module.def("check_weights", &check_weights, nb::arg("weights").noconvert(), nb::arg("stop").none());
-  graph
-      .def(nb::init<Indices, Indices>(), nb::arg("first_out").noconvert(), nb::arg("head").noconvert())
+  graph.def(nb::init<Indices, Indices>(), nb::arg("first_out").noconvert(), nb::arg("head").noconvert())
       .def("edge_index", &edge_index, nb::arg("tails").noconvert(), nb::arg("heads").noconvert())
       .def("transpose", &transpose)
       .def("rearrange", &rearrange, nb::arg("coordinates").noconvert().none(), nb::arg("least_gain"))

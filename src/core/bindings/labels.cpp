@@ -94,7 +94,8 @@ void bind_labels(nb::class_<Graph>& graph) {
            nb::arg("out").noconvert(), nb::arg("stop").none())
       .def("label_trees", &label_trees, nb::arg("weights").noconvert(), nb::arg("rows").noconvert(), nb::arg("goal"),
            nb::arg("begin").noconvert(), nb::arg("end").noconvert(), nb::arg("vertex").noconvert(),
-           nb::arg("weight").noconvert(), nb::arg("edge").noconvert(), nb::arg("below").noconvert(), nb::arg("stop").none());
+           nb::arg("weight").noconvert(), nb::arg("edge").noconvert(), nb::arg("below").noconvert(),
+           nb::arg("stop").none());
 }
 
 }  // namespace rhostar::bindings

@@ -38,8 +38,8 @@ struct Problem {
 
 // (failure, complete, p, q, side, status, cost, expanded, generated, reopened, peak_open, path_end, path)
 nb::tuple pieces(Graph& graph, bool greedy, Positions exact, Table weights, std::int64_t source, std::int64_t goal,
-                 Positions base, Positions direction, Positions low, Positions high, bool reopen,
-                 std::int64_t budget, std::int64_t limit, Stop* stop) {
+                 Positions base, Positions direction, Positions low, Positions high, bool reopen, std::int64_t budget,
+                 std::int64_t limit, Stop* stop) {
   const Problem problem{exact, weights, 0.0, source, goal, base, direction};
   if (!problem.fits(graph) || low.size() != 5 || high.size() != 5) return nb::make_tuple(bad_input);
   PythonInterrupt interrupt(stop);
@@ -97,10 +97,10 @@ void bind_pieces(nb::class_<Graph>& graph) {
            nb::arg("source"), nb::arg("goal"), nb::arg("base").noconvert(), nb::arg("direction").noconvert(),
            nb::arg("low").noconvert(), nb::arg("high").noconvert(), nb::arg("reopen"), nb::arg("budget"),
            nb::arg("limit"), nb::arg("stop").none())
-      .def("piece_trace", &piece_trace, nb::arg("greedy"), nb::arg("exact").noconvert(),
-           nb::arg("weights").noconvert(), nb::arg("unit"), nb::arg("source"), nb::arg("goal"),
-           nb::arg("base").noconvert(), nb::arg("direction").noconvert(), nb::arg("place").noconvert(),
-           nb::arg("reopen"), nb::arg("budget"), nb::arg("stop").none());
+      .def("piece_trace", &piece_trace, nb::arg("greedy"), nb::arg("exact").noconvert(), nb::arg("weights").noconvert(),
+           nb::arg("unit"), nb::arg("source"), nb::arg("goal"), nb::arg("base").noconvert(),
+           nb::arg("direction").noconvert(), nb::arg("place").noconvert(), nb::arg("reopen"), nb::arg("budget"),
+           nb::arg("stop").none());
 }
 
 }  // namespace rhostar::bindings

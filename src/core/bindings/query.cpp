@@ -105,7 +105,8 @@ struct Query {
 PyObject* path_array(const std::vector<std::int32_t>& path) {
   npy_intp size = static_cast<npy_intp>(path.size());
   PyObject* array = PyArray_SimpleNew(1, &size, NPY_INT);
-  if (array) std::copy(path.begin(), path.end(), static_cast<int*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array))));
+  if (array)
+    std::copy(path.begin(), path.end(), static_cast<int*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array))));
   return array;
 }
 

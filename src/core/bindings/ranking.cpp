@@ -72,8 +72,8 @@ bool are_paths(const Graph& graph, const Indices& vertices, const Positions& end
 }
 
 // (failure, offender, status, cost, expanded, lower)
-nb::tuple rank(Graph& graph, bool greedy, Snapshots weights, Positions rows, Indices sources, Indices goals,
-               Table rho, bool reopen, std::int64_t budget, Indices path, Positions path_end, Stop* stop) {
+nb::tuple rank(Graph& graph, bool greedy, Snapshots weights, Positions rows, Indices sources, Indices goals, Table rho,
+               bool reopen, std::int64_t budget, Indices path, Positions path_end, Stop* stop) {
   const Range range{weights, rows, sources, goals, rho};
   if (!range.fits(graph) || !are_paths(graph, path, path_end, rows.size())) return nb::make_tuple(bad_input, -1);
   Paths paths;
@@ -104,8 +104,8 @@ nb::tuple touched(Graph& graph, bool greedy, Snapshots weights, Positions rows, 
 }
 
 // (failure, offender, within, expanded)
-nb::tuple spend(Graph& graph, bool greedy, Snapshots weights, Positions rows, Indices sources, Indices goals,
-                Table rho, bool reopen, std::int64_t budget, std::int64_t total, Stop* stop) {
+nb::tuple spend(Graph& graph, bool greedy, Snapshots weights, Positions rows, Indices sources, Indices goals, Table rho,
+                bool reopen, std::int64_t budget, std::int64_t total, Stop* stop) {
   const Range range{weights, rows, sources, goals, rho};
   if (!range.fits(graph)) return nb::make_tuple(bad_input, -1);
   SpendingOutcome all;
@@ -122,15 +122,15 @@ nb::tuple spend(Graph& graph, bool greedy, Snapshots weights, Positions rows, In
 void bind_ranking(nb::class_<Graph>& graph) {
   graph
       .def("rank", &rank, nb::arg("greedy"), nb::arg("weights").noconvert(), nb::arg("rows").noconvert(),
-           nb::arg("sources").noconvert(), nb::arg("goals").noconvert(), nb::arg("rho").noconvert(),
-           nb::arg("reopen"), nb::arg("budget"), nb::arg("path").noconvert().none(),
-           nb::arg("path_end").noconvert().none(), nb::arg("stop").none())
+           nb::arg("sources").noconvert(), nb::arg("goals").noconvert(), nb::arg("rho").noconvert(), nb::arg("reopen"),
+           nb::arg("budget"), nb::arg("path").noconvert().none(), nb::arg("path_end").noconvert().none(),
+           nb::arg("stop").none())
       .def("touched", &touched, nb::arg("greedy"), nb::arg("weights").noconvert(), nb::arg("rows").noconvert(),
-           nb::arg("sources").noconvert(), nb::arg("goals").noconvert(), nb::arg("rho").noconvert(),
-           nb::arg("reopen"), nb::arg("budget"), nb::arg("stop").none())
+           nb::arg("sources").noconvert(), nb::arg("goals").noconvert(), nb::arg("rho").noconvert(), nb::arg("reopen"),
+           nb::arg("budget"), nb::arg("stop").none())
       .def("spend", &spend, nb::arg("greedy"), nb::arg("weights").noconvert(), nb::arg("rows").noconvert(),
-           nb::arg("sources").noconvert(), nb::arg("goals").noconvert(), nb::arg("rho").noconvert(),
-           nb::arg("reopen"), nb::arg("budget"), nb::arg("total"), nb::arg("stop").none());
+           nb::arg("sources").noconvert(), nb::arg("goals").noconvert(), nb::arg("rho").noconvert(), nb::arg("reopen"),
+           nb::arg("budget"), nb::arg("total"), nb::arg("stop").none());
 }
 
 }  // namespace rhostar::bindings

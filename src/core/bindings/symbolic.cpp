@@ -76,9 +76,9 @@ symbolic::Problem make_problem(const Matrices& weights, const Indices& sources, 
 nb::tuple explore(Matrices weights, Indices sources, std::int64_t goal, bool greedy, bool reopen, std::int64_t limit,
                   int measure, int bits, nb::object progress, Stop* stop) {
   const auto n = static_cast<std::int64_t>(weights.shape(1));
-  bool fits = weights.shape(2) == weights.shape(1) && n >= 1 && n <= symbolic::most_vertices && goal >= 0 &&
-              goal < n && sources.size() == weights.shape(0) && weights.shape(0) >= 1 && bits >= 0 && bits < 20 &&
-              measure >= -1 && measure < symbolic::measures;
+  bool fits = weights.shape(2) == weights.shape(1) && n >= 1 && n <= symbolic::most_vertices && goal >= 0 && goal < n &&
+              sources.size() == weights.shape(0) && weights.shape(0) >= 1 && bits >= 0 && bits < 20 && measure >= -1 &&
+              measure < symbolic::measures;
   for (std::size_t i = 0; fits && i < sources.size(); ++i) fits = sources(i) >= 0 && sources(i) < n;
   if (!fits) return nb::make_tuple(bad_input);
   const symbolic::Problem problem = make_problem(weights, sources, goal, greedy, reopen);
@@ -108,10 +108,11 @@ nb::tuple explore(Matrices weights, Indices sources, std::int64_t goal, bool gre
 nb::object sweep(Matrices weights, Indices sources, std::int64_t goal, bool greedy, bool reopen, Values rho, int bits,
                  int measure) {
   const auto n = static_cast<std::int64_t>(weights.shape(1));
-  bool fits = weights.shape(2) == weights.shape(1) && n >= 1 && n <= symbolic::most_vertices && goal >= 0 &&
-              goal < n && sources.size() == weights.shape(0) && measure >= 0 && measure < symbolic::measures &&
+  bool fits = weights.shape(2) == weights.shape(1) && n >= 1 && n <= symbolic::most_vertices && goal >= 0 && goal < n &&
+              sources.size() == weights.shape(0) && measure >= 0 && measure < symbolic::measures &&
               static_cast<std::int64_t>(rho.shape(1)) == n && bits >= 0 && bits < 20;
-  for (std::size_t i = 0; fits && i < sources.size(); ++i) fits = sources(i) >= 0 && sources(i) < n && sources(i) != goal;
+  for (std::size_t i = 0; fits && i < sources.size(); ++i)
+    fits = sources(i) >= 0 && sources(i) < n && sources(i) != goal;
   std::vector<std::int64_t> values;
   if (!fits) return to_numpy(std::move(values));
   const symbolic::Problem problem = make_problem(weights, sources, goal, greedy, reopen);
