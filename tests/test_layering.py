@@ -15,7 +15,7 @@ PACKAGE = Path(rhostar.__file__).parent
 LAYERS = [
     ["errors", "lazy"],
     ["_core"],
-    ["arrays", "storage", "mapped"],
+    ["arrays", "storage", "mapped", "failures"],
     ["construction"],
     ["networks", "derived"],
     ["graph"],

@@ -1,16 +1,268 @@
+"""The compiled core as Python sees it.
+
+Every call returns one shape: a class with read-only attributes, among them ``ending``, which says how the call ended.
+:mod:`rhostar.failures` turns an ending that is a failure into an exception. The core says "arc" where Python says
+"edge"; here, in its interface, they are edges.
+"""
+
 from collections.abc import Callable
+from enum import Enum, IntEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar.search.outcome import Run
+from rhostar.search.outcome import Status as RunStatus
+from rhostar.search.trace import Trace
+
 _Indices = NDArray[np.int32]
+_Positions = NDArray[np.int64]
 _Floats = NDArray[np.float64]
 
+# ---------------------------------------------------------------- how calls end
+
+class Status(Enum):
+    """Every way a call can end (src/core/status.hpp)."""
+
+    SOLVED = 0
+    NO_PATH = 1
+    BUDGET = 2
+    DONE = 3
+    LIMIT = 4
+    STOPPED = 5
+    BAD_WEIGHT = 6
+    OVERFLOW = 7
+    BAD_RHO = 8
+    BAD_BOUND = 9
+    BAD_INPUT = 10
+    BAD_OFFSETS = 11
+    BAD_HEAD = 12
+    LOOP = 13
+    CHILD_ORDER = 14
+    OUTSIDE_BOUNDS = 15
+    OTHER_LINE = 16
+    BAD_NUMBER = 17
+    MISSING_FIELD = 18
+    EXTRA_FIELD = 19
+    UNFIT = 20
+    @property
+    def message(self) -> str:
+        """What to tell the user; gaps in braces are for the caller to fill."""
+
+class Ending:
+    """How a call ended."""
+
+    @property
+    def status(self) -> Status:
+        """DONE if nothing is wrong."""
+    @property
+    def at(self) -> int:
+        """The instance, snapshot or row at which the call ended early, counted from its first; else -1."""
+    @property
+    def offender(self) -> int:
+        """The edge, vertex or field behind a failure; else -1."""
+
+class Event(IntEnum):
+    """What a trace logs (src/core/best_first.hpp)."""
+
+    SELECT = 0
+    OPEN = 1
+    IMPROVE = 2
+    REOPEN = 3
+    CLOSE = 4
+    GOAL = 5
+
 class Stop:
+    """A flag that ends all the kernels that share it."""
+
     def __init__(self) -> None: ...
     def set(self) -> None: ...
     def is_set(self) -> bool: ...
+
+# ---------------------------------------------------------------- what goes in
+
+class Instances:
+    """Instance i uses snapshot rows[i], starts at sources[i] and ends at goals[i]."""
+
+    def __init__(self, weights: NDArray[Any], rows: _Positions, sources: _Indices, goals: _Indices) -> None: ...
+
+class SearchOptions:
+    """How searches run; a budget of -1 is none."""
+
+    def __init__(self, greedy: bool, reopen: bool, budget: int) -> None: ...
+
+class LineProblem:
+    """One instance in whole numbers, and the line ρ = base + θ · direction.
+
+    `weights` are the same as `exact`, in the user's floats, and `unit` is the value of one exact unit, for traces.
+    """
+
+    def __init__(
+        self,
+        exact: _Positions,
+        weights: _Floats,
+        unit: float,
+        source: int,
+        goal: int,
+        base: _Positions,
+        direction: _Positions,
+    ) -> None: ...
+
+# ---------------------------------------------------------------- what comes out
+
+class _Result:
+    @property
+    def ending(self) -> Ending: ...
+
+class RunColumns:
+    """Many runs, field by field; run i's path ends at path_end[i]. `status` holds the first three of Status."""
+
+    @property
+    def status(self) -> NDArray[np.uint8]: ...
+    @property
+    def cost(self) -> _Floats: ...
+    @property
+    def bound(self) -> _Floats: ...
+    @property
+    def expanded(self) -> _Positions: ...
+    @property
+    def generated(self) -> _Positions: ...
+    @property
+    def reopened(self) -> _Positions: ...
+    @property
+    def peak_open(self) -> _Positions: ...
+    @property
+    def path_end(self) -> _Positions: ...
+    @property
+    def path(self) -> _Indices: ...
+
+class BatchOutcome(_Result):
+    @property
+    def runs(self) -> RunColumns:
+        """The runs before the ending."""
+
+class Distances(_Result):
+    @property
+    def distance(self) -> _Floats: ...
+
+class RankingOutcome(_Result):
+    @property
+    def status(self) -> NDArray[np.uint8]: ...
+    @property
+    def cost(self) -> _Floats: ...
+    @property
+    def expanded(self) -> _Positions: ...
+    @property
+    def lower(self) -> _Positions:
+        """For each vertex: how often it waited on the path less how often it was in the way."""
+
+class TouchedOutcome(_Result):
+    @property
+    def ends(self) -> _Positions:
+        """Where instance i's vertices end."""
+    @property
+    def vertices(self) -> _Indices: ...
+
+class SpendingOutcome(_Result):
+    """Ends with LIMIT if the total ran out."""
+
+    @property
+    def expanded(self) -> _Positions: ...
+
+class PathOutcome(_Result):
+    @property
+    def cost(self) -> _Floats: ...
+    @property
+    def end(self) -> _Positions:
+        """Where instance i's edges end."""
+    @property
+    def edge(self) -> _Indices: ...
+
+class PiecesOutcome(_Result):
+    """Piece i ends at p[i] / q[i], just before it if side[i] is -1. Ends with LIMIT if there are more pieces."""
+
+    @property
+    def p(self) -> _Positions: ...
+    @property
+    def q(self) -> _Positions: ...
+    @property
+    def side(self) -> NDArray[np.int8]: ...
+    @property
+    def runs(self) -> RunColumns: ...
+
+class EventLog:
+    @property
+    def kind(self) -> NDArray[np.uint8]: ...
+    @property
+    def vertex(self) -> _Indices: ...
+    @property
+    def g(self) -> _Floats: ...
+
+class PieceTrace(_Result):
+    @property
+    def log(self) -> EventLog: ...
+
+class WeightsOutcome(_Result):
+    @property
+    def absent(self) -> NDArray[np.uint8]:
+        """For each snapshot, 1 if an edge is absent."""
+
+class SurveyOutcome(_Result):
+    """Ends with OUTSIDE_BOUNDS at the first snapshot with a weight that breaks a demand."""
+
+    @property
+    def digest(self) -> NDArray[np.uint64]:
+        """Equal for snapshots of equal content."""
+
+class Transpose:
+    @property
+    def first_out(self) -> _Indices: ...
+    @property
+    def head(self) -> _Indices: ...
+    @property
+    def edge(self) -> _Indices:
+        """The position of each edge in the original graph."""
+
+class Scan(_Result):
+    """Ends with DONE, or with what is special about the line at `offset`; the offender is its field."""
+
+    @property
+    def offset(self) -> int: ...
+    @property
+    def lines(self) -> int: ...
+    @property
+    def whole(self) -> bool: ...
+    @property
+    def line(self) -> _Indices: ...
+    @property
+    def columns(self) -> list[NDArray[Any]]: ...
+
+class Exploration(_Result):
+    """Ends with LIMIT if there are more behaviours."""
+
+    @property
+    def leaves(self) -> int: ...
+    @property
+    def explored(self) -> float: ...
+    @property
+    def prefix(self) -> _Positions: ...
+    @property
+    def values(self) -> _Positions: ...
+    @property
+    def rho(self) -> _Positions: ...
+
+class Sweep(_Result):
+    @property
+    def values(self) -> _Positions: ...
+
+class Thresholds(_Result):
+    @property
+    def found(self) -> bool: ...
+    @property
+    def cuts(self) -> _Indices: ...
+
+# ---------------------------------------------------------------- calls
 
 class Graph:
     bytes_per_vertex: int
@@ -19,10 +271,10 @@ class Graph:
     @property
     def rearranged(self) -> bool: ...
     def rearrange(self, coordinates: _Floats | None, least_gain: float) -> bool: ...
-    def transpose(self) -> tuple[_Indices, _Indices, _Indices]: ...
+    def transpose(self) -> Transpose: ...
     def reaches(self, weights: NDArray[Any] | None, goal: int) -> NDArray[np.uint8]: ...
     def age_workspace(self, generation: int, /) -> None: ...
-    # Arguments in any other form than this are answered with a number: the Python side has to look at them.
+    # Arguments in any other form than this end with BAD_INPUT: the Python side has to look at them.
     def solve(
         self,
         greedy: bool,
@@ -36,147 +288,90 @@ class Graph:
         trace: bool,
         stop: Stop | None,
         /,
-    ) -> Any: ...
+    ) -> Run | Ending: ...
     def solve_many(
         self,
-        greedy: bool,
-        weights: NDArray[Any],
-        rows: NDArray[np.int64],
-        sources: _Indices,
-        goals: _Indices,
+        instances: Instances,
+        options: SearchOptions,
         rho: list[_Floats],
         rho_of: _Indices,
-        reopen: bool,
-        budget: int,
         bound: list[_Floats],
         bound_of: _Indices,
         stop: Stop | None,
-    ) -> tuple[Any, ...]: ...
+    ) -> BatchOutcome: ...
     def rank(
         self,
-        greedy: bool,
-        weights: NDArray[Any],
-        rows: NDArray[np.int64],
-        sources: _Indices,
-        goals: _Indices,
+        instances: Instances,
+        options: SearchOptions,
         rho: _Floats,
-        reopen: bool,
-        budget: int,
         path: _Indices | None,
-        path_end: NDArray[np.int64] | None,
+        path_end: _Positions | None,
         stop: Stop | None,
-    ) -> tuple[Any, ...]: ...
+    ) -> RankingOutcome: ...
     def touched(
-        self,
-        greedy: bool,
-        weights: NDArray[Any],
-        rows: NDArray[np.int64],
-        sources: _Indices,
-        goals: _Indices,
-        rho: _Floats,
-        reopen: bool,
-        budget: int,
-        stop: Stop | None,
-    ) -> tuple[Any, ...]: ...
+        self, instances: Instances, options: SearchOptions, rho: _Floats, stop: Stop | None
+    ) -> TouchedOutcome: ...
     def spend(
-        self,
-        greedy: bool,
-        weights: NDArray[Any],
-        rows: NDArray[np.int64],
-        sources: _Indices,
-        goals: _Indices,
-        rho: _Floats,
-        reopen: bool,
-        budget: int,
-        total: int,
-        stop: Stop | None,
-    ) -> tuple[Any, ...]: ...
+        self, instances: Instances, options: SearchOptions, rho: _Floats, total: int, stop: Stop | None
+    ) -> SpendingOutcome: ...
+    def optimal_paths(self, instances: Instances, stop: Stop | None) -> PathOutcome: ...
     def label_moments(
         self,
         weights: NDArray[Any],
-        rows: NDArray[np.int64],
-        times: NDArray[np.int64],
+        rows: _Positions,
+        times: _Positions,
         goal: int,
         sum: _Floats,
-        count: NDArray[np.int64],
+        count: _Positions,
         least: _Floats,
         stop: Stop | None,
-    ) -> tuple[int, int, int]: ...
+    ) -> Ending: ...
     def label_rows(
-        self, weights: NDArray[Any], rows: NDArray[np.int64], goal: int, out: NDArray[Any], stop: Stop | None
-    ) -> tuple[int, int, int]: ...
+        self, weights: NDArray[Any], rows: _Positions, goal: int, out: NDArray[Any], stop: Stop | None
+    ) -> Ending: ...
     def label_trees(
         self,
         weights: NDArray[Any],
-        rows: NDArray[np.int64],
+        rows: _Positions,
         goal: int,
-        begin: NDArray[np.int64],
-        end: NDArray[np.int64],
+        begin: _Positions,
+        end: _Positions,
         vertex: _Indices,
         weight: _Floats,
         edge: _Indices,
         below: _Floats,
         stop: Stop | None,
-    ) -> tuple[int, int, int]: ...
-    def optimal_paths(
-        self,
-        weights: NDArray[Any],
-        rows: NDArray[np.int64],
-        sources: _Indices,
-        goals: _Indices,
-        stop: Stop | None,
-    ) -> tuple[Any, ...]: ...
-    def distances_to(self, weights: NDArray[Any], goal: int, stop: Stop | None) -> tuple[Any, ...]: ...
+    ) -> Ending: ...
+    def distances_to(self, weights: NDArray[Any], goal: int, stop: Stop | None) -> Distances: ...
     def pieces(
         self,
-        greedy: bool,
-        exact: NDArray[np.int64],
-        weights: _Floats,
-        source: int,
-        goal: int,
-        base: NDArray[np.int64],
-        direction: NDArray[np.int64],
-        low: NDArray[np.int64],
-        high: NDArray[np.int64],
-        reopen: bool,
-        budget: int,
+        problem: LineProblem,
+        low: _Positions,
+        high: _Positions,
+        options: SearchOptions,
         limit: int,
         stop: Stop | None,
-    ) -> tuple[Any, ...]: ...
+    ) -> PiecesOutcome: ...
     def piece_trace(
-        self,
-        greedy: bool,
-        exact: NDArray[np.int64],
-        weights: _Floats,
-        unit: float,
-        source: int,
-        goal: int,
-        base: NDArray[np.int64],
-        direction: NDArray[np.int64],
-        place: NDArray[np.int64],
-        reopen: bool,
-        budget: int,
-        stop: Stop | None,
-    ) -> tuple[Any, ...]: ...
+        self, problem: LineProblem, place: _Positions, options: SearchOptions, stop: Stop | None
+    ) -> PieceTrace: ...
 
-def results_are(run: type, statuses: tuple[str, ...]) -> None: ...
+def results_are(run: type[Run], trace: type[Trace], statuses: tuple[RunStatus, ...]) -> None: ...
 def wind_down() -> None: ...
-def check(first_out: _Indices, head: _Indices) -> tuple[int, int]: ...
-def check_weights(weights: NDArray[Any], stop: Stop | None) -> tuple[int, int, NDArray[np.uint8]]: ...
+def check(first_out: _Indices, head: _Indices) -> Ending: ...
+def check_weights(weights: NDArray[Any], stop: Stop | None) -> WeightsOutcome: ...
 def survey_rows(
     weights: NDArray[Any],
-    rows: NDArray[np.int64],
+    rows: _Positions,
     low: _Floats,
     high: _Floats,
     integers: bool,
     absent_allowed: bool,
     stop: Stop | None,
-) -> tuple[int, int, int, NDArray[np.uint64]]: ...
-def scan_records(
-    data: bytes, begin: int, letter: str, comments: str, kinds: str
-) -> tuple[int, int, int, int, bool, _Indices, list[NDArray[Any]]]: ...
+) -> SurveyOutcome: ...
+def scan_records(data: bytes, begin: int, letter: str, comments: str, kinds: str) -> Scan: ...
 def explore(
-    weights: NDArray[np.int64],
+    weights: _Positions,
     sources: _Indices,
     goal: int,
     greedy: bool,
@@ -186,15 +381,15 @@ def explore(
     bits: int,
     progress: Callable[[int, float], object] | None,
     stop: Stop | None,
-) -> tuple[Any, ...]: ...
+) -> Exploration: ...
 def sweep(
-    weights: NDArray[np.int64],
+    weights: _Positions,
     sources: _Indices,
     goal: int,
     greedy: bool,
     reopen: bool,
-    rho: NDArray[np.int64],
+    rho: _Positions,
     bits: int,
     measure: int,
-) -> NDArray[np.int64]: ...
-def shatter(ranks: NDArray[np.int32], stop: Stop | None) -> tuple[int, _Indices]: ...
+) -> Sweep: ...
+def shatter(ranks: NDArray[np.int32], stop: Stop | None) -> Thresholds: ...

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rhostar import _core
+from rhostar import _core, failures
 from rhostar.errors import InputError
 from rhostar.lab.behaviours import MEASURES
 from rhostar.lab.codes import ShatteredSet, interval_code
@@ -238,7 +238,7 @@ class _Round:
         self, matrices: list[NDArray[np.int64]], sources: list[int], points: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         kind = self.kind
-        values = _core.sweep(
+        found = _core.sweep(
             np.ascontiguousarray(np.stack(matrices)),
             np.array(sources, dtype=np.int32),
             self.goal,
@@ -248,7 +248,8 @@ class _Round:
             1,
             MEASURES.index(kind.utility),
         )
-        return values.reshape(len(matrices), len(points))
+        failures.require_done(found.ending)
+        return found.values.reshape(len(matrices), len(points))
 
     # ------------------------------------------------------------ instances
 
