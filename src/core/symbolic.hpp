@@ -282,7 +282,7 @@ inline std::int64_t measure_run(const Instance& instance, std::int32_t n, std::i
     if (!open) return -1;
     std::int32_t v = std::countr_zero(open);
     for (Set left = open & (open - 1); left; left &= left - 1)
-      if (const std::int32_t u = std::countr_zero(left); goes_first(score[u], u, score[v], v)) v = u;
+      if (const std::int32_t u = std::countr_zero(left); later_goes_first(score[u], score[v])) v = u;
     if (!greedy && v == goal) break;
     ++counts[expanded];
     const Set self = Set{1} << v;

@@ -2,7 +2,7 @@
 // smaller vertex is selected, by the user's number, and -0.0 equals 0.0.
 //
 // The heap uses it through its keys, order.hpp through `tie_of`, and symbolic.hpp and pieces.hpp, which compare scores
-// in other ways, through `wins_tie` and `goes_first`. The Python reference (search/reference.py) states it again.
+// in other ways, through `wins_tie` and `later_goes_first`. The Python reference (search/reference.py) states it again.
 #pragma once
 
 #include <bit>
@@ -13,10 +13,11 @@ namespace rhostar {
 // Whether v is selected rather than u when their scores are equal.
 constexpr bool wins_tie(std::int32_t v, std::int32_t u) { return v < u; }
 
-// Whether v is selected rather than u.
+// The same for vertices that are looked at in increasing order: a later one is selected rather than an earlier one only
+// if its score is less, since it loses the tie.
 template <class Score>
-constexpr bool goes_first(Score score_v, std::int32_t v, Score score_u, std::int32_t u) {
-  return score_v != score_u ? score_v < score_u : wins_tie(v, u);
+constexpr bool later_goes_first(Score later, Score earlier) {
+  return later < earlier;
 }
 
 // The rule as one number: of two equal scores the one with the smaller tie goes first. Its lower half is the vertex as
