@@ -38,7 +38,7 @@ Ending each_instance(const Batch<Arcs, W>& batch, Interrupt* interrupt, Search&&
   return {};
 }
 
-// What many runs came to, field by field.
+// The results of many runs, field by field.
 struct RunColumns {
   std::vector<std::uint8_t> status;
   std::vector<double> cost, bound;

@@ -27,7 +27,7 @@ struct PathBatch {
 
 struct PathOutcome {
   Ending ending;
-  std::vector<double> cost;        // added up from the start, as searches do; inf where there is no path
+  std::vector<double> cost;        // added up from the start, as searches do; inf if there is no path
   std::vector<std::int64_t> end;   // where instance i's arcs end in `edge`
   std::vector<std::int32_t> edge;  // the arcs of the paths, one path after the other
 };

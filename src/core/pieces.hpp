@@ -74,7 +74,7 @@ class LineSearch {
         options_(options), nodes_(static_cast<std::size_t>(graph.n)), places_(nodes_.size()),
         end_places_(nodes_.size()) {}
 
-  // Run at `start` and move `end` back to the last place up to which the run is the same; true where it moved.
+  // Run at `start` and move `end` back to the last place up to which the run is the same; true if it moved.
   template <class Log>
   bool run(const Place& start, Place& end, Outcome& out, Log& log) {
     start_ = start;
@@ -172,7 +172,7 @@ class LineSearch {
     for (const LineKey& other : *open_) at_end_->push(key(end_, other.vertex()));
   }
 
-  // Out of budget: the run stays the same whatever is selected next, unless it is the goal.
+  // Out of budget: what is selected next does not change the run, unless it is the goal.
   void tighten_before_goal() {
     if (greedy || nodes_[goal_].stamp != generation_) return;
     // The goal is the least from `from` to `to`; it is not at the start, so this lies wholly before or after it.

@@ -43,7 +43,7 @@ struct Problem {
   std::vector<Instance> instances;
 };
 
-// What a run comes to; the fields of search/outcome.py.
+// What is measured of a run: fields of the public Run.
 enum Measure { cost, expanded, generated, reopened, peak_open, measures };
 
 // A node: the bounds, closed under addition, the state of the current instance and the results of those before.
@@ -196,7 +196,7 @@ class Explorer {
     }
   }
 
-  // One iteration with v selected; true where it ends the run.
+  // One iteration with v selected; true if it ends the run.
   bool step(Node& node, std::int32_t v) const {
     const Instance& instance = problem_.instances[node.instance];
     if (!problem_.greedy && v == problem_.goal) return true;
@@ -231,7 +231,7 @@ class Explorer {
     return false;
   }
 
-  // Write down what the run came to and go on with the next instance; false where there is none.
+  // Write down the results of the run and go on with the next instance; false if there is none.
   bool next_instance(Node& node) {
     const Instance& instance = problem_.instances[node.instance];
     // Along the pointers: g of the goal may be older than theirs.

@@ -7,7 +7,7 @@ Every call returns one shape: a class with read-only attributes, among them ``en
 
 from collections.abc import Callable
 from enum import Enum, IntEnum
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,27 +25,27 @@ _Floats = NDArray[np.float64]
 class Status(Enum):
     """Every way a call can end (src/core/status.hpp)."""
 
-    SOLVED = 0
-    NO_PATH = 1
-    BUDGET = 2
-    DONE = 3
-    LIMIT = 4
-    STOPPED = 5
-    BAD_WEIGHT = 6
-    OVERFLOW = 7
-    BAD_RHO = 8
-    BAD_BOUND = 9
-    BAD_INPUT = 10
-    BAD_OFFSETS = 11
-    BAD_HEAD = 12
-    LOOP = 13
-    CHILD_ORDER = 14
-    OUTSIDE_BOUNDS = 15
-    OTHER_LINE = 16
-    BAD_NUMBER = 17
-    MISSING_FIELD = 18
-    EXTRA_FIELD = 19
-    UNFIT = 20
+    SOLVED = ...
+    NO_PATH = ...
+    BUDGET = ...
+    DONE = ...
+    LIMIT = ...
+    STOPPED = ...
+    BAD_WEIGHT = ...
+    OVERFLOW = ...
+    BAD_RHO = ...
+    BAD_BOUND = ...
+    BAD_INPUT = ...
+    BAD_OFFSETS = ...
+    BAD_HEAD = ...
+    LOOP = ...
+    CHILD_ORDER = ...
+    OUTSIDE_BOUNDS = ...
+    OTHER_LINE = ...
+    BAD_NUMBER = ...
+    MISSING_FIELD = ...
+    EXTRA_FIELD = ...
+    UNFIT = ...
     @property
     def message(self) -> str:
         """What to tell the user; gaps in braces are for the caller to fill."""
@@ -53,25 +53,22 @@ class Status(Enum):
 class Ending:
     """How a call ended."""
 
-    @property
-    def status(self) -> Status:
-        """DONE if nothing is wrong."""
-    @property
-    def at(self) -> int:
-        """The instance, snapshot or row at which the call ended early, counted from its first; else -1."""
-    @property
-    def offender(self) -> int:
-        """The edge, vertex or field behind a failure; else -1."""
+    status: Final[Status]
+    """DONE if nothing is wrong."""
+    at: Final[int]
+    """The instance, snapshot or row at which the call ended early, counted from its first; else -1."""
+    offender: Final[int]
+    """The edge, vertex or field behind a failure; else -1."""
 
 class Event(IntEnum):
     """What a trace logs (src/core/best_first.hpp)."""
 
-    SELECT = 0
-    OPEN = 1
-    IMPROVE = 2
-    REOPEN = 3
-    CLOSE = 4
-    GOAL = 5
+    SELECT = ...
+    OPEN = ...
+    IMPROVE = ...
+    REOPEN = ...
+    CLOSE = ...
+    GOAL = ...
 
 class Stop:
     """A flag that ends all the kernels that share it."""
@@ -112,155 +109,107 @@ class LineProblem:
 # ---------------------------------------------------------------- what comes out
 
 class _Result:
-    @property
-    def ending(self) -> Ending: ...
+    ending: Final[Ending]
 
 class RunColumns:
     """Many runs, field by field; run i's path ends at path_end[i]. `status` holds the first three of Status."""
 
-    @property
-    def status(self) -> NDArray[np.uint8]: ...
-    @property
-    def cost(self) -> _Floats: ...
-    @property
-    def bound(self) -> _Floats: ...
-    @property
-    def expanded(self) -> _Positions: ...
-    @property
-    def generated(self) -> _Positions: ...
-    @property
-    def reopened(self) -> _Positions: ...
-    @property
-    def peak_open(self) -> _Positions: ...
-    @property
-    def path_end(self) -> _Positions: ...
-    @property
-    def path(self) -> _Indices: ...
+    status: Final[NDArray[np.uint8]]
+    cost: Final[_Floats]
+    bound: Final[_Floats]
+    expanded: Final[_Positions]
+    generated: Final[_Positions]
+    reopened: Final[_Positions]
+    peak_open: Final[_Positions]
+    path_end: Final[_Positions]
+    path: Final[_Indices]
 
 class BatchOutcome(_Result):
-    @property
-    def runs(self) -> RunColumns:
-        """The runs before the ending."""
+    runs: Final[RunColumns]
+    """The runs before the ending."""
 
 class Distances(_Result):
-    @property
-    def distance(self) -> _Floats: ...
+    distance: Final[_Floats]
 
 class RankingOutcome(_Result):
-    @property
-    def status(self) -> NDArray[np.uint8]: ...
-    @property
-    def cost(self) -> _Floats: ...
-    @property
-    def expanded(self) -> _Positions: ...
-    @property
-    def lower(self) -> _Positions:
-        """For each vertex: how often it waited on the path less how often it was in the way."""
+    status: Final[NDArray[np.uint8]]
+    cost: Final[_Floats]
+    expanded: Final[_Positions]
+    lower: Final[_Positions]
+    """For each vertex: how often it waited on the path less how often it was in the way."""
 
 class TouchedOutcome(_Result):
-    @property
-    def ends(self) -> _Positions:
-        """Where instance i's vertices end."""
-    @property
-    def vertices(self) -> _Indices: ...
+    ends: Final[_Positions]
+    """Where instance i's vertices end."""
+    vertices: Final[_Indices]
 
 class SpendingOutcome(_Result):
     """Ends with LIMIT if the total ran out."""
 
-    @property
-    def expanded(self) -> _Positions: ...
+    expanded: Final[_Positions]
 
 class PathOutcome(_Result):
-    @property
-    def cost(self) -> _Floats: ...
-    @property
-    def end(self) -> _Positions:
-        """Where instance i's edges end."""
-    @property
-    def edge(self) -> _Indices: ...
+    cost: Final[_Floats]
+    end: Final[_Positions]
+    """Where instance i's edges end."""
+    edge: Final[_Indices]
 
 class PiecesOutcome(_Result):
     """Piece i ends at p[i] / q[i], just before it if side[i] is -1. Ends with LIMIT if there are more pieces."""
 
-    @property
-    def p(self) -> _Positions: ...
-    @property
-    def q(self) -> _Positions: ...
-    @property
-    def side(self) -> NDArray[np.int8]: ...
-    @property
-    def runs(self) -> RunColumns: ...
+    p: Final[_Positions]
+    q: Final[_Positions]
+    side: Final[NDArray[np.int8]]
+    runs: Final[RunColumns]
 
 class EventLog:
-    @property
-    def kind(self) -> NDArray[np.uint8]: ...
-    @property
-    def vertex(self) -> _Indices: ...
-    @property
-    def g(self) -> _Floats: ...
+    kind: Final[NDArray[np.uint8]]
+    vertex: Final[_Indices]
+    g: Final[_Floats]
 
 class PieceTrace(_Result):
-    @property
-    def log(self) -> EventLog: ...
+    log: Final[EventLog]
 
 class WeightsOutcome(_Result):
-    @property
-    def absent(self) -> NDArray[np.uint8]:
-        """For each snapshot, 1 if an edge is absent."""
+    absent: Final[NDArray[np.uint8]]
+    """For each snapshot, 1 if an edge is absent."""
 
 class SurveyOutcome(_Result):
     """Ends with OUTSIDE_BOUNDS at the first snapshot with a weight that breaks a demand."""
 
-    @property
-    def digest(self) -> NDArray[np.uint64]:
-        """Equal for snapshots of equal content."""
+    digest: Final[NDArray[np.uint64]]
+    """Equal for snapshots of equal content."""
 
 class Transpose:
-    @property
-    def first_out(self) -> _Indices: ...
-    @property
-    def head(self) -> _Indices: ...
-    @property
-    def edge(self) -> _Indices:
-        """The position of each edge in the original graph."""
+    first_out: Final[_Indices]
+    head: Final[_Indices]
+    edge: Final[_Indices]
+    """The position of each edge in the original graph."""
 
 class Scan(_Result):
     """Ends with DONE, or with what is special about the line at `offset`; the offender is its field."""
 
-    @property
-    def offset(self) -> int: ...
-    @property
-    def lines(self) -> int: ...
-    @property
-    def whole(self) -> bool: ...
-    @property
-    def line(self) -> _Indices: ...
-    @property
-    def columns(self) -> list[NDArray[Any]]: ...
+    offset: Final[int]
+    lines: Final[int]
+    whole: Final[bool]
+    line: Final[_Indices]
+    columns: Final[list[NDArray[Any]]]
 
 class Exploration(_Result):
     """Ends with LIMIT if there are more behaviours."""
 
-    @property
-    def leaves(self) -> int: ...
-    @property
-    def explored(self) -> float: ...
-    @property
-    def prefix(self) -> _Positions: ...
-    @property
-    def values(self) -> _Positions: ...
-    @property
-    def rho(self) -> _Positions: ...
+    leaves: Final[int]
+    explored: Final[float]
+    prefix: Final[_Positions]
+    values: Final[_Positions]
+    rho: Final[_Positions]
 
 class Sweep(_Result):
-    @property
-    def values(self) -> _Positions: ...
+    values: Final[_Positions]
 
 class Thresholds(_Result):
-    @property
-    def found(self) -> bool: ...
-    @property
-    def cuts(self) -> _Indices: ...
+    found: Final[bool]
+    cuts: Final[_Indices]
 
 # ---------------------------------------------------------------- calls
 

@@ -83,7 +83,7 @@ struct Query {
   Options options{};
   Stop* stop = nullptr;
 
-  // (greedy, weights, source, goal, rho, reopen, budget, lower_bound, trace, stop); false where the Python side
+  // (greedy, weights, source, goal, rho, reopen, budget, lower_bound, trace, stop); false if the Python side
   // has to look at them.
   bool read(PyObject* const* arguments) {
     const auto flag = [&](int i, bool& value) {
