@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar.errors import GraphError
+from rhostar.graph._components import strong_components
 
 if TYPE_CHECKING:
     from rhostar.graph._graph import Graph
@@ -61,11 +62,6 @@ def subgraph(graph: Graph, vertices: ArrayLike) -> Derived:
 
 def largest_strong_part(graph: Graph) -> Derived:
     """Return the largest strongly connected part; of several, the one with the smallest vertex."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    ones = np.ones(graph.m, dtype=np.int8)
-    matrix = csr_array((ones, graph.head, graph.first_out), shape=(graph.n, graph.n))
-    _, part = connected_components(matrix, connection="strong")
-    size = np.bincount(part)[part]
-    return subgraph(graph, np.flatnonzero(part == part[np.argmax(size)]))
+    component = strong_components(graph)
+    size = np.bincount(component)[component]
+    return subgraph(graph, np.flatnonzero(component == component[np.argmax(size)]))

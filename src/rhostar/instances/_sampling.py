@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError, InfeasibleError, InputError
 from rhostar.graph import Graph
+from rhostar.graph._components import strong_components
 from rhostar.instances._set import InstanceSet
 
 Draw = Callable[[np.random.Generator, int], tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]
@@ -64,17 +65,9 @@ def choose_goal(
 
 
 def _strong_part(graph: Graph, weights: ArrayLike | None) -> NDArray[np.int64]:
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    if weights is None:
-        present = np.ones(graph.m, dtype=bool)
-    else:
-        present = arrays.weight_row(weights, "weights", graph.m) < np.inf
-    ones = np.ones(np.count_nonzero(present), dtype=np.int8)
-    matrix = csr_array((ones, (graph.tail[present], graph.head[present])), shape=(graph.n, graph.n))
-    _, part = connected_components(matrix, connection="strong")
-    return np.flatnonzero(part == np.argmax(np.bincount(part)))
+    present = None if weights is None else arrays.weight_row(weights, "weights", graph.m) < np.inf
+    component = strong_components(graph, present)
+    return np.flatnonzero(component == np.argmax(np.bincount(component)))
 
 
 def sample_sources(

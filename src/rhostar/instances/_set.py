@@ -21,6 +21,7 @@ from rhostar.errors import ArrayError, InfeasibleError, InputError, InstanceErro
 from rhostar.graph import Graph
 from rhostar.graph import _parts as graph_parts
 from rhostar.graph._edges import cells_of_edges
+from rhostar.instances import _feasibility as feasibility
 from rhostar.instances import _folder as folders
 from rhostar.instances import _mapped as mapped
 from rhostar.instances import _snapshots as snapshots
@@ -121,7 +122,7 @@ class InstanceSet:
         self._fill(graph, matrix, row, source, target, secrets.token_hex(8), np.arange(row.size))
         if infeasible == "keep":
             return
-        feasible = self._feasible(has_absent)
+        feasible = feasibility.feasible(graph, matrix, has_absent, row, source, target)
         if feasible.all():
             return
         if infeasible == "raise":
@@ -380,19 +381,6 @@ class InstanceSet:
             return _remap, (self.graph, file, self.rows, *chosen)
         used, row = np.unique(self.rows, return_inverse=True)
         return _rebuild, (self.graph, self.weights[used], row.astype(np.int64), *chosen)
-
-    def _feasible(self, has_absent: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return for each instance whether its goal can be reached from its source."""
-        # All snapshots without absent edges are alike here: one search per goal serves them.
-        row = np.where(has_absent[self.rows], self.rows, -1)
-        order = np.lexsort((self.goals, row))
-        feasible = np.empty(len(self), dtype=bool)
-        changes = (np.diff(row[order]) != 0) | (np.diff(self.goals[order]) != 0)
-        for group in np.split(order, np.flatnonzero(changes) + 1):
-            k = row[group[0]]
-            reached = self.graph._kernel.reaches(None if k < 0 else self.weights[k], int(self.goals[group[0]]))
-            feasible[group] = reached[self.sources[group]].astype(bool)
-        return feasible
 
 
 _opened: dict[tuple[str, str], InstanceSet] = {}
