@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import rhostar as rs
 from rhostar.errors import ArrayError, InfeasibleError, InputError, InstanceError, VertexError, WeightError
+from support.instances import grid_instances
 
 
 @pytest.fixture
@@ -17,8 +18,8 @@ def grid() -> rs.Graph:
 
 
 @pytest.fixture
-def instances(grid: rs.Graph, rng: np.random.Generator) -> rs.InstanceSet:
-    return rs.InstanceSet(grid, rng.uniform(1, 2, (12, grid.m)), rng.integers(0, 10, 12), goal=19)
+def instances(rng: np.random.Generator) -> rs.InstanceSet:
+    return grid_instances(4, 5, 12, sources=rng.integers(0, 10, 12))
 
 
 def test_the_example_of_the_design(rng: np.random.Generator) -> None:
