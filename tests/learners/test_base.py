@@ -73,7 +73,7 @@ def test_trees_follow_the_fixed_rule(seed: int) -> None:
         assert below[k].tolist() == passes.tolist()
     mine = np.zeros_like(own)
     for i, instance in enumerate(instances):
-        path = optimal_path(instance, instance.source)
+        path = optimal_path(children_of(instance), instance.source, instance.goal)
         assert path is not None
         mine[distinct.of[i], path[1:]] += 1
     assert own.tolist() == mine.tolist()

@@ -112,7 +112,7 @@ def test_shades_tell_slow_from_blocked() -> None:
     assert shade[0] == replay.NO_WAY
     assert 0 <= shade[1] < shade[2] < shade[3] < 255
     graph = rs.Graph.from_edges(3, [0, 1, 1, 2], [1, 0, 2, 1])
-    now, low, high = np.array([1.0, 4, 2, 2]), np.ones(4), np.full_report(4, 4.0)
+    now, low, high = np.array([1.0, 4, 2, 2]), np.ones(4), np.full(4, 4.0)
     strokes = np.frombuffer(replay.shade(rs.Instance(graph, now, 0, 2), low, high), np.uint8)
     assert strokes.tolist() == [254, 0]  # the slower way of a street counts
 
