@@ -75,7 +75,7 @@ def test_a_mapped_set_pickles_as_its_folder(tmp_path: Path, instances: rs.Instan
     other.save(tmp_path / "set")
     code = "import pickle, sys; pickle.loads(bytes.fromhex(sys.argv[1]))"
     failed = subprocess.run([sys.executable, "-c", code, pickled.hex()], capture_output=True, text=True, check=False)
-    assert "saved anew" in failed.stderr
+    assert "saved again" in failed.stderr
 
 
 def test_a_users_own_mapped_file_is_not_copied_either(tmp_path: Path, rng: np.random.Generator) -> None:

@@ -1,4 +1,4 @@
-"""Graphs made from a graph: turned round, or a part of it."""
+"""Graphs made from a graph: reversed, or a part of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Derived(NamedTuple):
-    """A graph made from another, and where its parts come from.
+    """A graph made from another, and where its vertices and edges come from.
 
     ``weights[..., edges]`` are the weights of the new graph, ``rho[vertices]`` its heuristic values.
     """
@@ -27,7 +27,7 @@ class Derived(NamedTuple):
 
 
 def reverse(graph: Graph) -> Derived:
-    """Return the graph with every edge turned round."""
+    """Return the graph with every edge reversed."""
     first_out, head, edges = graph._kernel.transpose()
     turned = type(graph)(
         first_out,
@@ -41,7 +41,7 @@ def reverse(graph: Graph) -> Derived:
 
 
 def subgraph(graph: Graph, vertices: ArrayLike) -> Derived:
-    """Return the part on some vertices, which keep their order among each other."""
+    """Return the part of the graph on some vertices, which keep their order."""
     chosen = np.unique(arrays.vertices(vertices, "vertices", graph.n))
     if chosen.size == 0:
         raise GraphError("vertices must name at least one vertex")
@@ -61,7 +61,7 @@ def subgraph(graph: Graph, vertices: ArrayLike) -> Derived:
 
 
 def largest_strong_part(graph: Graph) -> Derived:
-    """Return the largest strongly connected part; of several, the one with the smallest vertex."""
+    """Return the largest part in which all vertices reach one another; of several, the one with the smallest vertex."""
     component = strong_components(graph)
     size = np.bincount(component)[component]
     return subgraph(graph, np.flatnonzero(component == component[np.argmax(size)]))
