@@ -271,7 +271,11 @@ def big(size: int) -> np.ndarray:
         (lambda: rs.Graph.from_edges(0, [], []), rs.errors.InputError, "n must be between 1"),
         (lambda: rs.Graph.from_edges(2**31, [], []), rs.errors.InputError, "got 2147483648"),
         (lambda: rs.Graph.from_edges(2.0, [], []), rs.errors.InputError, "n must be an integer"),
-        (lambda: rs.Graph.from_edges(2, [0, 1], [1]), rs.errors.ArrayError, "tail has 2 entries, head has 1"),
+        (
+            lambda: rs.Graph.from_edges(2, [0, 1], [1]),
+            rs.errors.ArrayError,
+            "tail and head must have equal lengths, got 2 and 1",
+        ),
         (lambda: rs.Graph.from_edges(2, [0, 2], [1, 0]), rs.errors.VertexError, r"tail\[1\] .* 0..1, got 2"),
         (lambda: rs.Graph.from_edges(2, [0], [-1]), rs.errors.VertexError, r"head\[0\] .* got -1"),
         (

@@ -193,7 +193,7 @@ class Graph:
         n = arrays.integer(n, "n", 1, arrays.LARGEST_INDEX)
         tails, heads = arrays.vertices(tail, "tail", n), arrays.vertices(head, "head", n)
         if tails.size != heads.size:
-            raise ArrayError(f"tail has {tails.size} entries, head has {heads.size}")
+            raise ArrayError(f"tail and head must have equal lengths, got {tails.size} and {heads.size}")
         first_out, kept_heads, given = sort_edges(n, tails, heads)
         graph = cls(first_out, kept_heads, coordinates=coordinates, labels=labels)
         object.__setattr__(graph, "_given", given)
@@ -382,7 +382,9 @@ class Graph:
         array = arrays.as_array(values, "values")
         count = self.m if self._given is None else self._given.size
         if array.ndim == 0 or array.shape[-1] != count:
-            raise ArrayError(f"values must have {count} entries on the last axis, got shape {array.shape}")
+            raise ArrayError(
+                f"values must have {arrays.counted(count, 'entry', 'entries')} on the last axis, got shape {array.shape}"
+            )
         return np.ascontiguousarray(array) if self._given is None else self._given.arrange(array)
 
     def weights_of(

@@ -41,7 +41,7 @@ def edge_positions(graph: Graph, tail: ArrayLike, head: ArrayLike, missing: int 
     tails = arrays.vertices(np.atleast_1d(arrays.as_array(tail, "tail")), "tail", graph.n)
     heads = arrays.vertices(np.atleast_1d(arrays.as_array(head, "head")), "head", graph.n)
     if tails.size != heads.size:
-        raise ArrayError(f"tail has {tails.size} entries, head has {heads.size}")
+        raise ArrayError(f"tail and head must have equal lengths, got {tails.size} and {heads.size}")
     found: NDArray[np.int32] = graph._kernel.edge_index(tails, heads)
     absent = found < 0
     if absent.any():

@@ -48,7 +48,7 @@ class Network:
         for name in ("names", "days"):
             given = getattr(self, name)
             if given is not None and len(given) != len(matrix):
-                raise ArrayError(f"{name} has {len(given)} entries for {len(matrix)} snapshots")
+                raise ArrayError(f"{name} must have one entry per snapshot ({len(matrix)}), got {len(given)}")
         object.__setattr__(self, "weights", arrays.frozen(matrix))
 
     @property

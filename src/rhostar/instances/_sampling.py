@@ -126,7 +126,9 @@ def iid(graph: Graph, goal: int, draw: Draw, count: int, seed: int | np.random.G
         if not missing:
             break
     else:
-        raise InfeasibleError(f"only {count - missing} of {count} instances drawn have a path to the goal {goal}")
+        raise InfeasibleError(
+            f"only {count - missing} of {arrays.counted(count, 'instance')} drawn have a path to the goal {goal}"
+        )
     if len(kept) == 1 and len(kept[0]) == count:
         return kept[0]
     shared = all(part.weights is kept[0].weights or np.shares_memory(part.weights, kept[0].weights) for part in kept)

@@ -127,7 +127,7 @@ class InstanceSet:
                 "pass infeasible='drop' to leave such instances out"
             )
         if not feasible.any():
-            raise InfeasibleError(f"none of the {row.size} instances has a path from its source to its goal")
+            raise InfeasibleError(f"no instance (of {row.size}) has a path from its source to its goal")
         kept = np.flatnonzero(feasible)
         self._fill(graph, matrix, row[kept], source[kept], target[kept], self.origin, kept)
 

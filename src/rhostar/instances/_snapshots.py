@@ -47,8 +47,8 @@ def align(
         row = row[:0]
     for name, array in (("sources", source), ("goal", target)):
         if row.size and array.size not in (1, row.size):
-            given = "snapshots" if rows is None else "rows"
-            raise ArrayError(f"{name} has {array.size} entries for {row.size} {given}; pass one for each, or one")
+            given = arrays.counted(row.size, "snapshot" if rows is None else "row")
+            raise ArrayError(f"{name} has {array.size} entries for {given}; pass one for each, or one for all")
     return row, np.resize(source, row.size), np.resize(target, row.size)
 
 
