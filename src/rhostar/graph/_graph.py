@@ -382,9 +382,7 @@ class Graph:
         array = arrays.as_array(values, "values")
         count = self.m if self._given is None else self._given.size
         if array.ndim == 0 or array.shape[-1] != count:
-            raise ArrayError(
-                f"values must have {arrays.counted(count, 'entry', 'entries')} on the last axis, got shape {array.shape}"
-            )
+            raise ArrayError(f"values must have one entry per edge ({count}) on the last axis, got shape {array.shape}")
         return np.ascontiguousarray(array) if self._given is None else self._given.arrange(array)
 
     def weights_of(
