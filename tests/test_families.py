@@ -6,24 +6,20 @@ import pytest
 import rhostar as rs
 from rhostar.families import FullTable, Linear, Quantised
 from rhostar.instances import Provenance, Provenances, provenance
-
-
-def instances() -> rs.InstanceSet:
-    graph = rs.Graph.grid(3, 3)
-    return rs.InstanceSet(graph, np.ones((10, graph.m)), sources=0, goal=8)
+from support.instances import grid_instances
 
 
 def test_a_family_knows_the_instances_that_shaped_it() -> None:
-    train, other = instances().split(0.5, seed=0)
+    train, other = grid_instances(3, 3, 10).split(0.5, seed=0)
     family = Linear(base=np.zeros(9), features=np.ones((9, 1)), built_from=(Provenance.of(train[:3]),))
     assert family.overlap(train) == 3
     assert family.overlap(other) == 0
-    assert family.overlap(instances()) == 0, "another origin"
+    assert family.overlap(grid_instances(3, 3, 10)) == 0, "another origin"
     assert FullTable().overlap(train) == 0
 
 
 def test_what_was_seen_adds_up_by_origin() -> None:
-    first, second = instances(), instances()
+    first, second = grid_instances(3, 3, 10), grid_instances(3, 3, 10)
     one = provenance(first[:4], Provenance.of(first[2:6]))
     assert isinstance(one, Provenance)
     assert one.indices.tolist() == [0, 1, 2, 3, 4, 5]

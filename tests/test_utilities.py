@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from test_hand_cases import ADMISSIBLE, DETOUR
 
 import rhostar as rs
 from rhostar.errors import InputError, UtilityError
 from rhostar.utilities import Cost, Custom, Expansions, Generated, PeakOpen, Ratio, SolvedWithin, Suboptimality, Utility
+from support.cases import ADMISSIBLE, DETOUR
 
 
 @pytest.fixture

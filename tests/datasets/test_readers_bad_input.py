@@ -155,8 +155,8 @@ def test_node_edge(nodes: str, edges: str, which: str, line: int | None, what: s
     [
         ("tail,", "from,", 1, "the column 'tail' is missing; the table has from, head, weight, snapshot"),
         (CSV, "", 1, "the column 'tail' is missing; the table has none"),
-        (CSV, CSV.replace(",", ";"), 1, "its columns are to be separated by commas, not by ';'"),
-        (CSV, CSV.replace(",", "\t"), 1, r"its columns are to be separated by commas, not by '\t'"),
+        (CSV, CSV.replace(",", ";"), 1, "separate columns by commas, not by ';'"),
+        (CSV, CSV.replace(",", "\t"), 1, r"separate columns by commas, not by '\t'"),
         ("1,0,15,mon", "1,0,-15,mon", 3, "not negative, got '-15'"),
         ("1,0,15,mon", "1,0,nan,mon", 3, "not negative, got 'nan'"),
         ("1,0,15,mon", "1,0,,mon", 3, "weight must be a number, got ''"),

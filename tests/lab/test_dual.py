@@ -13,6 +13,7 @@ import pytest
 import rhostar as rs
 from rhostar.lines._means import exact_sums, rank_fractions
 from support.lines import LineCase
+from support.paths import optimal_path
 
 EXPANSIONS = rs.utilities.Expansions(limit=50)
 
@@ -33,7 +34,7 @@ UTILITIES = [
 ]
 
 
-def random_set(rng: np.random.Generator) -> tuple[rs.InstanceSet, np.ndarray, np.ndarray]:
+def instances_and_line(rng: np.random.Generator) -> tuple[rs.InstanceSet, np.ndarray, np.ndarray]:
     n = int(rng.integers(4, 7))
     pairs = rng.integers(0, n, (3 * n, 2))
     star = np.column_stack([np.zeros(n - 2, int), np.arange(1, n - 1)])
@@ -52,7 +53,7 @@ def test_the_mean_is_that_of_runs_everywhere(block: int) -> None:
     seen: Counter[str] = Counter()
     for i in range(100):
         rng = np.random.default_rng([3, block, i])
-        instances, base, direction = random_set(rng)
+        instances, base, direction = instances_and_line(rng)
         algorithm = ("astar", "gbfs")[i % 2]
         options = {
             "reopen": bool(rng.random() < 0.5),
@@ -178,25 +179,14 @@ def test_bad_input(changes: dict[str, object], message: str) -> None:
 def inconsistency(case: LineCase, theta: Fraction) -> Fraction:
     """Δ by the definition, over the optimal path with the fewest edges that is lexicographically smallest."""
     children = case.children
-    best: list[tuple[Fraction, int, list[int]]] = []
-
-    def walk(path: list[int], cost: Fraction) -> None:
-        if path[-1] == case.goal:
-            best.append((cost, len(path), path))
-            return
-        for c, w in children[path[-1]]:
-            if c not in path:
-                walk([*path, c], cost + w)
-
-    walk([case.source], Fraction(0))
-    path = min(best)[2]
+    path = optimal_path(children, case.source, case.goal)
     rho = [Fraction(b) + theta * Fraction(f) for b, f in zip(case.base, case.direction, strict=True)]
     return sum((max(rho[v] - rho[c] - dict(children[v])[c], Fraction(0)) for v, c in pairwise(path[1:])), Fraction(0))
 
 
 @pytest.mark.parametrize("seed", range(25))
 def test_mean_inconsistency_is_exact_and_least_where_it_says(seed: int) -> None:
-    instances, base, direction = random_set(np.random.default_rng([5, seed]))
+    instances, base, direction = instances_and_line(np.random.default_rng([5, seed]))
     feasible = [
         i for i, x in enumerate(instances) if np.isfinite(rs.distances_to(x.graph, x.weights, x.goal)[x.source])
     ]

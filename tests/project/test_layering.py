@@ -79,5 +79,5 @@ def test_internals_have_an_underscore() -> None:
 def test_the_test_would_see_an_upward_import() -> None:
     assert LEVEL["graph"] < LEVEL["instances"]
     assert "graph._graph" in imports("instances._set")  # through the door of the room
-    assert "instances._folder" in imports("instances._set")
+    assert "instances._folder" in imports("instances._storing")
     assert "joblib" not in imports("_parallel")

@@ -14,47 +14,12 @@ import rhostar as rs
 from rhostar.errors import InputError, StorageError
 from rhostar.report import _figures as figures
 from rhostar.report import _replay as replay
-from rhostar.report import _view as view
 from rhostar.report._html import render, safe_json
 from rhostar.report._wording import percent
 from rhostar.search._trace import Event
 from support.cases import random_case
-
-HOSTILE = "</script><img src=x onerror=alert(1)>\"'&<!-- $\\alpha$ __"
-
-
-def small(labels: bool = False, count: int = 12) -> rs.InstanceSet:
-    graph = rs.Graph.grid(8, 9, neighbours=8)
-    if labels:
-        names = [f"{HOSTILE}{v}" for v in range(graph.n)]
-        x = graph.coordinates
-        graph = rs.Graph(graph.first_out, graph.head, coordinates=x, labels=names, length=graph.length)
-    weights = graph.length * np.random.default_rng(0).uniform(1, 3, size=(count, graph.m))
-    return rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)
-
-
-def full(instances: rs.InstanceSet, name: str = "learned") -> view.Report:
-    """A report with every section, the three that need other rooms made by hand."""
-    goal = int(instances.goals[0])
-    rho = np.mean([rs.distances_to(instances.graph, x.weights, goal) for x in instances], axis=0)
-    bound = view.BoundView(name, 0.4, 0.2, 0.05, "this rho", name, name, assumptions=(name,))
-    nothing = view.BoundView("no use", 9.0, 0.2, 0.05, "every rho", "Theorem 4", "", vacuous=True)
-    curve = view.Curve(name, (10.0, 100.0), (2.0, 1.0))
-    return rs.report.build(
-        instances,
-        {
-            "Dijkstra": np.zeros(instances.graph.n),
-            name: rs.report.Method(rho, kind="learned"),
-            "greedy": rs.report.Method(rho, "gbfs", kind="learned"),
-        },
-        title=f"A title {name}",
-        train=instances,
-        certificate=view.CertificateView(name, name, 9.0, True, 0.05, (bound, nothing), (name,), (name,), (curve,)),
-        generalisation=view.Generalisation(name, name, (5, 50), (1.0, 2.0), (3.0, 2.5), ("Dijkstra", 4.0)),
-        dual=view.Dual(name, 3, name, (0.0, 1.0, 2.0), (5.0, 4.0), 1.5, 4.0, 1),
-        facts=[(name, name)],
-        cost_unit=name,
-    )
+from support.failures import no_space
+from support.reports import HOSTILE, full_report, small_set
 
 
 class Elements(HTMLParser):
@@ -156,7 +121,7 @@ def test_shades_tell_slow_from_blocked() -> None:
 
 
 def test_numbers_are_those_of_the_searches() -> None:
-    instances = small()
+    instances = small_set()
     rho = 2 * rs.heuristics.octile(instances.graph, instances.graph.n - 1)
     methods = {"zero": np.zeros(instances.graph.n), "twice": rs.report.Method(rho, kind="learned", reopen=False)}
     report = rs.report.build(instances, methods)
@@ -191,7 +156,7 @@ def test_per_cent_never_hides_a_difference() -> None:
 
 
 def test_searches_that_do_not_fit_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    instances = small()
+    instances = small_set()
     methods = {
         "zero": np.zeros(72),
         "good": rs.heuristics.octile(instances.graph, 71),
@@ -233,14 +198,14 @@ def test_several_goals_and_searches_out_of_budget() -> None:
 )
 def test_bad_methods_are_refused(methods: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        rs.report.build(small(), methods)
+        rs.report.build(small_set(), methods)
 
 
 # ---------------------------------------------------------------- the page
 
 
 def test_the_page_is_whole_and_loads_nothing() -> None:
-    text = render(full(small()))
+    text = render(full_report(small_set()))
     page = Elements(text)
     ids = [attributes["id"] for _, attributes in page.found if "id" in attributes]
     assert len(ids) == len(set(ids))
@@ -257,7 +222,7 @@ def test_the_page_is_whole_and_loads_nothing() -> None:
 
 
 def test_a_hostile_name_stays_text_everywhere() -> None:
-    text = render(full(small(labels=True), HOSTILE))
+    text = render(full_report(small_set(labels=True), HOSTILE))
     page = Elements(text)
     assert [tag for tag, _ in page.found].count("script") == 3
     assert "img" not in [tag for tag, _ in page.found]
@@ -276,7 +241,7 @@ def test_json_inside_a_script_cannot_leave_it(text: str) -> None:
 
 
 def test_scripts_that_are_not_the_pages_own_are_refused() -> None:
-    text = render(full(small()))
+    text = render(full_report(small_set()))
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1)
     assert "default-src 'none'" in policy
     assert policy.count("sha256-") == 2
@@ -287,7 +252,7 @@ def test_colours_of_the_figures_are_those_of_the_page() -> None:
     style = (Path(figures.__file__).parent / "templates" / "style.css").read_text()
     for name, colour in figures._COLOURS.items():
         assert f"--{name}: {colour};" in style
-    report = full(small())
+    report = full_report(small_set())
     for name, draw in figures.available(report).items():
         svg = figures.inline(draw(), name, "a figure")
         assert "var(--" in svg
@@ -325,7 +290,9 @@ def test_text_has_enough_contrast(theme: str) -> None:
 
 
 def test_the_page_and_its_figures_are_written(tmp_path: Path) -> None:
-    page = rs.report.write(full(small()), tmp_path / "new" / "report.html", figures_folder=tmp_path / "figures")
+    page = rs.report.write(
+        full_report(small_set()), tmp_path / "new" / "report.html", figures_folder=tmp_path / "figures"
+    )
     assert page.read_text().startswith("<!doctype html>")
     assert [p.name for p in page.parent.iterdir()] == ["report.html"]
     names = {p.name for p in (tmp_path / "figures").iterdir()}
@@ -335,17 +302,13 @@ def test_the_page_and_its_figures_are_written(tmp_path: Path) -> None:
 
 
 def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    report = full(small())
+    report = full_report(small_set())
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StorageError, match="could not write"):
         rs.report.write(report, tmp_path / "file" / "report.html")
     target = tmp_path / "report.html"
     target.write_text("old")
-
-    def full_disk(self: Path, other: Path) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "replace", full_disk)
+    monkeypatch.setattr(Path, "replace", no_space)
     with pytest.raises(StorageError, match="No space left"):
         rs.report.write(report, target)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "report.html"]

@@ -6,19 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
-from test_learners_base import grid_set, random_set
 
 import rhostar as rs
 from rhostar.learners._landmarks import _table
 from rhostar.learners._progress import progress
 from rhostar.learners._smoothing import blur
 from rhostar.learners._weights import edge_statistics
+from support.instances import changing_graph, square_grid
 
 
 @pytest.mark.parametrize("statistic", ["mean", "min", "quantile"])
 @given(seed=st.integers(0, 10_000))
 def test_edge_statistics_against_numpy(statistic: str, seed: int) -> None:
-    instances = random_set(seed)
+    instances = changing_graph(seed)
     every = np.where(np.isfinite(instances.weights), instances.weights, np.nan)[instances.rows]
     present = 1 - np.isnan(every).mean(axis=0)
     function = {"mean": np.nanmean, "min": np.nanmin, "quantile": lambda a, axis: np.nanquantile(a, 0.4, axis=axis)}
@@ -52,7 +52,7 @@ def test_mean_weights_by_hand() -> None:
 @given(st.integers(0, 10_000))
 def test_a_table_is_consistent_for_weights_that_are_not_below_lower(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    instances = random_set(seed, integers=True)
+    instances = changing_graph(seed, integers=True)
     graph = instances.graph
     for learner in (rs.learners.MeanWeights(), rs.learners.LowerEnvelope(), rs.learners.Landmarks(3, random_state=0)):
         learner.fit(instances)
@@ -110,7 +110,7 @@ def test_soft_walls_and_paths_help_greedy_search() -> None:
 
 
 def test_use_counts_the_vertices_of_optimal_paths() -> None:
-    instances = grid_set(30)
+    instances = square_grid(30)
     use = rs.learners.PathUse().fit(instances).use_
     paths = rs.solve_many(instances, np.zeros(36)).path
     assert use[35] == 30
@@ -153,7 +153,7 @@ def test_blur_is_a_mean_over_the_vertices_around() -> None:
     with pytest.raises(rs.errors.InputError, match="blur must be finite"):
         blur(grid, spike, -1)
     with pytest.raises(rs.errors.InputError, match="without coordinates"):
-        rs.learners.MeanWeights(blur=1.0).fit(random_set(0))
+        rs.learners.MeanWeights(blur=1.0).fit(changing_graph(0))
 
 
 # ---------------------------------------------------------------- landmarks
@@ -161,7 +161,7 @@ def test_blur_is_a_mean_over_the_vertices_around() -> None:
 
 @pytest.mark.parametrize("selection", ["farthest", "random"])
 def test_landmarks_serve_every_goal(selection: str) -> None:
-    instances = grid_set(50)
+    instances = square_grid(50)
     graph = instances.graph
     learner = rs.learners.Landmarks(5, selection=selection, random_state=1).fit(instances)
     assert np.unique(learner.landmarks_).size == 5
@@ -234,7 +234,7 @@ def test_one_table_for_each_goal() -> None:
 
 
 def test_few_levels() -> None:
-    train, test = grid_set(100).split(0.5, seed=0)
+    train, test = square_grid(100).split(0.5, seed=0)
     fixed = rs.learners.Quantised(bits=2, low=0.0, high=20.0).fit(train)
     assert isinstance(fixed.family_, rs.families.Quantised)
     assert fixed.family_.levels.tolist() == [0, 20 / 3, 40 / 3, 20]
@@ -258,7 +258,7 @@ def test_few_levels() -> None:
 
 def test_the_choice_of_a_family_counts_as_building_it() -> None:
     """Each family alone was fixed beforehand; which of them it is was decided by looking at the instances."""
-    train, other = grid_set(40), grid_set(40, seed=1)
+    train, other = square_grid(40), square_grid(40, seed=1)
     two = [rs.learners.Quantised(levels=[0.0, x, 2 * x]) for x in (4.0, 7.0)]
     best = rs.learners.BestOf(two, random_state=0).fit(train)
     assert (best.family_.overlap(train), best.family_.overlap(other)) == (40, 0)
@@ -269,7 +269,7 @@ def test_the_choice_of_a_family_counts_as_building_it() -> None:
 
 def test_rounding_keeps_the_value_at_the_goal() -> None:
     """A constant taken off changes no run, and the family counts on the value that it fixed."""
-    train = grid_set(20)
+    train = square_grid(20)
     shifted = rs.learners.LinearFamily(np.zeros(36), base=rs.learners.MeanDistance().fit(train).rho_ + 3.0)
     learner = rs.learners.Quantised(shifted, bits=8, high=30.0).fit(train)
     assert learner.rho_[learner.goal_] == 0
@@ -277,7 +277,7 @@ def test_rounding_keeps_the_value_at_the_goal() -> None:
 
 
 def test_the_best_of_several() -> None:
-    instances = grid_set(80)
+    instances = square_grid(80)
     learners = [rs.learners.MeanDistance("min"), rs.learners.MeanDistance("quantile", quantile=1.0)]
     quick = rs.learners.BestOf(learners, random_state=0).fit(instances)
     assert quick.best_index_ == 1 == np.argmax(quick.scores_)

@@ -16,29 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 import rhostar as rs
 from rhostar.learners import _labels as labels
 from rhostar.learners._distances import finite_quantile
-
-
-def random_set(
-    seed: int, n: int = 9, count: int = 12, *, absent: float = 0.3, integers: bool = False
-) -> rs.InstanceSet:
-    """Return instances on a random graph in which edges come and go and snapshots are shared."""
-    rng = np.random.default_rng(seed)
-    tail, head = rng.integers(0, n, 4 * n), rng.integers(0, n, 4 * n)
-    graph = rs.Graph.from_edges(n, np.r_[tail, 0], np.r_[head, n - 1])
-    weights = rng.integers(0, 5, (count, graph.m)).astype(float) if integers else rng.uniform(0.5, 3, (count, graph.m))
-    weights[rng.random(weights.shape) < absent] = np.inf
-    weights[:, graph.edge_index(0, n - 1)] = 9.0  # at least one instance has a path
-    rows, sources = rng.integers(0, count, 2 * count), rng.integers(0, n - 1, 2 * count)
-    sources[0] = 0
-    return rs.InstanceSet(graph, weights, sources, n - 1, rows=rows, infeasible="drop")
-
-
-def grid_set(count: int = 40, side: int = 6, seed: int = 0) -> rs.InstanceSet:
-    graph = rs.Graph.grid(side, side)
-    rng = np.random.default_rng(seed)
-    weights = rng.uniform(1, 3, size=(count, graph.m))
-    return rs.InstanceSet(graph, weights, rng.integers(0, graph.n - 1, count), goal=graph.n - 1)
-
+from support.instances import changing_graph, square_grid
+from support.paths import children_of, optimal_path
 
 LEARNERS = [
     rs.learners.MeanDistance(),
@@ -61,7 +40,7 @@ ids = pytest.mark.parametrize("learner", LEARNERS, ids=str)
 
 @given(st.integers(0, 10_000), st.booleans())
 def test_labels_are_the_costs_to_go(seed: int, integers: bool) -> None:
-    instances = random_set(seed, integers=integers)
+    instances = changing_graph(seed, integers=integers)
     every = np.array([rs.distances_to(*instance[:2], instance.goal) for instance in instances])
     matrix, times = labels.matrix(instances)
     assert np.array_equal(np.unique(np.repeat(matrix, times, axis=0), axis=0), np.unique(every, axis=0))
@@ -72,26 +51,9 @@ def test_labels_are_the_costs_to_go(seed: int, integers: bool) -> None:
     np.testing.assert_allclose(found.total, np.where(finite, every, 0).sum(axis=0), rtol=1e-12)
 
 
-def optimal_path(instance: rs.Instance, source: int) -> list[int] | None:
-    """Return the optimal path with the fewest edges, then the lexicographically smallest, from all simple paths."""
-    graph, weights, _, goal = instance
-    best: list[tuple[float, int, list[int]]] = []
-
-    def walk(path: list[int], cost: float) -> None:
-        if path[-1] == goal:
-            best.append((cost, len(path), path))
-            return
-        for e in range(graph.first_out[path[-1]], graph.first_out[path[-1] + 1]):
-            if np.isfinite(weights[e]) and graph.head[e] not in path:
-                walk([*path, int(graph.head[e])], cost + weights[e])
-
-    walk([source], 0.0)
-    return min(best)[2] if best else None
-
-
 @given(st.integers(0, 10_000))
 def test_trees_follow_the_fixed_rule(seed: int) -> None:
-    instances = random_set(seed, n=6, count=2, integers=True, absent=0.2)  # zero weights, many ties
+    instances = changing_graph(seed, n=6, count=2, integers=True, absent=0.2)  # zero weights, many ties
     graph = instances.graph
     distinct = labels.snapshots(instances)
     start = np.random.default_rng(seed).integers(0, 4, graph.n).astype(float)
@@ -100,7 +62,7 @@ def test_trees_follow_the_fixed_rule(seed: int) -> None:
     for k, instance in enumerate(distinct.instances):
         passes = np.zeros(graph.n)
         for v in range(graph.n):
-            path = optimal_path(instance, v)
+            path = optimal_path(children_of(instance), v, instance.goal)
             if path is None or v == instance.goal:
                 assert edge[k, v] == -1
                 continue
@@ -111,7 +73,7 @@ def test_trees_follow_the_fixed_rule(seed: int) -> None:
         assert below[k].tolist() == passes.tolist()
     mine = np.zeros_like(own)
     for i, instance in enumerate(instances):
-        path = optimal_path(instance, instance.source)
+        path = optimal_path(children_of(instance), instance.source, instance.goal)
         assert path is not None
         mine[distinct.of[i], path[1:]] += 1
     assert own.tolist() == mine.tolist()
@@ -144,7 +106,7 @@ def test_a_bad_weight_in_a_mapped_file_is_named(tmp_path: object) -> None:
 @pytest.mark.parametrize("statistic", ["mean", "median", "min", "quantile"])
 @given(seed=st.integers(0, 10_000))
 def test_mean_distance_against_numpy(statistic: str, seed: int) -> None:
-    instances = random_set(seed)
+    instances = changing_graph(seed)
     every = np.array([rs.distances_to(*instance[:2], instance.goal) for instance in instances])
     every[~np.isfinite(every)] = np.nan
     known = ~np.isnan(every).all(axis=0)
@@ -177,7 +139,7 @@ def test_quantiles_in_several_blocks(level: float, monkeypatch: pytest.MonkeyPat
 
 @given(st.integers(0, 10_000))
 def test_the_least_never_overestimates_on_the_training_set(seed: int) -> None:
-    instances = random_set(seed, integers=True)
+    instances = changing_graph(seed, integers=True)
     rho = rs.learners.MeanDistance("min").fit(instances).rho_
     for instance in instances:
         assert (rho <= rs.distances_to(*instance[:2], instance.goal)).all()
@@ -208,7 +170,7 @@ def test_parameters_follow_the_conventions_of_scikit_learn(learner: rs.learners.
 
 @ids
 def test_the_same_table_again(learner: rs.learners.Learner) -> None:
-    train, other = grid_set(60).split(0.7, seed=0)
+    train, other = square_grid(60).split(0.7, seed=0)
     learner = clone(learner)
     rho = learner.fit(train).rho_
     assert rho.dtype == np.float64
@@ -228,7 +190,7 @@ def test_the_same_table_again(learner: rs.learners.Learner) -> None:
 @ids
 def test_what_a_fit_refuses(learner: rs.learners.Learner) -> None:
     learner = clone(learner)
-    instances = grid_set(20)
+    instances = square_grid(20)
     with pytest.raises(rs.errors.NotFittedError, match="call fit first"):
         learner.score(instances)
     with pytest.raises(ValueError, match="not fitted"):
@@ -264,11 +226,11 @@ def test_what_a_fit_refuses(learner: rs.learners.Learner) -> None:
 )
 def test_mean_distance_refuses(parameters: dict, message: str) -> None:
     with pytest.raises(rs.errors.InputError, match=message):
-        rs.learners.MeanDistance(**parameters).fit(grid_set(5))
+        rs.learners.MeanDistance(**parameters).fit(square_grid(5))
 
 
 def test_score_and_searches_over_parameters() -> None:
-    instances = grid_set(60)
+    instances = square_grid(60)
     learner = rs.learners.MeanDistance().fit(instances)
     assert learner.score(instances) == -rs.solve_many(instances, learner.rho_).expanded.mean()
     grid = {"statistic": ["min", "mean", "quantile"], "quantile": [0.1, 0.9]}
@@ -292,9 +254,9 @@ def test_nothing_of_an_earlier_fit_remains() -> None:
         def _learn(self, instances: rs.InstanceSet) -> dict:
             return {"rho_": np.zeros(instances.graph.n)} | ({"word_": 1} if self.chatty else {})
 
-    learner = Moody().fit(grid_set(3))
+    learner = Moody().fit(square_grid(3))
     assert learner.word_ == 1
-    assert not hasattr(learner.set_params(chatty=False).fit(grid_set(3)), "word_")
+    assert not hasattr(learner.set_params(chatty=False).fit(square_grid(3)), "word_")
 
 
 def test_public_names() -> None:

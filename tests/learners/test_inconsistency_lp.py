@@ -8,10 +8,11 @@ import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from test_learners_base import grid_set, optimal_path, random_set
 
 import rhostar as rs
 from rhostar.learners._inconsistency import inconsistency_terms, merge, solve_program
+from support.instances import changing_graph, square_grid
+from support.paths import children_of, optimal_path
 
 
 def mean_inconsistency(instances: rs.InstanceSet, rho: np.ndarray, sources: str) -> float:
@@ -25,7 +26,7 @@ def mean_inconsistency(instances: rs.InstanceSet, rho: np.ndarray, sources: str)
             "seen": {v: share[v] for v in range(n) if v != instance.goal},
         }[sources]
         for v, weight in starts.items():
-            path = optimal_path(instance, v) or []
+            path = optimal_path(children_of(instance), v, instance.goal) or []
             for u, c in pairwise(path[1:]):
                 w = instance.weights[instances.graph.edge_index(u, c)[0]]
                 total += weight * max(rho[u] - rho[c] - w, 0)
@@ -36,7 +37,7 @@ def mean_inconsistency(instances: rs.InstanceSet, rho: np.ndarray, sources: str)
 @settings(max_examples=25)
 @given(seed=st.integers(0, 10_000))
 def test_terms_are_the_mean_inconsistency(sources: str, seed: int) -> None:
-    instances = random_set(seed, n=6, count=3, integers=True)
+    instances = changing_graph(seed, n=6, count=3, integers=True)
     rho = np.random.default_rng(seed).uniform(0, 8, 6)
     terms = inconsistency_terms(instances, sources)
     assert terms.value(rho) == pytest.approx(mean_inconsistency(instances, rho, sources), abs=1e-12)
@@ -71,7 +72,7 @@ def primal(terms, gain, largest, goal, penalty) -> float:
 @given(seed=st.integers(0, 10_000))
 def test_the_flow_solves_the_program(penalty: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    instances = random_set(seed, n=8, count=5, absent=0.2)
+    instances = changing_graph(seed, n=8, count=5, absent=0.2)
     learner = rs.learners.InconsistencyLP(penalty, bins=None).fit(instances)
     every = np.array([rs.distances_to(*instance[:2], instance.goal) for instance in instances])
     largest = np.where(np.isfinite(every), every, -1).max(axis=0)
@@ -95,10 +96,10 @@ def test_the_flow_solves_the_program(penalty: float, seed: int) -> None:
 
 
 def test_bins_are_exact_for_few_weights_and_close_for_many() -> None:
-    few = random_set(3, n=8, count=20, integers=True, absent=0.0)
+    few = changing_graph(3, n=8, count=20, integers=True, absent=0.0)
     whole, binned = (rs.learners.InconsistencyLP(bins=bins).fit(few) for bins in (None, 5))
     assert binned.objective_ == pytest.approx(whole.objective_, abs=1e-9)
-    many = grid_set(200)
+    many = square_grid(200)
     objectives = []
     terms = inconsistency_terms(many, "all")
     for bins in (1, 12, None):
@@ -115,7 +116,7 @@ def test_bins_are_exact_for_few_weights_and_close_for_many() -> None:
 
 
 def test_the_penalty_trades_expansions_for_optimality() -> None:
-    train, test = grid_set(300).split(0.5, seed=0)
+    train, test = square_grid(300).split(0.5, seed=0)
     optimum = rs.solve_many(test, np.zeros(36)).cost
     expanded, over = [], []
     for penalty in (1.0, 3.0, 30.0):
@@ -131,14 +132,14 @@ def test_the_penalty_trades_expansions_for_optimality() -> None:
 @settings(max_examples=25)
 def test_the_answer_is_at_most_the_inconsistency_above_the_optimum(seed: int) -> None:
     """L1 on the training set, for the same paths that the program counts."""
-    instances = random_set(seed, n=8, count=6, integers=True)
+    instances = changing_graph(seed, n=8, count=6, integers=True)
     learner = rs.learners.InconsistencyLP(0.5, sources="own").fit(instances)
     over = rs.solve_many(instances, learner.rho_).cost - rs.solve_many(instances, np.zeros(8)).cost
     assert over.mean() <= learner.inconsistency_ + 1e-7
 
 
 def test_sources_decide_whose_paths_count() -> None:
-    instances = grid_set(60)
+    instances = square_grid(60)
     tables = [rs.learners.InconsistencyLP(2.0, sources=s).fit(instances).rho_ for s in ("all", "seen", "own")]
     assert not np.array_equal(tables[0], tables[2])
     everywhere = rs.InstanceSet(instances.graph, instances.weights[:1], np.arange(35), 35, rows=np.zeros(35, int))
@@ -147,7 +148,7 @@ def test_sources_decide_whose_paths_count() -> None:
 
 
 def test_what_the_program_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
-    instances = grid_set(50)
+    instances = square_grid(50)
     for wrong in ({"penalty": -1}, {"sources": "mine"}, {"bins": 0}, {"time_limit": 0.0}):
         with pytest.raises(rs.errors.InputError, match=next(iter(wrong))):
             rs.learners.InconsistencyLP(**wrong).fit(instances)
@@ -174,7 +175,7 @@ def test_a_program_of_nothing() -> None:
 
 @pytest.mark.parametrize("sources", ["all", "own"])
 def test_regret_falls_and_the_table_comes_close_to_the_best(sources: str) -> None:
-    instances = grid_set(900)
+    instances = square_grid(900)
     learner = rs.learners.OnlineInconsistency(2.0, sources=sources).fit(instances)
     per_round = [learner.regret(instances, rounds) / rounds for rounds in (50, 200, 900)]
     assert per_round[0] > per_round[1] > per_round[2] > -1e-9
@@ -188,7 +189,7 @@ def test_regret_falls_and_the_table_comes_close_to_the_best(sources: str) -> Non
 
 
 def test_losses_are_those_of_the_tables_played() -> None:
-    instances = grid_set(3, side=3)
+    instances = square_grid(3, side=3)
     learner = rs.learners.OnlineInconsistency(2.0, average=False)
     tables = [np.zeros(9)] + [clone(learner).fit(instances[:k]).rho_ for k in (1, 2)]
     learner.fit(instances)
@@ -200,7 +201,7 @@ def test_losses_are_those_of_the_tables_played() -> None:
 
 
 def test_parts_one_after_the_other_are_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    instances, other = grid_set(120), grid_set(10, seed=5)
+    instances, other = square_grid(120), square_grid(10, seed=5)
     whole = rs.learners.OnlineInconsistency(1.5).fit(instances)
     parts = rs.learners.OnlineInconsistency(1.5)
     for begin, end in ((0, 7), (7, 8), (8, 120)):
@@ -219,10 +220,10 @@ def test_parts_one_after_the_other_are_the_whole(monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_the_online_learner_refuses() -> None:
-    instances = grid_set(20)
+    instances = square_grid(20)
     learner = rs.learners.OnlineInconsistency().fit(instances)
     before = learner.rho_.copy()
-    smaller = grid_set(5, side=3)
+    smaller = square_grid(5, side=3)
     with pytest.raises(rs.errors.InstanceError, match="36 vertices and goal 35, got 9 and 8"):
         learner.partial_fit(smaller)
     with pytest.raises(rs.errors.InputError, match="the 20 that it was fitted on, got 5"):
