@@ -36,7 +36,7 @@ class Capacity:
     Parameters
     ----------
     label
-        The row, such as "C1′".
+        The row, such as "C1p".
     origin
         "paper" or "sharper".
     meaning
@@ -134,7 +134,7 @@ def greedy_paper(n: int) -> Capacity:
 
 
 def greedy(n: int, *, fixed_source: bool = False) -> Capacity:
-    """Row G′: greedy search returns when the goal is generated and never reads ρ_t, so K = (n − 1)!.
+    """Row Gp: greedy search returns when the goal is generated and never reads ρ_t, so K = (n − 1)!.
 
     Where every instance starts at the same vertex, that one is alone in OPEN when it is selected: K = (n − 2)!.
 
@@ -145,7 +145,7 @@ def greedy(n: int, *, fixed_source: bool = False) -> Capacity:
     1291
     """
     n = checks.integer(n, "n", 2)
-    return _constant("G′", "sharper", "greedy search, one goal", math.lgamma(n - 1 if fixed_source else n))
+    return _constant("Gp", "sharper", "greedy search, one goal", math.lgamma(n - 1 if fixed_source else n))
 
 
 def linear_greedy(n: int, parameters: int) -> Capacity:
@@ -188,7 +188,7 @@ def _log_open_pairs(n: int) -> float:
 
 
 def astar(n: int, *, fixed_source: bool = False) -> Capacity:
-    """Row A′: Π(N) ≤ Φ_{n−1}(N·(C(n−2, 2)·q² + (n−2)·q·p)).
+    """Row Ap: Π(N) ≤ Φ_{n−1}(N·(C(n−2, 2)·q² + (n−2)·q·p)).
 
     A vertex other than the goal is reached by simple paths that avoid the goal, as A* never expands it: q of them,
     p to the goal itself (P1). The start is never compared. So one instance needs at most that many hyperplanes.
@@ -200,7 +200,7 @@ def astar(n: int, *, fixed_source: bool = False) -> Capacity:
     532228
     """
     n = checks.integer(n, "n", 2)
-    return _cells("A′", "A*, any weights", n - 1 - fixed_source, _log_open_pairs(n))
+    return _cells("Ap", "A*, any weights", n - 1 - fixed_source, _log_open_pairs(n))
 
 
 def degree_paper(n: int, out_degree: int) -> Capacity:
@@ -222,7 +222,7 @@ def _log_degree_pairs(n: int, d: int) -> float:
 
 
 def degree(n: int, out_degree: int, *, fixed_source: bool = False) -> Capacity:
-    """Row D′: Π(N) ≤ Φ_{n−1}(N·C(n, 2)·p²), p = Σ_{k=0}^{n−2} d^k paths to one vertex.
+    """Row Dp: Π(N) ≤ Φ_{n−1}(N·C(n, 2)·p²), p = Σ_{k=0}^{n−2} d^k paths to one vertex.
 
     Examples
     --------
@@ -231,11 +231,11 @@ def degree(n: int, out_degree: int, *, fixed_source: bool = False) -> Capacity:
     174348
     """
     n, d = checks.integer(n, "n", 2), checks.integer(out_degree, "out_degree", 1)
-    return _cells("D′", f"A*, out-degree at most {d}", n - 1 - fixed_source, _log_degree_pairs(n, d))
+    return _cells("Dp", f"A*, out-degree at most {d}", n - 1 - fixed_source, _log_degree_pairs(n, d))
 
 
 def linear_real(n: int, parameters: int, out_degree: int | None = None) -> Capacity:
-    """Row C4: A* with ρ = b + Φθ and any weights, Π(N) ≤ Φ_k(N·hyperplanes of one instance), as in A′ or D′.
+    """Row C4: A* with ρ = b + Φθ and any weights, Π(N) ≤ Φ_k(N·hyperplanes of one instance), as in Ap or Dp.
 
     Examples
     --------
@@ -284,7 +284,7 @@ def catalan(n: int, integer_weights: int) -> Capacity:
 
 
 def catalan_in_open(n: int, integer_weights: int, *, fixed_source: bool = False) -> Capacity:
-    """Row C1′: K = Π_{i=2}^{n} ((n−1)(n−2)ℓ + i), and Π_{i=2}^{n−1} ((n²−4n+5)ℓ + i) where the start is fixed.
+    """Row C1p: K = Π_{i=2}^{n} ((n−1)(n−2)ℓ + i), and Π_{i=2}^{n−1} ((n²−4n+5)ℓ + i) where the start is fixed.
 
     Two vertices i, j that are compared are in OPEN at the same time, and then their g differ by at most (n−3)ℓ, or
     (n−2)ℓ if one of them is the goal. For suppose that g_i − g_j exceeds (n−3)ℓ, i not the goal. Then g_i is the length
@@ -306,7 +306,7 @@ def catalan_in_open(n: int, integer_weights: int, *, fixed_source: bool = False)
         log_count = logcount.log_falling((n * n - 4 * n + 5) * bound + n - 1, n - 2)
     else:
         log_count = logcount.log_falling((n - 1) * (n - 2) * bound + n, n - 1)
-    return _exact("C1′", f"A*, weights in 0..{bound}", log_count)
+    return _exact("C1p", f"A*, weights in 0..{bound}", log_count)
 
 
 def linear_integer(n: int, parameters: int, integer_weights: int) -> Capacity:

@@ -30,7 +30,7 @@ def capacities(
     --------
     >>> from rhostar.bounds import capacities
     >>> [row.label for row in capacities(50, "astar", integer_weights=10)]
-    ['A', 'I', 'A′', 'C1', 'C1′', 'Q64']
+    ['A', 'I', 'Ap', 'C1', 'C1p', 'Q64']
     """
     n = checks.integer(n, "n", 2)
     greedy = checks.algorithm(algorithm) == "gbfs"
@@ -78,7 +78,7 @@ def lower_paper(n: int) -> int:
 
 
 def lower(n: int, algorithm: checks.Algorithm, *, fixed_source: bool = False) -> int:
-    """Return T5′, for n ≥ 4 and the cost as utility: n − 2 for greedy search, n − 1 for A*; one less from one start.
+    """Return T5p, for n ≥ 4 and the cost as utility: n − 2 for greedy search, n − 1 for A*; one less from one start.
 
     Greedy: instance j has s → 0, s → j, 0 → t at cost 1 and j → t at cost 2; the bit is ρ_0 < ρ_j. A*: instance i has
     s → i (1), i → t (1), s → t (3); the bit is ρ_i − ρ_t < 2. Each reads a value of its own, so all patterns occur.
@@ -177,7 +177,7 @@ class PseudoDimension:
     @property
     def lower(self) -> int:
         """The largest lower bound for the cost as utility; 0 where none is known."""
-        return max((row.value for row in self.rows if row.label in ("T5", "T5′")), default=0)
+        return max((row.value for row in self.rows if row.label in ("T5", "T5p")), default=0)
 
     def __index__(self) -> int:
         return self.upper
@@ -245,13 +245,13 @@ def pseudo_dimension(
     pseudo-dimension, n = 207
       A    ≤                541,857  paper    A*, any weights
       I    ≤                 10,606  paper    A*, weights in 0..10
-      A′   ≤                532,228  sharper  A*, any weights
+      Ap   ≤                532,228  sharper  A*, any weights
       C1   ≤                  3,852  sharper  A*, weights in 0..10
-      C1′  ≤                  3,849  sharper  A*, weights in 0..10
+      C1p  ≤                  3,849  sharper  A*, weights in 0..10
       Q64  ≤                 13,248  sharper  functions of 207 float64 numbers
       U1   ≤                  3,907  sharper  inconsistency of A* along the optimal path
       T5   ≥                    203  lower    cost, unit weights
-      T5′  ≥                    206  lower    cost
+      T5p  ≥                    206  lower    cost
       E    ≥                    408  lower    expansions, with reopening
       R1   ≥                  1,277  lower    some utility, unit weights
     """
@@ -277,13 +277,13 @@ def pseudo_dimension(
 def _lower_rows(
     n: int, algorithm: checks.Algorithm, integers: int | None, out_degree: int | None, fixed_source: bool
 ) -> list[Row]:
-    """Return the lower bounds whose instances are in the class: stars have large out-degrees, T5′ weights up to 3."""
+    """Return the lower bounds whose instances are in the class: stars have large out-degrees, T5p weights up to 3."""
     rows = []
     if out_degree is None or out_degree >= n - 3:
         rows.append(Row("T5", "lower", lower_paper(n), "cost, unit weights"))
     needed = 3 if algorithm == "astar" else 2
     if (integers is None or integers >= needed) and (out_degree is None or out_degree >= 2):
-        rows.append(Row("T5′", "lower", lower(n, algorithm, fixed_source=fixed_source), "cost"))
+        rows.append(Row("T5p", "lower", lower(n, algorithm, fixed_source=fixed_source), "cost"))
     if out_degree is None:
         value = lower_expansions(n, algorithm, integer_weights=integers)
         rows.append(Row("E", "lower", value, "expansions" + (", with reopening" if algorithm == "astar" else "")))

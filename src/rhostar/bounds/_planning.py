@@ -28,7 +28,7 @@ class Plan:
     """One way to bound ``|mean − E u|`` uniformly, and what it takes."""
 
     label: str
-    """The bound and the capacity, such as "H1 with C1′"."""
+    """The bound and the capacity, such as "H1 with C1p"."""
     origin: str
     """paper or sharper."""
     value: float
@@ -95,7 +95,7 @@ def _ways(
         elif row.finite:
             ways.append((f"H1 with {row.label}", "sharper", "runs", _finite(row, limit, delta, side)))
         else:
-            ways.append((f"H3′ with {row.label}", "sharper", "runs", _growth(row, limit, delta, side)))
+            ways.append((f"H3p with {row.label}", "sharper", "runs", _growth(row, limit, delta, side)))
     if algorithm == "astar":
         about = "inconsistency, one side"
         ways.append(
@@ -169,10 +169,10 @@ def sample_size(
     >>> import rhostar as rs
     >>> print(rs.sample_size(n=50, algorithm="astar", integer_weights=10, epsilon=0.1, delta=0.05, limit=1.0))
     instances for |mean - E u| <= 0.1, H = 1, probability 0.95
-      H1 with C1′                    24,848  sharper
+      H1 with C1p                    24,848  sharper
       H1 with C1                     24,948  sharper
       H1 with Q64                   111,088  sharper
-      H3′ with A′                   761,074  sharper
+      H3p with Ap                   761,074  sharper
       H3 with I                   3,484,949  paper
       H3 with A                  37,559,360  paper
       H3 with U1                  1,379,533  sharper  (inconsistency, one side)
@@ -186,7 +186,7 @@ def sample_size(
     return Plans(what, tuple(sorted(rows, key=lambda row: (row.about != "runs", row.value))))
 
 
-def epsilon(
+def deviation(
     *,
     n: int,
     samples: int,
@@ -209,9 +209,9 @@ def epsilon(
     Examples
     --------
     >>> import rhostar as rs
-    >>> print(rs.epsilon(n=50, algorithm="gbfs", samples=100_000, delta=0.05, limit=1.0))
+    >>> print(rs.deviation(n=50, algorithm="gbfs", samples=100_000, delta=0.05, limit=1.0))
     accuracy of 100,000 instances, H = 1, probability 0.95
-      H1 with G′                  0.0272263  sharper
+      H1 with Gp                  0.0272263  sharper
       H1 with Q64                  0.105398  sharper
       H3 with G                    0.179192  paper
     """

@@ -132,7 +132,7 @@ def dimension_width(
     return limit * (math.sqrt(2 * d * (1 + math.log(samples / d)) / samples) + deviation)
 
 
-class Growth(NamedTuple):
+class GrowthWidth(NamedTuple):
     """A width and the ghost sample it was computed with."""
 
     width: float
@@ -147,8 +147,8 @@ def growth_width(
     delta: float = 0.05,
     side: checks.Side = "upper",
     ghost: int | None = None,
-) -> Growth:
-    """H3′: H·sqrt(κ·ln Π(N+M)/(2N)) + H·sqrt(ln(1/δ)/(2N)), κ = (M+1)(N+M)/M², for any M ≥ 1.
+) -> GrowthWidth:
+    """H3p: H·sqrt(κ·ln Π(N+M)/(2N)) + H·sqrt(ln(1/δ)/(2N)), κ = (M+1)(N+M)/M², for any M ≥ 1.
 
     E sup(E u − mean) is at most E sup(mean over M ghosts − mean over N). Given the union of both, the N are a draw
     without replacement: mean_M − mean_N = (N+M)/M·(mean_{N+M} − mean_N), and by Serfling (1974) the last difference is
@@ -166,7 +166,7 @@ def growth_width(
 
     Returns
     -------
-    Growth
+    GrowthWidth
 
     Examples
     --------
@@ -184,7 +184,7 @@ def growth_width(
 
     M = checks.integer(ghost, "ghost", 1) if ghost is not None else _best_ghost(squared, N)
     deviation = math.sqrt(math.log(1 / level) / (2 * N))
-    return Growth(limit * (math.sqrt(squared(M) / (2 * N)) + deviation), M)
+    return GrowthWidth(limit * (math.sqrt(squared(M) / (2 * N)) + deviation), M)
 
 
 def _best_ghost(squared: Callable[[int], float], N: int) -> int:

@@ -38,7 +38,7 @@ def certify(
     """Bound the mean utility of a heuristic on instances nobody has seen, in every way that applies.
 
     Instances of `holdout` bound the mean of this ρ alone (H4). Instances of `train` bound it for every ρ of the family
-    at once, so they may have been used to choose it (H1-kl, H2, H3′); for the suboptimality of A* also through
+    at once, so they may have been used to choose it (H1-kl, H2, H3p); for the suboptimality of A* also through
     inconsistency (U1, U2, and U3, which is certain). With probability at least 1 − δ all bounds of the table hold.
 
     Parameters

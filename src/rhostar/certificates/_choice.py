@@ -62,7 +62,7 @@ def for_this_rho(N: int, limit: float, delta: float, binary: bool, choice: Choic
     """Consider the bounds for one heuristic on N untouched instances (H4)."""
     zeros = np.zeros(N)
 
-    def of(bound: Callable[..., holdout.Interval]) -> Callable[[NDArray[np.float64], float], float]:
+    def of(bound: Callable[..., holdout.ConfidenceInterval]) -> Callable[[NDArray[np.float64], float], float]:
         return lambda losses, level: bound(losses, limit, delta=level, side="upper").high
 
     methods = [("H4 Clopper-Pearson", "Clopper and Pearson (1934)", holdout.clopper_pearson)]
@@ -115,7 +115,7 @@ def for_every_rho(
                 "the paper's own bound, ",
             )
         else:
-            label, width = f"H3′ {row.label}", uniform.growth_width(row.log_growth, N, limit, delta=delta).width
+            label, width = f"H3p {row.label}", uniform.growth_width(row.log_growth, N, limit, delta=delta).width
             reference, why = f"ghost sample and Serfling's inequality, growth by row {row.label}", ""
         if width >= WORTH * limit:
             said = "N is below the pseudo-dimension" if math.isinf(width) else f"width {width:.4g}"

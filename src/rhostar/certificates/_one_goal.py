@@ -291,7 +291,7 @@ class Goal:
                 found += [f"all weights are integers in 0..{request.integer_weights} (checked here)"]
         if bound.label == "U2":
             found += ["the largest weights were known beforehand (checked here)"]
-        if request.out_degree is not None and "D′" in bound.label:
+        if request.out_degree is not None and "Dp" in bound.label:
             found += [f"no vertex has more than {request.out_degree} children (checked here)"]
         if bound.of_inconsistency:
             found += self.rounding_assumed
