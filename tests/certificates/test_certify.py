@@ -13,7 +13,6 @@ import rhostar as rs
 from rhostar import bounds
 from rhostar.bounds import _capacity as capacity
 from rhostar.certificates._paths import optimal_paths
-from rhostar.certificates._tables import snapped_linear
 from rhostar.errors import AssumptionError, HeuristicError, InputError, InstanceError, UtilityError
 from rhostar.families import FullTable, Linear, Quantised
 from rhostar.instances import Provenance, provenance
@@ -322,7 +321,7 @@ def test_sums_of_a_linear_family_are_exact_or_refused() -> None:
         largest = 2.0 ** rng.integers(0, 50)
         theta = rng.choice([0.0, 1.0]) * rng.normal(size=2) * 10.0 ** rng.integers(-3, 9)
         try:
-            rho = snapped_linear(family, family.table(theta), largest)
+            rho = family.into_class(family.table(theta), largest, counted=True).rho
         except InputError:
             refused += 1
             continue

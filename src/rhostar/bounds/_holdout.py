@@ -36,7 +36,9 @@ Upper = Callable[[NDArray[np.float64], float], float]
 """From values in [0, 1] and δ to an upper bound on their mean."""
 
 
-def _interval(upper: Upper, values: ArrayLike, limit: float, delta: float, side: checks.Side, least: int) -> ConfidenceInterval:
+def _interval(
+    upper: Upper, values: ArrayLike, limit: float, delta: float, side: checks.Side, least: int
+) -> ConfidenceInterval:
     limit, delta, side = checks.positive(limit, "limit"), checks.probability(delta), checks.side(side)
     scaled = checks.utilities(values, limit, least=least) / limit
     each = delta / 2 if side == "both" else delta
@@ -45,7 +47,9 @@ def _interval(upper: Upper, values: ArrayLike, limit: float, delta: float, side:
     return ConfidenceInterval(low * limit, high * limit, side, delta)
 
 
-def hoeffding(values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper") -> ConfidenceInterval:
+def hoeffding(
+    values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper"
+) -> ConfidenceInterval:
     """Hoeffding (1963): E u ≤ mean + H·sqrt(ln(1/δ)/(2N)).
 
     Parameters
@@ -84,7 +88,9 @@ def hoeffding(values: ArrayLike, limit: float, *, delta: float = 0.05, side: che
     return _interval(upper, values, limit, delta, side, 1)
 
 
-def kullback_leibler(values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper") -> ConfidenceInterval:
+def kullback_leibler(
+    values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper"
+) -> ConfidenceInterval:
     """Chernoff's bound inverted: kl(mean/H ‖ E u/H) ≤ ln(1/δ)/N; never wider than Hoeffding's.
 
     Parameters, results and errors are those of :func:`hoeffding`.
@@ -127,7 +133,9 @@ def empirical_bernstein(
     return _interval(upper, values, limit, delta, side, 2)
 
 
-def clopper_pearson(values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper") -> ConfidenceInterval:
+def clopper_pearson(
+    values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper"
+) -> ConfidenceInterval:
     """Clopper and Pearson (1934): exact for utilities that are either 0 or H.
 
     Parameters, results and errors are those of :func:`hoeffding`; a value that is neither 0 nor `limit` raises.
