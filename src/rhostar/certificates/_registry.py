@@ -81,9 +81,7 @@ def choose(setting: Setting) -> Choice:
             if isinstance(found, Dropped):
                 dropped.append(found)
             elif found.least >= WORTH * setting.limit:
-                whole = (
-                    "the whole range" if found.least >= setting.limit else f"nearly the range of {setting.limit:.4g}"
-                )
+                whole = "the whole range" if found.least >= setting.limit else f"nearly the range {setting.limit:.4g}"
                 dropped.append(Dropped(found.label, f"cannot get below {found.least:.4g}, {whole}{found.detail}"))
             else:
                 kept.append(found)

@@ -143,6 +143,7 @@ def _missing(carrier: object, name: str, goal: int, known: Iterable[Any]) -> Exc
     goals = [str(key) for key in known]
     shown = ", ".join(goals[:5]) + (f" and {len(goals) - 5} more" if len(goals) > 5 else "")
     if carrier is None:
-        return HeuristicError(f"{name} has no values for goal {goal}; it has values for {shown or 'no goal at all'}")
+        others = f"it has values for {shown}" if shown else "it is empty"
+        return HeuristicError(f"{name} has no values for goal {goal}; {others}")
     what = "goal" if len(goals) == 1 else "goals"
     return ModelError(f"this {type(carrier).__name__} was fitted for {what} {shown or 'none'}, not for goal {goal}")
