@@ -176,7 +176,7 @@ class PseudoDimension:
     >>> found
     PseudoDimension(n = 207, between 205 and 1,291)
     >>> len(found), found["G"], [row.label for row in found]
-    (6, 1299, ['G', 'Gp', 'Q64', 'T5', 'T5p', 'E', 'R1'])
+    (7, 1299, ['G', 'Gp', 'Q64', 'T5', 'T5p', 'E', 'R1'])
     """
 
     n: int
