@@ -66,12 +66,17 @@ def for_goal(rho: Rho, graph: Graph, goal: int, name: str = "rho") -> ArrayLike:
 
     Raises
     ------
+    VertexError
+        If the goal is not in the graph.
     HeuristicError
         If a mapping has no values for the goal.
     NotFittedError, ModelError
         If a learner is not fitted; if it or a model is for another graph or another goal.
     """
-    return _by_goal(rho, graph, name)(goal)
+    if isinstance(rho, Mapping):  # the usual case, and a query should not wait for the others
+        with suppress(KeyError, TypeError):
+            return rho[goal]
+    return _by_goal(rho, graph, name)(arrays.vertex(goal, "goal", graph.n))
 
 
 def values_for(rho: Rho, graph: Graph, goal: int, name: str = "rho") -> NDArray[np.float64]:

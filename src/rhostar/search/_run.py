@@ -272,7 +272,6 @@ def solve(
         return found
     if found == _BAD_INPUT and not isinstance(rho, np.ndarray):
         # The kernel comes first: a call with an array must not pay for the other forms of rho.
-        goal = arrays.vertex(goal, "goal", graph.n)
         rho = for_goal(rho, graph, goal)
         found = kernel.solve(greedy, weights, source, goal, rho, reopen, budget, lower_bound, trace, stop)
     if found == _BAD_INPUT:
