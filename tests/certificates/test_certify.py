@@ -425,7 +425,7 @@ def test_an_instance_counts_once() -> None:
     whole = draw(200)
     twice = whole[[3, 7, 5, 7, 3]]
     for name in ("train", "holdout"):
-        with pytest.raises(AssumptionError, match=f"{name}: instance 3 is instance 1 once more"):
+        with pytest.raises(AssumptionError, match=f"{name}: instance 3 repeats instance 1"):
             certify(**{name: twice})
 
 

@@ -180,7 +180,7 @@ def solve_many(
     Returns
     -------
     Runs
-        In the order of the set, whatever the number of jobs.
+        In the order of the set, for any number of jobs.
 
     Raises
     ------
@@ -223,7 +223,7 @@ def solve_many(
         bounds=bounds,
         bound_of=bound_of,
     )
-    for part in parts:  # in order, so that the first offending instance is named whatever the number of jobs
+    for part in parts:  # in order, so that the same offending instance is named for any number of jobs
         if isinstance(part, Exception):
             raise part
     status, cost, expanded, generated, reopened, peak_open, bound, end, path = (
