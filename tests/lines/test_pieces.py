@@ -284,7 +284,7 @@ def call(**changes: object) -> rs.search.pieces.Pieces:
         ({"base": np.zeros(8)}, rs.errors.ArrayError, "base must have one value"),
         ({"base": np.full(9, np.inf)}, rs.errors.HeuristicError, r"base\[0\] must be finite"),
         ({"direction": np.full(9, np.nan)}, rs.errors.HeuristicError, r"direction\[0\] must be finite"),
-        ({"direction": {3: np.zeros(9)}}, rs.errors.HeuristicError, "direction has no values for the goal 8"),
+        ({"direction": {3: np.zeros(9)}}, rs.errors.HeuristicError, "direction has no values for goal 8"),
         ({"low": 2}, rs.errors.InputError, "low must not exceed high"),
         ({"low": np.nan}, rs.errors.InputError, "low must be a finite number"),
         ({"high": np.inf}, rs.errors.InputError, "high must be a finite number"),
