@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from rhostar.errors import InputError
 from rhostar.instances import InstanceSet
 from rhostar.lab._exact import instance_set
+from rhostar.search import Algorithm
 from rhostar.utilities import Cost, Expansions, Utility
 
 Arcs = dict[tuple[int, int], int]
@@ -39,7 +39,7 @@ class ShatteredSet:
     """Instances, thresholds and a heuristic for every one of the 2ᴺ patterns."""
 
     instances: InstanceSet
-    algorithm: Literal["gbfs", "astar"]
+    algorithm: Algorithm
     reopen: bool
     utility: Utility
     thresholds: NDArray[np.float64]
@@ -73,7 +73,7 @@ class ShatteredSet:
         return len(self.instances)
 
 
-def interval_code(n: int, algorithm: Literal["gbfs", "astar"] = "astar") -> ShatteredSet:
+def interval_code(n: int, algorithm: Algorithm = "astar") -> ShatteredSet:
     """Return 2(n − 3) instances for A*, 2(n − 6) for GBFS, that the number of expansions shatters.
 
     An item has four places. "Place 2 or 3" is one comparison. "Place 1 or 2" is two: the item j leads to
@@ -133,7 +133,7 @@ def interval_code(n: int, algorithm: Literal["gbfs", "astar"] = "astar") -> Shat
     return _build(n, source, goal, n - first, 2, arcs, table, expansions, algorithm, True, Expansions(float(n)))
 
 
-def expansion_code(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs", *, bits: int | None = None) -> ShatteredSet:
+def expansion_code(n: int, algorithm: Algorithm = "gbfs", *, bits: int | None = None) -> ShatteredSet:
     """Return B·⌊(n − 2ᴮ⁺¹)/2⌋ instances that the number of expansions shatters.
 
     Two rows of 2ᴮ − 1 pivots, a low one and a high one, have a fixed order. Item i is a pair: y among
@@ -372,7 +372,7 @@ def _build(
     arcs: Callable[[int, Sequence[int]], Arcs],
     table: Callable[[NDArray[np.int64]], NDArray[np.float64]],
     threshold: Callable[[Sequence[int]], float],
-    algorithm: Literal["gbfs", "astar"],
+    algorithm: Algorithm,
     reopen: bool,
     utility: Utility,
     *,

@@ -6,7 +6,6 @@ Sets of more than linear size are in :mod:`rhostar.lab._codes` and :mod:`rhostar
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +15,13 @@ from rhostar.graph import Graph
 from rhostar.instances import Instance, InstanceSet
 from rhostar.lab._codes import ShatteredSet
 from rhostar.lab._exact import Arcs, instance_set
-from rhostar.search import Trace
+from rhostar.search import Algorithm, Trace
 from rhostar.utilities import Cost, Custom
 
 _ONE_BIT = np.array([0, 1])
 
 
-def theorem5_instances(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs") -> ShatteredSet:
+def theorem5_instances(n: int, algorithm: Algorithm = "gbfs") -> ShatteredSet:
     """Return the n − 4 unweighted instances of the paper's lower bound, with a ρ for every subset S.
 
     The paper's vertices 1..n−3 are 0..n−4 here, then s, r and t. Instance i has s → v for all of them, v → t for
@@ -67,7 +66,7 @@ def theorem5_instances(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs") -> 
     return _one_bit_each(instances, algorithm, table)
 
 
-def sharper_instances(n: int, algorithm: Literal["gbfs", "astar"] = "astar") -> ShatteredSet:
+def sharper_instances(n: int, algorithm: Algorithm = "astar") -> ShatteredSet:
     """Return n − 2 instances for GBFS, n − 1 for A*, that the cost shatters: each reads a value of its own.
 
     GBFS: instance j has s → 0, s → j, 0 → t at cost 1 and j → t at cost 2, for some third vertex s; the bit is
@@ -273,7 +272,7 @@ def martelli(n: int) -> tuple[Instance, NDArray[np.float64]]:
     return Instance(graph, graph.arrange(np.array(list(arcs.values()), dtype=np.int64)), source, 0), rho
 
 
-def _one_bit_each(instances: InstanceSet, algorithm: Literal["gbfs", "astar"], table: object) -> ShatteredSet:
+def _one_bit_each(instances: InstanceSet, algorithm: Algorithm, table: object) -> ShatteredSet:
     """Return a set whose utility is the cost, 2 or 3."""
     thresholds = np.full(len(instances), 2.5)
     return ShatteredSet(instances, algorithm, True, Cost(4.0), thresholds, 1, _ONE_BIT, table)  # type: ignore[arg-type]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,6 @@ from rhostar.errors import ArrayError, InfeasibleError, InputError, InstanceErro
 from rhostar.graph import Graph
 from rhostar.instances import Instance, InstanceSet
 
-Algorithm = Literal["astar", "gbfs"]
 Arcs = Mapping[tuple[int, int], float]
 """The edges (tail, head) of one instance and their weights."""
 
@@ -160,12 +158,3 @@ def exact(instances: InstanceSet) -> Exact:
             f"paths may cost up to {dearest}; with {n} vertices, sums are exact below {(1 << 52 - bits) // n}"
         )
     return Exact(weights, np.ascontiguousarray(instances.sources, dtype=np.int32), goal, bits)
-
-
-def require_algorithm(algorithm: str) -> Algorithm:
-    """Return the algorithm, or raise :class:`InputError`."""
-    if algorithm == "astar":
-        return "astar"
-    if algorithm == "gbfs":
-        return "gbfs"
-    raise InputError(f"algorithm must be 'astar' or 'gbfs', got {algorithm!r}")

@@ -45,7 +45,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +52,7 @@ from numpy.typing import NDArray
 from rhostar.errors import InputError
 from rhostar.lab._codes import ShatteredSet
 from rhostar.lab._exact import Arcs, instance_set
+from rhostar.search import Algorithm
 from rhostar.utilities import Cost
 
 ORDERS: dict[int, tuple[tuple[int, ...], ...]] = {
@@ -80,7 +80,7 @@ _ONE = 1 - 1e-6
 """Less than 1 by more than rounding can add to a sum."""
 
 
-def parity_code(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs", *, layers: int | None = None) -> ShatteredSet:
+def parity_code(n: int, algorithm: Algorithm = "gbfs", *, layers: int | None = None) -> ShatteredSet:
     """Return unweighted instances, more than linear in n, that the cost shatters under both algorithms.
 
     Parameters
