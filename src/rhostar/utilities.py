@@ -26,8 +26,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _core
+from rhostar._display import html_table, text_table
 from rhostar._parallel import map_chunks
-from rhostar._printing import html_table, text_table
 from rhostar.errors import ArrayError, InputError, UtilityError
 from rhostar.instances import Instance, InstanceSet
 from rhostar.search import Algorithm, Rho, Runs, Trace, solve_many
@@ -391,7 +391,8 @@ class Evaluation:
         return f"{text_table(self._rows)}\n{self._solved}"
 
     def _repr_html_(self) -> str:
-        return html_table(self._rows, note=self._solved)
+        head, *rows = self._rows
+        return html_table("Evaluation", head, rows, [self._solved])
 
     @property
     def _rows(self) -> list[tuple[str, ...]]:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.instances import Instance, InstanceSet
-from rhostar.lab._codes import ShatteredSet
-from rhostar.lab._exact import Arcs, instance_set
+from rhostar.lab._exact import Edges, instance_set
+from rhostar.lab._shattered import ShatteredSet
 from rhostar.search import Algorithm, Trace
 from rhostar.utilities import Cost, Custom
 
@@ -51,7 +51,7 @@ def theorem5_instances(n: int, algorithm: Algorithm = "gbfs") -> ShatteredSet:
     _at_least(n, 5)
     middle, source, r, goal = n - 3, n - 3, n - 2, n - 1
 
-    def arcs(i: int) -> Arcs:
+    def edges_of(i: int) -> Edges:
         edges = [(source, v) for v in range(middle)] + [(v, goal) for v in range(i + 1, middle)]
         return dict.fromkeys([*edges, (i, r), (r, goal)], 1)
 
@@ -62,7 +62,7 @@ def theorem5_instances(n: int, algorithm: Algorithm = "gbfs") -> ShatteredSet:
         rho[[r, goal]] = 0.0
         return rho
 
-    instances = instance_set(n, [arcs(i) for i in range(n - 4)], source, goal)
+    instances = instance_set(n, [edges_of(i) for i in range(n - 4)], source, goal)
     return _one_bit_each(instances, algorithm, table)
 
 
@@ -92,7 +92,7 @@ def sharper_instances(n: int, algorithm: Algorithm = "astar") -> ShatteredSet:
     readers = range(1 if greedy else 0, goal)
     sources = [next(v for v in range(goal) if v not in ((0, i) if greedy else (i,))) for i in readers]
 
-    def arcs(i: int, s: int) -> Arcs:
+    def edges_of(i: int, s: int) -> Edges:
         if greedy:
             return {(s, 0): 1, (s, i): 1, (0, goal): 1, (i, goal): 2}
         return {(s, i): 1, (i, goal): 1, (s, goal): 3}
@@ -102,7 +102,7 @@ def sharper_instances(n: int, algorithm: Algorithm = "astar") -> ShatteredSet:
             return np.array([1.0, *(np.where(pattern, 0.0, 2.0)), 0.0])
         return np.array([*(np.where(pattern, 4.0, 0.0)), 0.0])
 
-    instances = instance_set(n, [arcs(i, s) for i, s in zip(readers, sources, strict=True)], sources, goal)
+    instances = instance_set(n, [edges_of(i, s) for i, s in zip(readers, sources, strict=True)], sources, goal)
     return _one_bit_each(instances, algorithm, table)
 
 
@@ -150,7 +150,7 @@ def star_copies(n: int) -> ShatteredSet:
     behaviours = math.floor(math.e * math.factorial(n - 3)) if n > 4 else 2
     copies = behaviours.bit_length() - 1
     tail, head = single.graph.tail.tolist(), single.graph.head.tolist()
-    arcs: Arcs = dict.fromkeys(zip(tail, head, strict=True), 1.0)
+    arcs: Edges = dict.fromkeys(zip(tail, head, strict=True), 1.0)
     instances = instance_set(n, [{**arcs, (n - 1, 0): j} for j in range(copies)], n - 2, n - 1)
 
     def table(number: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from rhostar import _core
 from rhostar.errors import InputError
 from rhostar.lab._behaviours import MEASURES
-from rhostar.lab._codes import ShatteredSet, interval_code
+from rhostar.lab._codes import interval_code
 from rhostar.lab._constructions import sharper_instances, theorem5_instances
+from rhostar.lab._shattered import ShatteredSet
 from rhostar.lab._witness import Witness
 from rhostar.search import Algorithm
 
