@@ -44,6 +44,6 @@ def largest(n: int, size: Callable[[int, int], int]) -> int:
     --------
     >>> from rhostar.bounds import _sizes as sizes
     >>> sizes.largest(207, sizes.expansions), sizes.largest(207, sizes.reopening)
-    (358, 865)
+    (355, 865)
     """
     return size(n, best_bits(n, size))

@@ -124,8 +124,8 @@ def star(n: int) -> InstanceSet:
     [2, 5, 16, 65]
     """
     _at_least(n, 4)
-    arcs: dict[tuple[int, int], float] = {(n - 2, v): 1 for v in range(n - 2)}
-    return instance_set(n, [arcs | {(0, n - 1): 1}], n - 2, n - 1)
+    edges: dict[tuple[int, int], float] = {(n - 2, v): 1 for v in range(n - 2)}
+    return instance_set(n, [edges | {(0, n - 1): 1}], n - 2, n - 1)
 
 
 def star_copies(n: int) -> ShatteredSet:
@@ -150,8 +150,8 @@ def star_copies(n: int) -> ShatteredSet:
     behaviours = math.floor(math.e * math.factorial(n - 3)) if n > 4 else 2
     copies = behaviours.bit_length() - 1
     tail, head = single.graph.tail.tolist(), single.graph.head.tolist()
-    arcs: Edges = dict.fromkeys(zip(tail, head, strict=True), 1.0)
-    instances = instance_set(n, [{**arcs, (n - 1, 0): j} for j in range(copies)], n - 2, n - 1)
+    edges: Edges = dict.fromkeys(zip(tail, head, strict=True), 1.0)
+    instances = instance_set(n, [{**edges, (n - 1, 0): j} for j in range(copies)], n - 2, n - 1)
 
     def table(number: NDArray[np.int64]) -> NDArray[np.float64]:
         rho = np.full(n, float(n))
@@ -264,12 +264,12 @@ def martelli(n: int) -> tuple[Instance, NDArray[np.float64]]:
     if not 3 <= n <= 40:
         raise InputError(f"n must be between 3 and 40, got {n}")
     source = n - 1
-    arcs = {(j, i): 2**j - 2 ** (i + 1) for j in range(2, n) for i in range(1, j)} | {(1, 0): 0}
-    graph = Graph.from_edges(n, [j for j, _ in arcs], [i for _, i in arcs])
+    edges = {(j, i): 2**j - 2 ** (i + 1) for j in range(2, n) for i in range(1, j)} | {(1, 0): 0}
+    graph = Graph.from_edges(n, [j for j, _ in edges], [i for _, i in edges])
     step = float(2 ** (n + 1))
     rho = step * np.arange(n, dtype=np.float64)
     rho[0] = step * (n + 2)
-    return Instance(graph, graph.arrange(np.array(list(arcs.values()), dtype=np.int64)), source, 0), rho
+    return Instance(graph, graph.arrange(np.array(list(edges.values()), dtype=np.int64)), source, 0), rho
 
 
 def _one_bit_each(instances: InstanceSet, algorithm: Algorithm, table: object) -> ShatteredSet:
