@@ -79,7 +79,7 @@ class Behaviours:
     prefix: NDArray[np.int64] = field(repr=False)
     """How many joint behaviours the first 1, 2, ..., N instances have."""
     complete: bool = True
-    """Whether these are all: False only where ``partial=True`` was asked for and the limit reached."""
+    """Whether these are all: False only where ``partial=True`` was asked for and `max_behaviours` reached."""
     explored: float = 1.0
     """The share of the tree explored, each branching divided evenly."""
 
@@ -173,7 +173,7 @@ def joint_behaviours(
     algorithm: Algorithm = "astar",
     reopen: bool = True,
     *,
-    limit: int = 1_000_000,
+    max_behaviours: int = 1_000_000,
     partial: bool = False,
     progress: Report | None = None,
 ) -> Behaviours:
@@ -188,10 +188,10 @@ def joint_behaviours(
         "astar" or "gbfs".
     reopen
         Whether A* reopens.
-    limit
-        Most behaviours.
+    max_behaviours
+        How many joint behaviours there may be.
     partial
-        Where there are more than `limit`: return those found, marked as incomplete, instead of raising.
+        Where there are more than `max_behaviours`: return those found, marked as incomplete, instead of raising.
     progress
         Called now and then with the number found and the share of the tree explored.
 
@@ -202,7 +202,7 @@ def joint_behaviours(
     Raises
     ------
     LimitError
-        If there are more than `limit`, saying how far it got.
+        If there are more than `max_behaviours`, saying how far it got.
     WeightError
         If a weight is not an integer, or too large for exact sums.
     InstanceError, InfeasibleError
@@ -220,10 +220,10 @@ def joint_behaviours(
     together = gather(instances)
     algorithm = arrays.algorithm(algorithm)
     problem = exact(together)
-    limit = arrays.integer(limit, "limit", 1)
-    status, leaves, explored, prefix, values, rho = explore(problem, algorithm, reopen, limit, None, progress)
+    max_behaviours = arrays.integer(max_behaviours, "max_behaviours", 1)
+    status, leaves, explored, prefix, values, rho = explore(problem, algorithm, reopen, max_behaviours, None, progress)
     if status == _LIMIT_REACHED and not partial:
-        raise limit_error(limit, explored, "joint behaviours")
+        raise limit_error(max_behaviours, explored, "joint behaviours")
     table = values.reshape(leaves, len(together), len(MEASURES))
     columns = {name: np.ascontiguousarray(table[..., k]) for k, name in enumerate(MEASURES)}
     return Behaviours(
@@ -244,33 +244,40 @@ def utility_vectors(
     algorithm: Algorithm,
     reopen: bool,
     *,
-    limit: int,
+    max_behaviours: int,
     progress: Report | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Return the distinct utility vectors, a witness for each, and the joint behaviours of each prefix.
 
-    Where the utility is one of the measures the core keeps no leaves, so `limit` may be large.
+    Where the utility is one of the measures the core keeps no leaves, so `max_behaviours` may be large.
 
     Raises
     ------
     LimitError
-        If there are more joint behaviours than `limit`.
+        If there are more joint behaviours than `max_behaviours`.
     """
     measure = _MEASURE_OF.get(type(utility))
     if measure is None:
-        found = joint_behaviours(instances, algorithm, reopen, limit=limit, progress=progress)
+        found = joint_behaviours(instances, algorithm, reopen, max_behaviours=max_behaviours, progress=progress)
         values, first = found.vectors(utility)
         return values, found.rho[first], found.prefix
-    status, _, explored, prefix, raw, rho = explore(exact(instances), algorithm, reopen, limit, measure, progress)
+    status, _, explored, prefix, raw, rho = explore(
+        exact(instances), algorithm, reopen, max_behaviours, measure, progress
+    )
     if status == _LIMIT_REACHED:
-        raise limit_error(limit, explored, "joint behaviours")
+        raise limit_error(max_behaviours, explored, "joint behaviours")
     clipped = np.minimum(raw.reshape(-1, len(instances)).astype(float), utility.limit)
     values, first = np.unique(clipped, axis=0, return_index=True)
     return values, rho[first], prefix
 
 
 def explore(
-    problem: Exact, algorithm: Algorithm, reopen: bool, limit: int, measure: str | None, progress: Report | None
+    problem: Exact,
+    algorithm: Algorithm,
+    reopen: bool,
+    max_behaviours: int,
+    measure: str | None,
+    progress: Report | None,
 ) -> tuple[int, int, float, NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Call the core; ρ comes back as floats."""
     answer = _core.explore(
@@ -279,7 +286,7 @@ def explore(
         problem.goal,
         algorithm == "gbfs",
         bool(reopen),
-        limit,
+        max_behaviours,
         -1 if measure is None else MEASURES.index(measure),
         problem.bits,
         progress,
@@ -291,9 +298,9 @@ def explore(
     return status, leaves, explored, prefix, values, rho.reshape(-1, problem.n) / 2.0**problem.bits
 
 
-def limit_error(limit: int, explored: float, what: str) -> LimitError:
+def limit_error(max_behaviours: int, explored: float, what: str) -> LimitError:
     """Say how far an exact search got."""
     return LimitError(
-        f"there are more than limit={limit} {what}; about {min(explored, 1.0):.2%} of the tree was explored, "
-        "so nothing exact can be said"
+        f"there are more than max_behaviours={max_behaviours} {what}; about {min(explored, 1.0):.2%} of the tree was "
+        "explored, so nothing exact can be said"
     )

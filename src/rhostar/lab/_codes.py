@@ -49,6 +49,15 @@ def interval_code(n: int, algorithm: Algorithm = "astar") -> ShatteredSet:
     algorithm
         "gbfs" or "astar".
 
+    Returns
+    -------
+    ShatteredSet
+
+    Raises
+    ------
+    InputError
+        If n is too small for one item.
+
     Examples
     --------
     >>> import numpy as np, rhostar as rs
@@ -117,6 +126,15 @@ def expansion_code(n: int, algorithm: Algorithm = "gbfs", *, bits: int | None = 
     bits
         B; by default the one that gives most instances.
 
+    Returns
+    -------
+    ShatteredSet
+
+    Raises
+    ------
+    InputError
+        If n is too small for one item.
+
     Examples
     --------
     >>> import numpy as np, rhostar as rs
@@ -174,16 +192,22 @@ def reopening_code(n: int, *, bits: int | None = None) -> ShatteredSet:
     bits
         B; by default the one that gives most instances.
 
+    Returns
+    -------
+    ShatteredSet
+        With expansions as utility.
+
+    Raises
+    ------
+    InputError
+        If there are too few vertices.
+
     Examples
     --------
-    >>> import numpy as np, rhostar as rs
+    >>> import rhostar as rs
     >>> code = rs.lab.reopening_code(100)
-    >>> len(code), code.bits
-    (330, 5)
-    >>> pattern = np.random.default_rng(0).random(len(code)) < 0.5
-    >>> runs = rs.solve_many(code.instances, code.rho(pattern))
-    >>> bool(((runs.expanded > code.thresholds) == pattern).all())
-    True
+    >>> len(code), code.bits, code.verify(most=20)
+    (330, 5, 20)
     """
     bits = _bits(n, bits, sizes.reopening)
     places, most = 1 << bits, 1 << (bits - 1)
@@ -230,6 +254,15 @@ def cost_code(n: int, *, bits: int | None = None) -> ShatteredSet:
         Number of vertices, at least 5.
     bits
         B; by default the one that gives most instances.
+
+    Returns
+    -------
+    ShatteredSet
+
+    Raises
+    ------
+    InputError
+        If n is too small for one item.
 
     Examples
     --------

@@ -68,7 +68,7 @@ def growth(
     algorithm: Algorithm = "astar",
     reopen: bool = True,
     *,
-    limit: int = 10_000_000,
+    max_behaviours: int = 10_000_000,
     draws: int = 1000,
     delta: float = 0.01,
     seed: int = 0,
@@ -78,7 +78,7 @@ def growth(
 
     Parameters
     ----------
-    instances, algorithm, reopen, limit, progress
+    instances, algorithm, reopen, max_behaviours, progress
         As for :func:`rhostar.lab.joint_behaviours`.
     utility
         The performance measure; its limit is the H of the Rademacher complexity.
@@ -93,7 +93,7 @@ def growth(
     Raises
     ------
     LimitError
-        If there are more joint behaviours than `limit`.
+        If there are more joint behaviours than `max_behaviours`.
     InputError
         As :func:`rhostar.lab.joint_behaviours`.
 
@@ -111,8 +111,10 @@ def growth(
     algorithm = arrays.algorithm(algorithm)
     if not isinstance(utility, Utility):
         raise InputError(f"utility must be a Utility, got {utility!r}")
-    limit = arrays.integer(limit, "limit", 1)
-    values, _, behaviours = utility_vectors(together, utility, algorithm, reopen, limit=limit, progress=progress)
+    max_behaviours = arrays.integer(max_behaviours, "max_behaviours", 1)
+    values, _, behaviours = utility_vectors(
+        together, utility, algorithm, reopen, max_behaviours=max_behaviours, progress=progress
+    )
     size = len(together)
     prefixes = [np.unique(values[:, : k + 1], axis=0) for k in range(size)]
     problem = exact(together)

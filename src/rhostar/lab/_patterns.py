@@ -129,14 +129,14 @@ def shattering(
     algorithm: Algorithm = "astar",
     reopen: bool = True,
     *,
-    limit: int = 10_000_000,
+    max_behaviours: int = 10_000_000,
     progress: Report | None = None,
 ) -> Shattering:
     """Say whether some instances are shattered by a utility: thresholds and a ρ for each pattern, or the proof.
 
     Parameters
     ----------
-    instances, algorithm, reopen, limit, progress
+    instances, algorithm, reopen, max_behaviours, progress
         As for :func:`rhostar.lab.joint_behaviours`.
     utility
         The performance measure. For cost, expansions, insertions and the peak of OPEN no behaviours are kept in
@@ -150,7 +150,7 @@ def shattering(
     Raises
     ------
     LimitError
-        If there are more joint behaviours than `limit`: nothing is claimed then.
+        If there are more joint behaviours than `max_behaviours`: nothing is claimed then.
     InputError
         As :func:`rhostar.lab.joint_behaviours`.
 
@@ -166,8 +166,10 @@ def shattering(
     algorithm = arrays.algorithm(algorithm)
     if not isinstance(utility, Utility):
         raise InputError(f"utility must be a Utility, got {utility!r}")
-    limit = arrays.integer(limit, "limit", 1)
-    values, rho, _ = utility_vectors(together, utility, algorithm, reopen, limit=limit, progress=progress)
+    max_behaviours = arrays.integer(max_behaviours, "max_behaviours", 1)
+    values, rho, _ = utility_vectors(
+        together, utility, algorithm, reopen, max_behaviours=max_behaviours, progress=progress
+    )
     thresholds, which = split(values)
     found = None if which is None else rho[which]
     return Shattering(together, algorithm, bool(reopen), utility, values, thresholds, found)

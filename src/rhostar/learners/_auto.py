@@ -149,7 +149,7 @@ def learn(
     utility: Utility | None = None,
     tolerance: float = 0.01,
     time_limit: float | None = 10.0,
-    random_state: Seed = 0,
+    seed: Seed = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Learner:
@@ -193,7 +193,7 @@ def learn(
         utility=utility,
         tolerance=tolerance,
         time_limit=None if time_limit is None else time_limit / goals,
-        random_state=random_state,
+        random_state=seed,
         n_jobs=n_jobs,
         verbose=verbose,
     )
@@ -237,7 +237,7 @@ def _ranking(count: int, contest: _Contest) -> Iterator[Learner]:
     if total >= 30:
         steps, length = _ROUNDS[: max(1, total // iterations)], min(total, iterations)
         initial = clone(contest.best.learner)
-        yield SelfImitatedRanking(initial, steps=steps, blurs=1.0, iterations=length, batch=batch, every=every)
+        yield SelfImitatedRanking(initial, step_sizes=steps, blurs=1.0, iterations=length, batch=batch, every=every)
 
 
 class _Contest:

@@ -48,11 +48,11 @@ class BumpSearch(Learner):
         What to run.
     utility
         What to lower (or raise, where higher is better); None is the number of expansions.
-    steps
-        How many bumps to try.
+    max_bumps
+        How many bumps to try; None for no limit but the time.
     time_limit
-        Stop after so many seconds, too. Without it, equal seeds give equal tables.
-    screen
+        Seconds after which the search stops, too; None for no limit, so that equal seeds give equal values.
+    screen_share
         The share of the training set that a bump is tried on first.
     heights
         The least and the largest height of a bump, in standard deviations of the initial table.
@@ -81,7 +81,7 @@ class BumpSearch(Learner):
     >>> blocked[:, 0, 0] = blocked[:, -1, -1] = False
     >>> instances = rs.InstanceSet.from_obstacles(
     ...     graph, blocked, 0, graph.n - 1, corner_cutting=True, infeasible="drop")
-    >>> learner = rs.learners.BumpSearch(steps=200, random_state=0).fit(instances)
+    >>> learner = rs.learners.BumpSearch(max_bumps=200, random_state=0).fit(instances)
     >>> bool((np.diff(learner.history_) < 0).all()), learner.history_.size > 1
     (True, True)
     """
@@ -96,9 +96,9 @@ class BumpSearch(Learner):
         algorithm: Algorithm = "gbfs",
         reopen: bool = True,
         utility: Utility | None = None,
-        steps: int | None = 2000,
+        max_bumps: int | None = 2000,
         time_limit: float | None = None,
-        screen: float = 0.2,
+        screen_share: float = 0.2,
         heights: Sequence[float] = (0.005, 0.5),
         widths: Sequence[float] | None = None,
         budget: int | None = None,
@@ -107,18 +107,18 @@ class BumpSearch(Learner):
         verbose: int = 0,
     ) -> None:
         self.initial, self.algorithm, self.reopen, self.utility = initial, algorithm, reopen, utility
-        self.steps, self.time_limit, self.screen = steps, time_limit, screen
+        self.max_bumps, self.time_limit, self.screen_share = max_bumps, time_limit, screen_share
         self.heights, self.widths, self.budget = heights, widths, budget
         self.random_state, self.n_jobs, self.verbose = random_state, n_jobs, verbose
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
-        steps = None if self.steps is None else arrays.integer(self.steps, "steps", 0)
-        limit = math.inf
+        most = None if self.max_bumps is None else arrays.integer(self.max_bumps, "max_bumps", 0)
+        seconds = math.inf
         if self.time_limit is not None:
-            limit = arrays.number(self.time_limit, "time_limit", "a number of seconds", lambda x: 0 <= x < np.inf)
-        elif steps is None:
-            raise InputError("steps and time_limit cannot both be None: the search would never end")
-        share = arrays.number(self.screen, "screen", "above 0 and at most 1", lambda x: 0 < x <= 1)
+            seconds = arrays.number(self.time_limit, "time_limit", "a number of seconds", lambda x: 0 <= x < np.inf)
+        elif most is None:
+            raise InputError("max_bumps and time_limit cannot both be None: the search would never end")
+        share = arrays.number(self.screen_share, "screen_share", "above 0 and at most 1", lambda x: 0 < x <= 1)
         low, high = _range(self.heights, "heights")
         space = Space(instances)
         narrow, wide = (1.0, max(2.0, space.extent / 10)) if self.widths is None else _range(self.widths, "widths")
@@ -130,8 +130,8 @@ class BumpSearch(Learner):
         part = max(1, round(share * len(instances)))
         history, tried = [trial.mean], 0
         started = time.monotonic()
-        with progress("bumps", steps, self.verbose) as advance:
-            while (steps is None or tried < steps) and time.monotonic() - started < limit:
+        with progress("bumps", most, self.verbose) as advance:
+            while (most is None or tried < most) and time.monotonic() - started < seconds:
                 tried += 1
                 centre = trial.vertex(rng)
                 width = math.exp(rng.uniform(math.log(narrow), math.log(wide)))

@@ -26,7 +26,7 @@ from rhostar.learners._distances import MeanDistance
 from rhostar.learners._objective import Objective
 from rhostar.learners._progress import progress
 from rhostar.learners._wrappers import hold_out
-from rhostar.lines._means import Dual, mean_along
+from rhostar.lines._means import Dual, dual
 from rhostar.search import Algorithm, solve_many
 from rhostar.utilities import Utility
 
@@ -59,7 +59,7 @@ class LinearFamily(Learner):
         What to run.
     utility
         What to lower (or raise, where higher is better); None is the number of expansions.
-    steps
+    max_lines
         How many lines are searched if there are several features; None is 8 k + 8. With one feature it is one.
     time_limit
         No new line is begun after so many seconds. Without it, equal seeds give equal tables.
@@ -120,7 +120,7 @@ class LinearFamily(Learner):
         algorithm: Algorithm = "astar",
         reopen: bool = True,
         utility: Utility | None = None,
-        steps: int | None = None,
+        max_lines: int | None = None,
         time_limit: float | None = None,
         work: int = 50_000_000,
         budget: int | None = None,
@@ -130,30 +130,30 @@ class LinearFamily(Learner):
     ) -> None:
         self.features, self.base, self.low, self.high = features, base, low, high
         self.feature_fraction, self.algorithm, self.reopen, self.utility = feature_fraction, algorithm, reopen, utility
-        self.steps, self.time_limit, self.work, self.budget = steps, time_limit, work, budget
+        self.max_lines, self.time_limit, self.work, self.budget = max_lines, time_limit, work, budget
         self.random_state, self.n_jobs, self.verbose = random_state, n_jobs, verbose
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         low = arrays.number(self.low, "low", "finite", lambda x: bool(np.isfinite(x)))
         high = arrays.number(self.high, "high", f"finite and not below low ({low})", lambda x: low <= x < np.inf)
-        steps = None if self.steps is None else arrays.integer(self.steps, "steps", 1)
+        most = None if self.max_lines is None else arrays.integer(self.max_lines, "max_lines", 1)
         work = arrays.integer(self.work, "work", 1)
-        limit = math.inf
+        seconds = math.inf
         if self.time_limit is not None:
-            limit = arrays.number(self.time_limit, "time_limit", "a number of seconds", lambda x: 0 <= x < np.inf)
+            seconds = arrays.number(self.time_limit, "time_limit", "a number of seconds", lambda x: 0 <= x < np.inf)
         rng = generator(self.random_state)
         family, chosen_on = self._family(instances, rng)
         objective = Objective(chosen_on, self.utility, self.algorithm, self.reopen, self.budget, self.n_jobs)
         search = _Search(objective, family, work, low, high)
         k, started = family.parameters, time.monotonic()
-        steps = 1 if k == 1 else 8 * k + 8 if steps is None else steps
+        most = 1 if k == 1 else 8 * k + 8 if most is None else most
         history = [search.best.mean]
-        with progress("lines", steps, self.verbose) as advance:
+        with progress("lines", most, self.verbose) as advance:
             for direction in _directions(k, rng, search):
                 search.line(direction)
                 history.append(search.best.mean)
                 advance(f"{search.best.mean:.6g}")
-                if len(history) > steps or time.monotonic() - started >= limit:
+                if len(history) > most or time.monotonic() - started >= seconds:
                     break
         best = search.best
         value = best.mean if objective.utility.better == "lower" else objective.utility.limit - best.mean
@@ -314,9 +314,9 @@ class _Search:
         middle = base + float((low + high) / 2) * slope
         runs = solve_many(objective.instances, middle, algorithm=objective.algorithm, **options)
         # A piece costs a run.
-        limit = max(16, self.work // max(1, int(runs.expanded.sum())))
+        max_pieces = max(16, self.work // max(1, int(runs.expanded.sum())))
         line = (base, slope, low, high, objective.algorithm, objective.utility)
-        return mean_along(objective.instances, *line, limit=limit, optimum=objective.optimum, **options)
+        return dual(objective.instances, *line, max_pieces=max_pieces, optimum=objective.optimum, **options)
 
 
 def _candidates(dual: Dual) -> list[float]:

@@ -35,7 +35,7 @@ class OnlineInconsistency(Learner):
         λ, what a unit of inconsistency costs against a unit of the mean of ρ.
     sources
         Whose paths count in a round: those from "all" vertices, or only the instance's "own".
-    step
+    step_size
         Length of the steps, as a share of the box of each vertex.
     average
         Whether ``rho_`` is the mean of all tables played, which is what the regret speaks of, or the last one.
@@ -78,12 +78,12 @@ class OnlineInconsistency(Learner):
         penalty: float = 1.0,
         *,
         sources: Sources = "all",
-        step: float = 0.2,
+        step_size: float = 0.2,
         average: bool = True,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.penalty, self.sources, self.step, self.average = penalty, sources, step, average
+        self.penalty, self.sources, self.step_size, self.average = penalty, sources, step_size, average
         self.n_jobs, self.verbose = n_jobs, verbose
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class OnlineInconsistency(Learner):
 
     def _advance(self, instances: InstanceSet, state: dict[str, NDArray[np.float64]]) -> dict[str, Any]:
         penalty = arrays.number(self.penalty, "penalty", "finite and not negative", lambda x: 0 <= x < np.inf)
-        step = arrays.number(self.step, "step", "positive and finite", lambda x: 0 < x < np.inf)
+        step = arrays.number(self.step_size, "step_size", "positive and finite", lambda x: 0 < x < np.inf)
         one_of(self.sources, "sources", ("all", "own"))
         graph, goal = instances.graph, int(instances.goals[0])
         n = graph.n

@@ -10,15 +10,15 @@ Advance = Callable[[str], None]
 
 
 @contextmanager
-def progress(label: str, steps: int | None, verbose: int) -> Iterator[Advance]:
+def progress(label: str, total: int | None, verbose: int) -> Iterator[Advance]:
     """Show how far a fit has come.
 
     Parameters
     ----------
     label
         What is being done.
-    steps
-        How many steps there will be; None where nobody knows.
+    total
+        How many steps there will be; None if that is not known.
     verbose
         0 is silent.
 
@@ -37,5 +37,5 @@ def progress(label: str, steps: int | None, verbose: int) -> Iterator[Advance]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, TextColumn("{task.fields[words]}"), console=Console(stderr=True)) as bar:
-        task = bar.add_task(label, total=steps, words="")
+        task = bar.add_task(label, total=total, words="")
         yield lambda words: bar.update(task, advance=1, words=words)

@@ -52,7 +52,7 @@ class SelfImitatedRanking(Learner):
     validation
         What tables are judged on: None is the training set, a number the share of it that is held out (by
         snapshots), else a set of instances.
-    steps
+    step_sizes
         The first step of a round, one or several, in standard deviations of the initial table: tables learned from
         weights a thousand times as large are a thousand times as large.
     blurs
@@ -68,9 +68,9 @@ class SelfImitatedRanking(Learner):
         take smaller steps.
     every
         How many iterations lie between two judgements.
-    screen
-        A table is judged on so many instances first, the same for all tables, and on the others only where it beats
-        the best one there; None judges on all at once.
+    screen_size
+        New values are judged on this many instances first, always the same, and on the others only if they beat the
+        best values there; None judges on all at once.
     budget
         Most expansions of a run; None is 100 n, which greedy search never reaches.
     random_state, n_jobs, verbose
@@ -82,7 +82,7 @@ class SelfImitatedRanking(Learner):
         The table it started from.
     history_
         (k,) the mean of the utility at every judgement, the initial table first, lower is better; where there are
-        more instances than `screen`, the mean over those that come first.
+        more instances than `screen_size`, the mean over those that come first.
     best_
         The mean at the table that was kept, over all instances it is judged on.
     round_
@@ -114,31 +114,31 @@ class SelfImitatedRanking(Learner):
         reopen: bool = True,
         utility: Utility | None = None,
         validation: float | InstanceSet | None = None,
-        steps: float | Sequence[float] = (1.0, 0.4, 0.15, 0.05),
+        step_sizes: float | Sequence[float] = (1.0, 0.4, 0.15, 0.05),
         blurs: float | Sequence[float] = (0.0, 1.0, 2.0, 4.0),
         iterations: int = 100,
         batch: int = 50,
         clip: float = 20.0,
         damping: float = 0.01,
         every: int = 4,
-        screen: int | None = 200,
+        screen_size: int | None = 200,
         budget: int | None = None,
         random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.initial, self.algorithm, self.reopen, self.utility = initial, algorithm, reopen, utility
-        self.validation, self.steps, self.iterations, self.batch = validation, steps, iterations, batch
+        self.validation, self.step_sizes, self.iterations, self.batch = validation, step_sizes, iterations, batch
         self.blurs, self.clip, self.damping, self.every = blurs, clip, damping, every
-        self.screen, self.budget, self.random_state = screen, budget, random_state
+        self.screen_size, self.budget, self.random_state = screen_size, budget, random_state
         self.n_jobs, self.verbose = n_jobs, verbose
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
-        steps = _numbers(self.steps, "steps", "positive and finite", lambda x: 0 < x < np.inf)
+        steps = _numbers(self.step_sizes, "step_sizes", "positive and finite", lambda x: 0 < x < np.inf)
         widths = _numbers(self.blurs, "blurs", "finite and not negative", lambda x: 0 <= x < np.inf)
         iterations, every = arrays.integer(self.iterations, "iterations", 1), arrays.integer(self.every, "every", 1)
         batch = arrays.integer(self.batch, "batch", 1)
-        screen = None if self.screen is None else arrays.integer(self.screen, "screen", 1)
+        screen = None if self.screen_size is None else arrays.integer(self.screen_size, "screen_size", 1)
         clip, damping = (
             arrays.number(value, name, "positive and finite", lambda x: 0 < x < np.inf)
             for value, name in ((self.clip, "clip"), (self.damping, "damping"))

@@ -86,7 +86,7 @@ class PerGoal(_Wrapper):
         return {"rho_": tables, "learners_": fitted, "goal_": np.array(sorted(fitted)), "trained_on_": seen}
 
 
-class Quantised(_Wrapper):
+class Rounded(_Wrapper):
     """Rounds the ρ of a learner to few levels, which buys a far better certificate for every ρ at once (row Q).
 
     Parameters
@@ -113,7 +113,7 @@ class Quantised(_Wrapper):
     >>> import numpy as np, rhostar as rs
     >>> graph = rs.Graph.grid(1, 6)
     >>> instances = rs.InstanceSet(graph, graph.length, sources=0, goal=5)
-    >>> rs.learners.Quantised(bits=1, low=0, high=4).fit(instances).rho_.tolist()
+    >>> rs.learners.Rounded(bits=1, low=0, high=4).fit(instances).rho_.tolist()
     [4.0, 4.0, 4.0, 0.0, 0.0, 0.0]
     """
 
@@ -139,7 +139,7 @@ class Quantised(_Wrapper):
             high = arrays.number(high, "high", f"finite and above low ({low})", lambda x: low < x < np.inf)
         inner = clone(self._inner()).fit(instances)
         if not isinstance(inner.rho_, np.ndarray):
-            raise InputError("learner must fit one table; put Quantised inside PerGoal, not around it")
+            raise InputError("learner must fit one table; put Rounded inside PerGoal, not around it")
         # The family fixes ρ at the goal; a constant taken off all of ρ changes no run.
         rho = inner.rho_ - inner.rho_[inner.goal_]
         seen = inner.family_.built_from

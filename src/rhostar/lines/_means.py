@@ -21,7 +21,7 @@ from rhostar.errors import InputError, LimitError, UtilityError
 from rhostar.instances import InstanceSet
 from rhostar.lines._intervals import Interval, Intervals
 from rhostar.lines._line import Line, Snap, fractional_digits
-from rhostar.lines._pieces import LIMIT, LineOf, Options, Pieces, Theta, line_of, make_options, pieces_on
+from rhostar.lines._pieces import MAX_PIECES, LineOf, Options, Pieces, Theta, line_of, make_options, pieces_on
 from rhostar.search import Algorithm, Rho, solve_many
 from rhostar.utilities import Custom, Utility
 
@@ -108,7 +108,7 @@ class Dual:
         return ax
 
 
-def mean_along(
+def dual(
     instances: InstanceSet,
     base: Rho,
     direction: Rho,
@@ -119,11 +119,61 @@ def mean_along(
     *,
     reopen: bool = True,
     budget: int | None = None,
-    limit: int = LIMIT,
+    max_pieces: int = MAX_PIECES,
     optimum: NDArray[np.float64] | None = None,
     n_jobs: int | None = None,
 ) -> Dual:
-    """Return the mean utility along a line; see :func:`rhostar.lab.dual`, which takes the same."""
+    """Return the mean utility along ρ = base + θ · direction, all pieces of it, with its exact best θ.
+
+    Parameters
+    ----------
+    instances
+        N instances.
+    base, direction
+        One finite float64 per vertex, or mappings from goals to such arrays.
+    low, high
+        The range of θ, both ends included: integers, floats or fractions.
+    algorithm
+        "astar" or "gbfs".
+    utility
+        What to measure. The best θ has the lowest mean, or the highest where that is better. A custom utility sees
+        the trace of one run for each piece.
+    max_pieces
+        How many pieces an instance may have. A search that expands k vertices can change about as often as pairs of
+        those vertices swap places: ranges that leave most of a large graph to be expanded have very many.
+    reopen
+        Whether A* reopens closed vertices.
+    budget
+        How many vertices a run may expand.
+    optimum
+        Optimal costs where they are known; else they are computed if the utility needs them.
+    n_jobs
+        As in joblib.
+
+    Returns
+    -------
+    Dual
+
+    Raises
+    ------
+    InputError
+        If the set is empty, low exceeds high, or an argument has the wrong shape or values.
+    LimitError
+        If an instance has more than `max_pieces`; it names the first.
+    UtilityError
+        If the utility is negative or NaN.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(8, 8)
+    >>> weights = np.random.default_rng(0).integers(1, 10, size=(20, graph.m))
+    >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)
+    >>> mean = np.mean([rs.distances_to(graph, w, graph.n - 1) for w in weights], axis=0)
+    >>> dual = rs.lab.dual(instances, np.zeros(graph.n), mean, 0, 3, "astar", rs.utilities.Expansions(limit=1000))
+    >>> len(dual), dual.behaviours, dual.value, dual.at(0), dual.minimisers[0].low > 1
+    (782, 3913, 14.05, 62.35, True)
+    """
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
     if not isinstance(utility, Utility):
@@ -139,7 +189,7 @@ def mean_along(
         "options": options,
         "utility": utility,
         "optimum": optimum,
-        "limit": limit,
+        "max_pieces": max_pieces,
     }
     parts = map_chunks(_measure, instances, n_jobs=n_jobs, **arguments)
     measured: list[_Measured] = []
@@ -171,13 +221,13 @@ def _measure(
     options: Options,
     utility: Utility,
     optimum: NDArray[np.float64] | None,
-    limit: int,
+    max_pieces: int,
 ) -> list[_Measured] | Exception:
     measured = []
     for i, instance in enumerate(chunk, first):
         table = (int(line.base_of[i]), int(line.direction_of[i]))
         try:
-            found = pieces_on(line.line, instance, options, limit, table=table, stop=stop, where=f"instance {i}: ")
+            found = pieces_on(line.line, instance, options, max_pieces, table=table, stop=stop, where=f"instance {i}: ")
             raw = _raw(utility, found, None if optimum is None else float(optimum[i]), stop)
             values = utility.clip(raw).values
         except UtilityError as error:

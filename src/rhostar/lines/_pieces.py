@@ -39,8 +39,8 @@ from rhostar.search._run import _budget, _require_graph, _tables
 Theta = int | float | Fraction
 """A value on the line; floats are taken as the fractions that they are."""
 
-LIMIT = 1_000_000
-"""Most pieces of one instance, unless told otherwise."""
+MAX_PIECES = 1_000_000
+"""How many pieces an instance may have by default."""
 
 _STOPPED = 3
 
@@ -152,7 +152,7 @@ def pieces(
     algorithm: Algorithm = "astar",
     reopen: bool = True,
     budget: int | None = None,
-    limit: int = LIMIT,
+    max_pieces: int = MAX_PIECES,
 ) -> Pieces:
     """Find where a run changes along a line ρ(θ) = base + θ · direction, exactly.
 
@@ -166,8 +166,8 @@ def pieces(
         The range of θ, both ends included: integers, floats or fractions.
     algorithm
         "astar" or "gbfs" (which has no reopening).
-    limit
-        Most pieces.
+    max_pieces
+        How many pieces there may be.
 
     Returns
     -------
@@ -178,7 +178,7 @@ def pieces(
     InputError
         If low exceeds high, or an argument has the wrong shape or values.
     LimitError
-        If there are more than `limit` pieces; it says how far they reach.
+        If there are more than `max_pieces`; it says how far they reach.
 
     Examples
     --------
@@ -206,7 +206,9 @@ def pieces(
     bases, _ = _tables(base, "base", goals, only, graph.n)
     directions, _ = _tables(direction, "direction", goals, only, graph.n)
     line = exact_line(bases, directions, fraction(low, "low"), fraction(high, "high"), [] if options.greedy else [row])
-    return pieces_on(line, Instance(graph, row, source, goal), options, _limit(limit))
+    return pieces_on(
+        line, Instance(graph, row, source, goal), options, arrays.integer(max_pieces, "max_pieces", 1, 2**30)
+    )
 
 
 def make_options(algorithm: str, reopen: bool, budget: int | None) -> Options:
@@ -237,7 +239,7 @@ def pieces_on(
     line: Line,
     instance: Instance,
     options: Options,
-    limit: int,
+    max_pieces: int,
     *,
     table: tuple[int, int] = (0, 0),
     snapshot: Snapshot | None = None,
@@ -260,7 +262,7 @@ def pieces_on(
             line.place(line.high),
             options.reopen,
             options.budget,
-            limit,
+            max_pieces,
             stop,
         )
     )
@@ -269,14 +271,10 @@ def pieces_on(
     if not complete:
         reached = float(line.theta(int(p[-1]), int(q[-1])))
         raise LimitError(
-            f"{where}there are more than limit={limit} pieces: they reach from {float(line.low):g} to "
-            f"{reached:g} of {float(line.high):g}; raise limit or narrow the range"
+            f"{where}there are more than max_pieces={max_pieces} pieces: they reach from {float(line.low):g} to "
+            f"{reached:g} of {float(line.high):g}; raise max_pieces or narrow the range"
         )
     names = np.array([str(s) for s in STATUSES])[status]
     runs = Runs(names, cost, Paths(path, end), expanded, generated, reopened, peak_open)
     snap = line.snap._replace(weights=snapshot.snap)
     return Pieces(instance, runs, snap, line, options, np.column_stack([p, q, side.astype(np.int64)]), table)
-
-
-def _limit(limit: int) -> int:
-    return arrays.integer(limit, "limit", 1, 2**30)
