@@ -238,7 +238,7 @@ def test_an_interrupt_leaves_what_was_there() -> None:
     instances = worlds()
     learner = quick().fit(instances)
     before = learner.rho_
-    learner.steps = 10**9
+    learner.max_bumps = 10**9
 
     def interrupt() -> None:
         time.sleep(0.5)

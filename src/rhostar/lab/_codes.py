@@ -52,22 +52,19 @@ def interval_code(n: int, algorithm: Algorithm = "astar") -> ShatteredSet:
     Returns
     -------
     ShatteredSet
+        Two instances for each item, with expansions as utility.
 
     Raises
     ------
     InputError
-        If n is too small for one item.
+        If n is smaller than that.
 
     Examples
     --------
-    >>> import numpy as np, rhostar as rs
+    >>> import rhostar as rs
     >>> code = rs.lab.interval_code(12)
-    >>> len(code)
-    18
-    >>> pattern = np.random.default_rng(0).random(18) < 0.5
-    >>> runs = rs.solve_many(code.instances, code.rho(pattern))
-    >>> bool(((runs.expanded > code.thresholds) == pattern).all())
-    True
+    >>> len(code), code.verify(most=100)
+    (18, 100)
     """
     astar = algorithm == "astar"
     first = 3 if astar else 6
@@ -129,11 +126,12 @@ def expansion_code(n: int, algorithm: Algorithm = "gbfs", *, bits: int | None = 
     Returns
     -------
     ShatteredSet
+        B instances for each pair of vertices, with expansions as utility.
 
     Raises
     ------
     InputError
-        If n is too small for one item.
+        If n is too small for one pair of B bits.
 
     Examples
     --------
@@ -258,22 +256,20 @@ def cost_code(n: int, *, bits: int | None = None) -> ShatteredSet:
     Returns
     -------
     ShatteredSet
+        B instances for each item, with the cost as utility and ``reopen=False``.
 
     Raises
     ------
     InputError
-        If n is too small for one item.
+        If n is too small for one item of B bits.
 
     Examples
     --------
-    >>> import numpy as np, rhostar as rs
-    >>> code = rs.lab.cost_code(100)
-    >>> len(code), code.bits
-    (296, 4)
-    >>> pattern = np.random.default_rng(0).random(len(code)) < 0.5
-    >>> runs = rs.solve_many(code.instances, code.rho(pattern), reopen=False)
-    >>> bool(((runs.cost > code.thresholds) == pattern).all())
-    True
+    >>> import rhostar as rs
+    >>> rs.lab.cost_code(100)
+    ShatteredSet(296 instances on 100 vertices, cost of astar)
+    >>> rs.lab.cost_code(100).verify(most=20)
+    20
     """
     bits = _bits(n, bits, sizes.cost)
     places, most = 1 << bits, 1 << (bits - 1)

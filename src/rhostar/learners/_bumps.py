@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _core
-from rhostar._parallel import map_chunks
 from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet, provenance
 from rhostar.learners._base import Learner, Seed, generator
-from rhostar.learners._objective import Initial, Objective, initial_table, refusal, spread, typical_weight
+from rhostar.learners._objective import Initial, Objective, Search, initial_table, refusal, spread, typical_weight
 from rhostar.learners._progress import progress
 from rhostar.learners._smoothing import step_length
 from rhostar.search import Algorithm
@@ -277,35 +276,23 @@ class Trial:
 
 def touched(objective: Objective, rho: NDArray[np.float64], which: NDArray[np.int64]) -> list[NDArray[np.int32]]:
     """Return for each of some instances the vertices whose value its run reads; the start is always among them."""
-    parts = map_chunks(
-        _touched,
-        objective.instances[which],
-        n_jobs=objective.n_jobs,
-        greedy=objective.greedy,
-        rho=rho,
-        reopen=objective.reopen,
-        budget=objective.budget,
-    )
-    found: list[NDArray[np.int32]] = []
-    for part in parts:
-        if isinstance(part, Exception):
-            raise part
-        found += part
-    return found
+    parts = objective.map(_touched, rho, objective.instances[which])
+    return [read for part in parts for read in part]
 
 
 def _touched(
-    chunk: InstanceSet,
-    first: int,
-    stop: _core.Stop,
-    *,
-    greedy: bool,
-    rho: NDArray[np.float64],
-    reopen: bool,
-    budget: int,
+    chunk: InstanceSet, first: int, stop: _core.Stop, *, rho: NDArray[np.float64], search: Search
 ) -> list[NDArray[np.int32]] | Exception:
     failure, offender, *columns = chunk.graph._kernel.touched(
-        greedy, chunk.weights, chunk.rows, chunk.sources, chunk.goals, arrays.aligned(rho), reopen, budget, stop
+        search.greedy,
+        chunk.weights,
+        chunk.rows,
+        chunk.sources,
+        chunk.goals,
+        arrays.aligned(rho),
+        search.reopen,
+        search.budget,
+        stop,
     )
     if failure:
         return refusal(chunk, first + (columns[0].size if columns else 0), first, failure, offender)

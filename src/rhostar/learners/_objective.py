@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from rhostar import _arrays as arrays
+from rhostar._parallel import map_chunks
 from rhostar.errors import InputError, StoppedError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet, Provenance, Provenances
@@ -27,6 +29,14 @@ _STOPPED, _BAD_WEIGHT = 3, 4
 
 _SNAPSHOTS = 16
 """So many, evenly spread, say what an edge typically weighs."""
+
+
+class Search(NamedTuple):
+    """How the core runs, in its own words."""
+
+    greedy: bool
+    reopen: bool
+    budget: int
 
 
 class Objective:
@@ -67,6 +77,15 @@ class Objective:
     def greedy(self) -> bool:
         """Whether the algorithm is greedy search."""
         return self.algorithm == "gbfs"
+
+    def map(self, function: Callable[..., Any], rho: NDArray[np.float64], instances: InstanceSet) -> list[Any]:
+        """Return what ``function(chunk, first, stop, rho=..., search=...)`` returns for each chunk, in order."""
+        search = Search(self.greedy, self.reopen, self.budget)
+        parts = map_chunks(function, instances, n_jobs=self.n_jobs, rho=rho, search=search)
+        for part in parts:  # in order, so that the first offending instance is named with any number of jobs
+            if isinstance(part, Exception):
+                raise part
+        return parts
 
     def values(self, rho: NDArray[np.float64], which: NDArray[Any] | slice = slice(None)) -> NDArray[np.float64]:
         """Return one value per instance, or per instance of `which`: u, or H - u where higher is better."""

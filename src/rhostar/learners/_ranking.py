@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _core
-from rhostar._parallel import map_chunks
 from rhostar.errors import InputError
 from rhostar.instances import InstanceSet, Provenance, provenance
 from rhostar.learners._base import Learner, Seed, generator
-from rhostar.learners._objective import Blur, Initial, Objective, initial_table, refusal, spread
+from rhostar.learners._objective import Blur, Initial, Objective, Search, initial_table, refusal, spread
 from rhostar.learners._progress import progress
 from rhostar.learners._wrappers import hold_out
 from rhostar.search import Algorithm
@@ -215,45 +214,15 @@ def comparisons(instances: InstanceSet, rho: NDArray[np.float64], objective: Obj
 
     The goal's count is left at 0. Runs that find no path within the budget are left out.
     """
-    parts = map_chunks(
-        _count,
-        instances,
-        n_jobs=objective.n_jobs,
-        greedy=objective.greedy,
-        rho=rho,
-        reopen=objective.reopen,
-        budget=objective.budget,
-    )
-    total = np.zeros(instances.graph.n, dtype=np.int64)
-    for part in parts:  # in order, so that the first offending instance is named whatever the number of jobs
-        if isinstance(part, Exception):
-            raise part
-        total += part
-    return total
+    return np.sum(objective.map(_count, rho, instances), axis=0)
 
 
 def _count(
-    chunk: InstanceSet,
-    first: int,
-    stop: _core.Stop,
-    *,
-    greedy: bool,
-    rho: NDArray[np.float64],
-    reopen: bool,
-    budget: int,
+    chunk: InstanceSet, first: int, stop: _core.Stop, *, rho: NDArray[np.float64], search: Search
 ) -> NDArray[np.int64] | Exception:
+    where = (chunk.weights, chunk.rows, chunk.sources, chunk.goals)
     failure, offender, *columns = chunk.graph._kernel.rank(
-        greedy,
-        chunk.weights,
-        chunk.rows,
-        chunk.sources,
-        chunk.goals,
-        arrays.aligned(rho),
-        reopen,
-        budget,
-        None,
-        None,
-        stop,
+        search.greedy, *where, arrays.aligned(rho), search.reopen, search.budget, None, None, stop
     )
     if not failure:
         return columns[-1]
