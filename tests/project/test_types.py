@@ -15,21 +15,23 @@ SOURCE = Path(__file__).parents[2] / "src"
 PACKAGES = sorted(path.parent for path in (SOURCE / "rhostar").rglob("__init__.pyi"))
 
 SNIPPET = """
+import numpy as np
 import rhostar as rs
 
 graph = rs.Graph.grid(4, 4)
-instances = rs.InstanceSet(graph, graph.length, 0, 15)
+zeros = np.zeros(graph.n)
+instances = rs.InstanceSet(graph, np.ones(graph.m), 0, 15)
 reveal_type(rs.lab.growth(instances, rs.utilities.Cost(9.0)))
-reveal_type(rs.lab.dual(instances, graph.length, graph.length, 0, 1, "astar", rs.utilities.Cost(9.0)))
+reveal_type(rs.lab.dual(instances, zeros, zeros, 0, 1, "astar", rs.utilities.Cost(9.0)))
 reveal_type(rs.lab.constructions["parity"].build(20))
 reveal_type(rs.learn(instances))
-reveal_type(rs.evaluate(instances, graph.length, rs.utilities.Cost(9.0))["cost"].mean)
-reveal_type(rs.certify(graph.length, holdout=instances, algorithm="astar", utility=rs.utilities.Cost(9.0)))
-rs.astarr(graph, graph.length, 0, 15, graph.length)
+reveal_type(rs.evaluate(instances, zeros, rs.utilities.Cost(9.0))["cost"].mean)
+reveal_type(rs.certify(zeros, holdout=instances, algorithm="astar", utility=rs.utilities.Cost(9.0)))
+rs.astarr(graph, np.ones(graph.m), 0, 15, zeros)
 rs.lab.growht(instances, rs.utilities.Cost(9.0))
 rs.learners.MeanDistanse()
 rs.utilities.Expansion(9.0)
-rs.solve_many(instances, graph.length, algorithm="dijkstra")
+rs.solve_many(instances, zeros, algorithm="dijkstra")
 """
 REVEALED = [
     "rhostar.lab._growth_counts.Growth",
@@ -77,10 +79,8 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def test_results_have_types_of_their_own(checked: list[str]) -> None:
-    revealed = [
-        line.split('"')[1].removeprefix("builtins.") for line in checked if "snippet.py" in line and "Revealed" in line
-    ]
-    assert revealed == REVEALED
+    revealed = [line.split('"')[1] for line in checked if "snippet.py" in line and "Revealed type" in line]
+    assert [name.removeprefix("builtins.") for name in revealed] == REVEALED
 
 
 def test_a_typo_is_an_error(checked: list[str]) -> None:
