@@ -93,7 +93,7 @@ class Utility:
     limit: float
 
     key: ClassVar[str] = ""
-    """The name in the registry, in ASCII and with underscores; without one, the name of the class stands for it."""
+    """The name in the registry, in ASCII and with underscores; without one, it is made from the name of the class."""
     words: ClassVar[str] = ""
     """What is measured, for readers of a report."""
     needs_optimum: ClassVar[bool] = False
@@ -315,15 +315,15 @@ class SolvedWithin(Utility):
 
 @dataclass(frozen=True)
 class Custom(Utility):
-    """Any function of the instance and the course of the run: what Assumption 3 allows.
+    """Any function of the instance and the trace of its run: what Assumption 3 allows.
 
     Parameters
     ----------
     limit
         H.
     function
-        Takes an :class:`Instance` and a :class:`Trace`, returns a number that is not negative. Called
-        once per instance, in Python; with jobs in other processes it must be a function of a module.
+        Takes an :class:`Instance` and a :class:`Trace` and returns a number that is not negative. It is called
+        once per instance, in Python; to run in other processes it must be defined in a module.
     label
         How tables call it; the name of the function by default.
 
@@ -455,13 +455,23 @@ def evaluate(
 
     Parameters
     ----------
-    instances, rho, algorithm, reopen, budget, n_jobs
-        As for :func:`rhostar.solve_many`.
+    instances
+        Where to measure.
+    rho
+        The heuristic: one finite float64 per vertex, or a mapping from goals to such arrays.
     utilities
         What to measure: one utility or several.
+    algorithm
+        "astar" or "gbfs".
+    reopen
+        Whether A* reopens closed vertices.
+    budget
+        How many vertices a run may expand.
     optimum
         Optimal costs where they are known; else they are computed if a utility needs them. A given
         optimum within rounding of the cost that was found counts as equal to it.
+    n_jobs
+        As in joblib: None means 1 unless ``joblib.parallel_config`` says otherwise, -1 all cores.
 
     Returns
     -------
@@ -470,7 +480,7 @@ def evaluate(
     Raises
     ------
     InputError
-        If the set is empty or nothing is to be measured.
+        If the set is empty or no utility is given.
     UtilityError
         If a utility is negative or NaN.
 
@@ -514,7 +524,7 @@ def _optimum(instances: InstanceSet, runs: Runs, given: ArrayLike | None, n_jobs
     """Return the optimal costs.
 
     They are added up from the start like every cost, so no cost is below its optimum. What a user gives
-    may come from sums in another order and is levelled where it differs by rounding only.
+    may come from sums in another order; where it differs by rounding only, it is set to the cost found.
     """
     if given is None:
         return solve_many(instances, np.zeros(instances.graph.n), n_jobs=n_jobs).cost

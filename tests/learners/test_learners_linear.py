@@ -158,7 +158,7 @@ def test_a_range_of_one_value() -> None:
         ({"features": np.full(16, np.nan)}, r"features must be finite, got nan at \(0,\)"),
         ({"features": "euclidean"}, "features must be numbers, a learner or a function"),
         ({"features": lambda instances: np.zeros(3)}, "features must have shape"),
-        ({"features": PerGoal()}, "features must fit one table"),
+        ({"features": PerGoal()}, "features must fit values for one goal"),
         ({"base": np.zeros(3)}, "base must have one value for each of the 16 vertices"),
         ({"low": 2, "high": 1}, "high must be finite and not below low"),
         ({"low": np.nan}, "low must be finite"),

@@ -213,7 +213,7 @@ def test_blur_keeps_constants_and_spreads_as_far_as_it_says() -> None:
         ({"validation": 1.5}, "validation"),
         ({"initial": [1.0, 2.0]}, "initial"),
         ({"initial": np.full(196, np.nan)}, r"initial\[0\]"),
-        ({"initial": rs.learners.PerGoal()}, "initial must fit one table"),
+        ({"initial": rs.learners.PerGoal()}, "initial must fit values for one goal"),
         ({"random_state": "dice"}, "random_state"),
     ],
 )

@@ -41,7 +41,7 @@ REVEALED = [
     "float",
     "rhostar.certificates._certificate.CertificateTable",
 ]
-ERRORS = ['"astarr"', '"growht"', '"MeanDistanse"', '"Expansion"', '"dijkstra"']
+ERRORS = ["astarr", "growht", "MeanDistanse", "Expansion", "dijkstra"]
 
 
 def public_names() -> list[str]:

@@ -28,7 +28,7 @@ from rhostar.search._run import solve
 from rhostar.utilities import Cost, Custom, Expansions, Generated, PeakOpen, Ratio, SolvedWithin, Suboptimality, Utility
 
 Report = Callable[[int, float], object]
-"""Told now and then the number of leaves found and the share of the tree explored."""
+"""Called now and then with the number of leaves found and the share of the tree explored."""
 
 MEASURES = ("cost", "expanded", "generated", "reopened", "peak_open")
 """In the order of the core (symbolic.hpp, enum Measure)."""
@@ -45,7 +45,7 @@ _LIMIT_REACHED = 2
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """A set of ρ: all upper bounds on differences ρ_i − ρ_j, as tight as they can be."""
+    """A set of ρ, given by upper bounds on the differences ρ_i − ρ_j, as tight as they can be."""
 
     upper: NDArray[np.float64]
     """``upper[i, j]`` bounds ρ_i − ρ_j; inf where nothing does."""
@@ -88,7 +88,7 @@ class Behaviours:
 
     def __repr__(self) -> str:
         what = "" if self.complete else f", incomplete: {self.explored:.1%} of the tree explored"
-        return f"Behaviours({len(self)} of {len(self.instances)} instances, {self.algorithm}{what})"
+        return f"Behaviours({len(self)} of {arrays.counted(len(self.instances), 'instance')}, {self.algorithm}{what})"
 
     def runs(self, behaviour: int) -> Runs:
         """Return the runs of all instances in one behaviour."""
@@ -99,7 +99,7 @@ class Behaviours:
         return tuple(tuple(trace.selected.tolist()) for _, trace in self._traces(behaviour))
 
     def region(self, behaviour: int) -> Region:
-        """Return all ρ that behave so."""
+        """Return all ρ that have this behaviour."""
         n = self.instances.graph.n
         # Bounds as pairs (c, 0 for "below c" and 1 for "at most c"), which add and compare as they should.
         bound = np.full((n, n, 2), np.inf)

@@ -3,7 +3,7 @@
 If one instance has B behaviours, some utility shatters ⌊lg B⌋ copies of it (see :func:`rhostar.lab.star_copies`).
 Without reopening no vertex is selected twice, so a behaviour is a sequence of some of the n − 2 vertices besides s
 and t:
-**one instance has at most ⌊e·(n−2)!⌋ behaviours whatever its weights**; s → v for all v, with the goal among them,
+**one instance has at most ⌊e·(n−2)!⌋ behaviours, for any weights**; s → v for all v, with the goal among them,
 reaches that under A*. Under GBFS the last vertex of the sequence must lead to t, which leaves ⌊e·(n−3)!⌋ from n = 5 on.
 So only for A* with reopening is it open whether lg B can be of higher order than n lg n. The counts here are exact, of
 instances found by hill climbing.

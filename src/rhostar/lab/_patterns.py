@@ -2,7 +2,7 @@
 
 The utility takes finitely many values on finitely many joint behaviours, so only thresholds between
 consecutive values matter. They are chosen one instance after the other: the vectors fall into classes by
-their pattern so far, a threshold must split every class, and where none does there is no way on.
+their pattern so far, and a threshold must split every class; if none does, this branch of the search ends.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rhostar.utilities import Custom, Utility
 
 @dataclass(frozen=True, eq=False)
 class Shattering:
-    """The answer; true where the set is shattered."""
+    """The answer of :func:`shattering`; true if the set is shattered."""
 
     instances: InstanceSet
     algorithm: Algorithm
@@ -46,7 +46,9 @@ class Shattering:
 
     def __repr__(self) -> str:
         verdict = "shattered" if self else "not shattered"
-        return f"Shattering({len(self.instances)} instances {verdict}, {len(self.vectors)} utility vectors)"
+        size = arrays.counted(len(self.instances), "instance")
+        vectors = arrays.counted(len(self.vectors), "utility vector")
+        return f"Shattering({size} {verdict}, {vectors})"
 
     def witness(self) -> Witness:
         """Return the shattered set in plain numbers.
@@ -61,7 +63,7 @@ class Shattering:
             raise InputError("the set is not shattered: there is no witness")
         measure = _MEASURE_OF.get(type(self.utility))
         if measure is None:
-            raise InputError(f"{self.utility.name} is none of the utilities a witness can name; use verify()")
+            raise InputError(f"{self.utility.name} is not a utility that a witness can name; use verify()")
         problem = exact(self.instances)
         graph = self.instances.graph
         arcs = []
@@ -136,11 +138,19 @@ def shattering(
 
     Parameters
     ----------
-    instances, algorithm, reopen, max_behaviours, progress
-        As for :func:`rhostar.lab.joint_behaviours`.
+    instances
+        A set with one goal, or single instances with the same vertices and goal; at most 64 vertices, integer weights.
     utility
-        The performance measure. For cost, expansions, insertions and the peak of OPEN no behaviours are kept in
-        memory, only distinct vectors.
+        What is measured. For cost, expansions, insertions and the peak of OPEN, only distinct vectors are kept in
+        memory, no behaviours.
+    algorithm
+        "astar" or "gbfs".
+    reopen
+        Whether A* reopens closed vertices.
+    max_behaviours
+        How many joint behaviours there may be.
+    progress
+        Called now and then with the number of behaviours found and the share of the tree explored.
 
     Returns
     -------
@@ -151,8 +161,8 @@ def shattering(
     ------
     LimitError
         If there are more joint behaviours than `max_behaviours`: nothing is claimed then.
-    InputError
-        As :func:`rhostar.lab.joint_behaviours`.
+    WeightError, InstanceError
+        If a weight is no integer or too large for exact sums, vertices or goals differ, or an instance has no path.
 
     Examples
     --------

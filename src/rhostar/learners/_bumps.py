@@ -28,23 +28,25 @@ from rhostar.search import Algorithm
 from rhostar.utilities import Expansions, Utility
 
 _REACH = 3.0
-"""A bump ends at so many widths."""
+"""A bump ends at this many widths."""
 
 
 class BumpSearch(Learner):
-    """Adds local bumps to a table as long as the mean utility on the training set falls.
+    """Adds local bumps to ρ as long as the mean utility on the training set falls.
 
     A bump is a Gaussian around a vertex that some run generated, over the coordinates of the graph, or over the
-    distance to that vertex where there are none; its width and height are drawn log-uniformly, its sign by chance.
+    distance to that vertex if there are none. Its width and height are drawn log-uniformly, its sign is random.
     It is tried on a random part of the training set first. Only runs that it can change are run again.
 
     Parameters
     ----------
     initial
-        The table to start from: a learner, which is cloned and fitted, or an array; None is
+        The values to start from: a learner, which is cloned and fitted, or an array; None is
         :class:`MeanDistance`.
-    algorithm, reopen
-        What to run.
+    algorithm
+        What to run: "gbfs" or "astar".
+    reopen
+        Whether A* reopens closed vertices.
     utility
         What to lower (or raise, where higher is better); None is the number of expansions.
     max_bumps
@@ -54,19 +56,23 @@ class BumpSearch(Learner):
     screen_share
         The share of the training set that a bump is tried on first.
     heights
-        The least and the largest height of a bump, in standard deviations of the initial table.
+        The least and the largest height of a bump, in standard deviations of the initial values.
     widths
         The least and the largest width, in steps from a vertex to its neighbour; None is from 1 to a tenth of
         the extent of the graph.
     budget
-        Most expansions of a run; None is 100 n, which greedy search never reaches.
-    random_state, n_jobs, verbose
-        As for every learner.
+        How many vertices a run may expand; None is 100 n, which greedy search never reaches.
+    random_state
+        Seeds the bumps.
+    n_jobs
+        As in joblib.
+    verbose
+        1 shows progress.
 
     Attributes
     ----------
     initial_
-        The table it started from.
+        The values it started from.
     history_
         (k + 1,) the mean of the utility at the start and after each bump that was kept, lower is better.
     tried_
@@ -145,7 +151,7 @@ class BumpSearch(Learner):
 
 
 class Space:
-    """Where the vertices are: coordinates where there are any, else distances under the weights of one instance."""
+    """Where the vertices are: by coordinates if there are any, else by distances under the weights of one instance."""
 
     def __init__(self, instances: InstanceSet) -> None:
         self.graph: Graph = instances.graph
@@ -182,14 +188,14 @@ class Space:
 
 
 class Trial:
-    """A table, what every run does with it, and which vertices each run read.
+    """Values of ρ, what every run does with them, and which vertices each run read.
 
     Parameters
     ----------
     objective
         What is measured, on which instances.
     rho
-        The table; :meth:`accept` replaces it.
+        The values; :meth:`accept` replaces them.
     """
 
     def __init__(self, objective: Objective, rho: NDArray[np.float64]) -> None:
@@ -221,7 +227,7 @@ class Trial:
         return np.logical_or.reduceat(inside[self._read], self._first)
 
     def accept(self, support: NDArray[np.int64], change: NDArray[np.float64], screened: NDArray[np.int64]) -> bool:
-        """Add a change where it lowers the sum over the screened instances, and that over all; say whether it did."""
+        """Add a change if it lowers the sum over the screened instances and over all; return whether it did."""
         rho = self.rho.copy()
         rho[support] += change
         affected = self.affected(support)

@@ -31,12 +31,12 @@ from rhostar.search import Algorithm, solve_many
 from rhostar.utilities import Utility
 
 Source = Learner | Callable[[InstanceSet], ArrayLike] | ArrayLike
-"""A table, a learner that fits one, or a function that makes one or more from instances."""
+"""Values, a learner that fits them, or a function that makes one or more columns of values from instances."""
 
 _SCANNED = 64
-"""Values of θ that are tried where a line has too many pieces, before a part of it is searched exactly."""
+"""How many values of θ are tried on a line with too many pieces, before a part of it is searched exactly."""
 _CANDIDATES = 8
-"""So many of the best pieces are run with floats, as they will be used."""
+"""How many of the best pieces are run with floats, as they will be used."""
 _NARROWINGS = 4
 
 
@@ -49,27 +49,33 @@ class LinearFamily(Learner):
         Φ: an array (n,) or (n, k); or a learner, a function of an InstanceSet, or a list of arrays, learners and
         functions, each of which gives one or more columns. None is :class:`MeanDistance`.
     base
-        A table, a learner or a function; None is 0.
+        An array, a learner or a function; None is 0.
     low, high
         The range of every coefficient.
     feature_fraction
         Where base or features are learned: the share of the instances (whole snapshots) they are learned from. θ
         is chosen on the rest, and the family records the part, so that no certificate is computed on it.
-    algorithm, reopen
-        What to run.
+    algorithm
+        What to run: "astar" or "gbfs".
+    reopen
+        Whether A* reopens closed vertices.
     utility
         What to lower (or raise, where higher is better); None is the number of expansions.
     max_lines
         How many lines are searched if there are several features; None is 8 k + 8. With one feature it is one.
     time_limit
-        No new line is begun after so many seconds. Without it, equal seeds give equal tables.
+        Seconds after which no new line is begun; None for no limit, so that equal seeds give equal values.
     work
         Most expansions, about, that the exact search of one line may take. Where a line has more pieces than
         that allows it is scanned first, and an interval around the best value is searched exactly.
     budget
-        Most expansions of a run; None is 100 n.
-    random_state, n_jobs, verbose
-        As for every learner.
+        How many vertices a run may expand; None is 100 n.
+    random_state
+        Decides which instances the features are learned from, and the directions of lines.
+    n_jobs
+        As in joblib.
+    verbose
+        1 shows progress.
 
     Attributes
     ----------
@@ -80,7 +86,7 @@ class LinearFamily(Learner):
     value_
         The mean utility on the instances θ was chosen on, from runs with this `rho_`.
     dual_
-        With one feature: the mean utility as a function of θ, a :class:`rhostar.lines._means.Dual`.
+        With one feature: the mean utility as a function of θ, a :class:`rhostar.lab.Dual`.
     exact_
         Whether every line was searched exactly on all of its range. With one feature, `theta_` is then a minimiser.
     chosen_on_
@@ -90,7 +96,7 @@ class LinearFamily(Learner):
 
     Notes
     -----
-    ρ at the goal is base + Φθ there, 0 for tables of costs-to-go. Lines are exact in real numbers; θ is then tried with
+    ρ at the goal is base + Φθ there, 0 for costs-to-go. Lines are exact in real numbers; θ is then tried with
     the floats it will be run with, and of the best pieces the one that does best there is taken.
 
     Examples
@@ -203,7 +209,7 @@ def _is_learned(source: Any) -> bool:
 
 
 def _is_table(given: Sequence[Any]) -> bool:
-    """Return whether a list is a table written out, not a list of tables, learners and functions."""
+    """Return whether a list holds numbers, not arrays, learners and functions."""
     return len(given) > 0 and all(
         isinstance(x, int | float) or (isinstance(x, list | tuple) and _is_table(x)) for x in given
     )
@@ -217,7 +223,7 @@ def _table(source: Any, name: str, instances: InstanceSet) -> tuple[NDArray[np.f
         inherited = provenance(fitted.trained_on_, *fitted.family_.built_from).parts
         values: Any = fitted.rho_
         if not isinstance(values, np.ndarray):
-            raise InputError(f"{name} must fit one table, got {source!r}")
+            raise InputError(f"{name} must fit values for one goal, got {source!r}")
     else:
         values = source(instances) if callable(source) else source
     table = arrays.as_array(values, name)

@@ -1,4 +1,4 @@
-"""What learners that run their own tables share: the utility they lower, and the table they start from."""
+"""What learners that run their own ρ share: the utility they lower, and the values they start from."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from rhostar.search._run import weight_error
 from rhostar.utilities import Expansions, Utility, evaluate
 
 Initial = Learner | ArrayLike | None
-"""A table to start from, a learner that fits one, or None for mean distances."""
+"""Values to start from, a learner that fits them, or None for mean distances."""
 
 # The core's failures, in its order (best_first.hpp, enum Status).
 _STOPPED, _BAD_WEIGHT = 3, 4
 
 _SNAPSHOTS = 16
-"""So many, evenly spread, say what an edge typically weighs."""
+"""How many snapshots, evenly spread, are looked at to find what an edge typically weighs."""
 
 
 class Search(NamedTuple):
@@ -49,9 +49,9 @@ class Objective:
     utility
         None is the number of expansions, at most the budget.
     algorithm, reopen, n_jobs
-        As for :func:`rhostar.solve_many`.
+        How to run, as for :func:`rhostar.solve_many`.
     budget
-        Most expansions of a run; None is 100 n, which greedy search never reaches.
+        How many vertices a run may expand; None is 100 n, which greedy search never reaches.
     """
 
     def __init__(
@@ -108,12 +108,12 @@ class Objective:
 
 
 def initial_table(initial: Initial, instances: InstanceSet) -> tuple[NDArray[np.float64], Provenance | Provenances]:
-    """Return a copy of the table given, or of the one that the learner given fits, and which instances were seen."""
+    """Return a copy of the values given, or of those that the learner fits, and which instances were seen."""
     if initial is None or isinstance(initial, Learner):
         learner = MeanDistance() if initial is None else clone(initial)
         table = learner.fit(instances).rho_
         if not isinstance(table, np.ndarray):
-            raise InputError(f"initial must fit one table, got {learner!r}")
+            raise InputError(f"initial must fit values for one goal, got {learner!r}")
         return table.copy(), learner.trained_on_
     return arrays.table(initial, "initial", instances.graph.n).copy(), Provenance.of(instances)
 
@@ -131,9 +131,9 @@ def typical_weight(instances: InstanceSet) -> float:
 
 
 def spread(rho: NDArray[np.float64], instances: InstanceSet) -> float:
-    """Return the standard deviation of a table over the vertices; for a constant one, that of a table of distances.
+    """Return the standard deviation of ρ over the vertices; for a constant ρ, roughly that of distances.
 
-    It grows in proportion with the table, or with the weights.
+    It grows in proportion with ρ, or with the weights.
     """
     found = float(np.std(rho))
     return found if found > 0 else typical_weight(instances) * float(np.sqrt(rho.size))

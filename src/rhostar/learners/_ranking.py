@@ -28,32 +28,33 @@ from rhostar.utilities import Utility
 
 
 class SelfImitatedRanking(Learner):
-    """Runs the search with the table it has, and makes it prefer the path it found to all it tried in vain.
+    """Runs the search with its current ρ, and makes it prefer the path it found to the vertices it expanded in vain.
 
     Each iteration runs a batch of the training set, counts for every vertex how often it waited on the path less
     how often it was in the way, divides by the size of the batch, clips, and takes a step of Adagrad, smoothed
     over the graph; steps fall linearly to 0 within a round. There is a round for each first step and each width of
-    the smoothing, each from the initial table, and the best of all tables met is kept, the initial one among
-    them: the result is never worse than it on what it is judged on. Which step is right differs widely: traps are
-    left behind by large ones alone, and fine tables are spoilt by them.
+    the smoothing, each from the initial values. The best ρ of all is kept, the initial one included, so the result is
+    never worse than the start on what it is judged on. Which step is right differs widely: only large steps leave
+    traps behind, and they spoil a good ρ.
 
     Parameters
     ----------
     initial
-        The table to start from: a learner, which is cloned and fitted, or an array; None is
-        :class:`MeanDistance`. If its values are too coarse to begin with, so is what is learned: where there are
-        several candidates, :class:`BestOf` tells.
-    algorithm, reopen
+        The values to start from: a learner, which is cloned and fitted, or an array; None is
+        :class:`MeanDistance`. If they are too coarse, so is what is learned; :class:`BestOf` chooses among several.
+    algorithm
         What to run: "gbfs" with scores ρ, or "astar" with scores g + ρ.
+    reopen
+        Whether A* reopens closed vertices.
     utility
-        What decides which table is best; None is the number of expansions. With A*, one that looks at the
+        What decides which ρ is best; None is the number of expansions. With A*, one that looks at the
         cost as well keeps the answers good.
     validation
-        What tables are judged on: None is the training set, a number the share of it that is held out (by
+        What ρ is judged on: None is the training set, a number the share of it that is held out (by
         snapshots), else a set of instances.
     step_sizes
-        The first step of a round, one or several, in standard deviations of the initial table: tables learned from
-        weights a thousand times as large are a thousand times as large.
+        The first step of a round, one or several, in standard deviations of the initial values, so that
+        scaling all weights scales ρ alike.
     blurs
         How far a step spreads over the graph, one or several, in edges; 0 is not at all.
     iterations
@@ -71,21 +72,23 @@ class SelfImitatedRanking(Learner):
         New values are judged on this many instances first, always the same, and on the others only if they beat the
         best values there; None judges on all at once.
     budget
-        Most expansions of a run; None is 100 n, which greedy search never reaches.
-    random_state, n_jobs, verbose
-        As for every learner.
+        How many vertices a run may expand; None is 100 n, which greedy search never reaches.
+    random_state
+        Seeds the batches, and which instances are held out or come first.
+    n_jobs, verbose
+        As in joblib; 1 shows progress.
 
     Attributes
     ----------
     initial_
-        The table it started from.
+        The values it started from.
     history_
-        (k,) the mean of the utility at every judgement, the initial table first, lower is better; where there are
+        (k,) the mean of the utility at every judgement, the initial values first, lower is better; where there are
         more instances than `screen_size`, the mean over those that come first.
     best_
-        The mean at the table that was kept, over all instances it is judged on.
+        The mean for the ρ that was kept, over all instances it is judged on.
     round_
-        (step, blur) of the round that found it; None where it is the initial table.
+        (step, blur) of the round that found it; None if the initial values were kept.
     judged_on_
         The instances it was chosen on, a :class:`rhostar.families.Provenance`.
 
@@ -183,7 +186,7 @@ class SelfImitatedRanking(Learner):
 
 
 class _Judge:
-    """The least mean so far; tables are compared on a part of the instances first, which never decides alone."""
+    """The least mean so far; ρ is compared on a part of the instances first, which never decides alone."""
 
     def __init__(
         self, objective: Objective, rho: NDArray[np.float64], screen: int | None, rng: np.random.Generator
@@ -197,7 +200,7 @@ class _Judge:
         self.prefers(rho)
 
     def prefers(self, rho: NDArray[np.float64]) -> bool:
-        """Return whether a table is better than all before."""
+        """Return whether ρ is better than all before."""
         first = float(self.objective.values(rho, self.part).mean())
         self.history.append(first)
         if not first < self.first:

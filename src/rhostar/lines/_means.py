@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar._parallel import map_chunks
 from rhostar.errors import InputError, LimitError, UtilityError
@@ -33,11 +34,9 @@ _NARROW = 2**62
 
 @dataclass(frozen=True, eq=False)
 class Dual:
-    """The mean utility along a line: piecewise constant, every piece of it.
+    """The mean utility along a line, with all its pieces: it is piecewise constant. Made by :func:`rhostar.lab.dual`.
 
-    Examples
-    --------
-    See :func:`rhostar.lab.dual`.
+    ``len(dual)`` counts the pieces, ``dual.at(theta)`` is the mean at a value of θ.
     """
 
     intervals: Intervals
@@ -77,8 +76,9 @@ class Dual:
 
     def __repr__(self) -> str:
         low, high = float(self.intervals.low), float(self.intervals.high)
+        pieces, over = arrays.counted(len(self), "piece"), arrays.counted(self.pieces.size, "instance")
         return (
-            f"Dual({len(self)} pieces of mean {self.utility.name} over {self.pieces.size} instances for theta in "
+            f"Dual({pieces} of mean {self.utility.name} over {over} for theta in "
             f"[{low:g}, {high:g}], best {self.value:g} at theta = {float(self.theta):g}, {self.snap})"
         )
 
@@ -102,7 +102,8 @@ class Dual:
         ax.set_xlabel("θ")
         ax.set_ylabel(f"mean {self.utility.name}")
         ax.set_title(
-            f"{self.pieces.size} instances, {len(self)} pieces, best {self.value:g} at θ = {float(self.theta):g}"
+            f"{arrays.counted(self.pieces.size, 'instance')}, {arrays.counted(len(self), 'piece')}, "
+            f"best {self.value:g} at θ = {float(self.theta):g}"
         )
         ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
         return ax
@@ -193,7 +194,7 @@ def dual(
     }
     parts = map_chunks(_measure, instances, n_jobs=n_jobs, **arguments)
     measured: list[_Measured] = []
-    for part in parts:  # in order, so that the first offending instance is named whatever the number of jobs
+    for part in parts:  # in order, so that the first offending instance is named with any number of jobs
         if isinstance(part, Exception):
             raise part
         measured += part
@@ -266,7 +267,7 @@ def rank_fractions(p: NDArray[np.int64], q: NDArray[np.int64]) -> tuple[list[Fra
 
 
 def exact_sums(values: NDArray[np.float64], terms: int) -> tuple[NDArray[Any], int]:
-    """Return values as integers in units of 2^-digits, of a type in which so many of them can be added, and digits."""
+    """Return values as integers in units of 2^-digits, of a type that holds sums of `terms` of them, and digits."""
     digits = fractional_digits(values)
     if float(np.abs(values).max(initial=0.0)) * 2.0 ** min(digits, 900) * terms < _NARROW:
         return np.ldexp(values, digits).astype(np.int64), digits

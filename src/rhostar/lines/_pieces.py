@@ -79,7 +79,7 @@ class Pieces(Sequence[Piece]):
     """(pieces − 1, 3): numerator and denominator of each cut in the line's units, and whether the piece to its left
     holds the point (0) or ends just before it (-1)."""
     table: tuple[int, int] = (0, 0)
-    """Which of the line's tables these are."""
+    """Which of the line's bases and directions these are."""
 
     @cached_property
     def intervals(self) -> Intervals:
@@ -106,7 +106,7 @@ class Pieces(Sequence[Piece]):
 
     def __repr__(self) -> str:
         low, high = float(self.line.low), float(self.line.high)
-        return f"Pieces({len(self)} pieces for theta in [{low:g}, {high:g}], {self.snap})"
+        return f"Pieces({arrays.counted(len(self), 'piece')} for theta in [{low:g}, {high:g}], {self.snap})"
 
     def at(self, theta: Theta) -> Piece:
         """Return the piece that holds `theta`."""
@@ -158,14 +158,18 @@ def pieces(
 
     Parameters
     ----------
-    graph, weights, source, goal, reopen, budget
-        As for :func:`rhostar.astar`.
+    graph, weights, source, goal
+        One instance: a graph, one weight per edge, and two vertices.
     base, direction
         One finite float64 per vertex, or mappings from goals to such arrays.
     low, high
         The range of θ, both ends included: integers, floats or fractions.
     algorithm
         "astar" or "gbfs" (which has no reopening).
+    reopen
+        Whether A* reopens closed vertices.
+    budget
+        How many vertices a run may expand.
     max_pieces
         How many pieces there may be.
 
@@ -221,7 +225,7 @@ class LineOf(NamedTuple):
 
     line: Line
     base_of: NDArray[np.int32]
-    """Which table of the line each instance uses."""
+    """Which base of the line each instance uses."""
     direction_of: NDArray[np.int32]
 
 

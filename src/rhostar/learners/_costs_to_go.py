@@ -1,7 +1,7 @@
 """Costs-to-go of all snapshots of a set, in parallel: one Dijkstra against the edges for each snapshot.
 
-Instances that share a snapshot share its labels and count as often as they occur. Sums are taken in blocks whose
-limits do not depend on the number of jobs, so that every number of jobs gives the same sums, bit for bit.
+Instances that share a snapshot share its costs-to-go and count as often as they occur. Sums are taken in blocks
+whose ends do not depend on the number of jobs, so that every number of jobs gives the same sums, bit for bit.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from rhostar.instances import InstanceSet
 from rhostar.search._run import weight_error
 
 _BLOCKS = 32
-"""Partial sums kept at once; each takes as much memory as three tables."""
+"""Partial sums kept at once; each takes as much memory as three arrays of n values."""
 
 _LARGEST_MATRIX = 2**27
-"""Entries that a matrix of labels may have in float64; a larger one is kept in float32."""
+"""Entries that a matrix of costs-to-go may have in float64; a larger one is kept in float32."""
 
 _STOPPED, _BAD_WEIGHT = 3, 4
 
@@ -145,7 +145,7 @@ def _trees(
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]] | Exception:
     edge = np.empty((len(chunk), chunk.graph.n), dtype=np.int32)
     below = np.empty(edge.shape)
-    begin, end = (limit[first : first + len(chunk)] for limit in starts[:2])
+    begin, end = (ends[first : first + len(chunk)] for ends in starts[:2])
     outcome = chunk.graph._kernel.label_trees(
         chunk.weights, chunk.rows, int(chunk.goals[0]), begin, end, starts.vertex, starts.weight, edge, below, stop
     )
@@ -163,7 +163,7 @@ def _failure(chunk: InstanceSet, rows: NDArray[np.int64], failure: int, done: in
 
 
 def _checked(parts: list[Any]) -> list[Any]:
-    for part in parts:  # in order, so that the first offending snapshot is named whatever the number of jobs
+    for part in parts:  # in order, so that the first offending snapshot is named with any number of jobs
         if isinstance(part, Exception):
             raise part
     return parts
