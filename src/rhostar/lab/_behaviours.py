@@ -45,7 +45,15 @@ _LIMIT_REACHED = 2
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """A set of ρ, given by upper bounds on the differences ρ_i − ρ_j, as tight as they can be."""
+    """A set of ρ, given by upper bounds on the differences ρ_i − ρ_j, as tight as possible; ``rho in region`` is exact.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> found = rs.lab.joint_behaviours(rs.lab.star(5), "gbfs")
+    >>> [b for b in range(5) if found.rho[2] in found.region(b)]
+    [2]
+    """
 
     upper: NDArray[np.float64]
     """``upper[i, j]`` bounds ρ_i − ρ_j; inf where nothing does."""
@@ -63,7 +71,15 @@ class Region:
 
 @dataclass(frozen=True, eq=False)
 class Behaviours:
-    """The joint behaviours of some instances; ``len(behaviours)`` of them, one row each in every array."""
+    """The joint behaviours of some instances; ``len(behaviours)`` of them, one row each in every array.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> found = rs.lab.joint_behaviours(rs.lab.star(5), "gbfs")
+    >>> found, found.selected(0)
+    (Behaviours(5 of 1 instance, gbfs), ((3, 0),))
+    """
 
     instances: InstanceSet
     algorithm: Algorithm
@@ -91,15 +107,33 @@ class Behaviours:
         return f"Behaviours({len(self)} of {arrays.counted(len(self.instances), 'instance')}, {self.algorithm}{what})"
 
     def runs(self, behaviour: int) -> Runs:
-        """Return the runs of all instances in one behaviour."""
+        """Return the runs of all instances in one behaviour.
+
+        Parameters
+        ----------
+        behaviour
+            Its number, from 0 to ``len(behaviours) - 1``.
+        """
         return solve_many(self.instances, self.rho[behaviour], algorithm=self.algorithm, reopen=self.reopen)
 
     def selected(self, behaviour: int) -> tuple[tuple[int, ...], ...]:
-        """Return for each instance the vertices selected, in order: the behaviour itself."""
+        """Return for each instance the vertices selected, in order: the behaviour itself.
+
+        Parameters
+        ----------
+        behaviour
+            Its number, from 0 to ``len(behaviours) - 1``.
+        """
         return tuple(tuple(trace.selected.tolist()) for _, trace in self._traces(behaviour))
 
     def region(self, behaviour: int) -> Region:
-        """Return all ρ that have this behaviour."""
+        """Return all ρ that have this behaviour.
+
+        Parameters
+        ----------
+        behaviour
+            Its number, from 0 to ``len(behaviours) - 1``.
+        """
         n = self.instances.graph.n
         # Bounds as pairs (c, 0 for "below c" and 1 for "at most c"), which add and compare as they should.
         bound = np.full((n, n, 2), np.inf)
@@ -128,6 +162,11 @@ class Behaviours:
     def utility(self, utility: Utility) -> NDArray[np.float64]:
         """Return min(u, H) of each behaviour and instance.
 
+        Parameters
+        ----------
+        utility
+            What is measured.
+
         Raises
         ------
         UtilityError
@@ -147,7 +186,13 @@ class Behaviours:
         return np.array([utility.clip(row).values for row in raw])
 
     def vectors(self, utility: Utility) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return the distinct utility vectors, and for each the first behaviour that has it."""
+        """Return the distinct utility vectors, and for each the first behaviour that has it.
+
+        Parameters
+        ----------
+        utility
+            What is measured.
+        """
         values, first = np.unique(self.utility(utility), axis=0, return_index=True)
         return values, first
 

@@ -30,7 +30,16 @@ __all__ = ["ConvexDual", "Dual", "dual", "dual_inconsistency"]
 
 @dataclass(frozen=True, eq=False)
 class ConvexDual:
-    """The mean inconsistency along a line: convex and piecewise linear; made by :func:`dual_inconsistency`."""
+    """The mean inconsistency along a line: convex and piecewise linear; made by :func:`dual_inconsistency`.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> graph = rs.Graph.grid(1, 3)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=0, goal=2)
+    >>> rs.lab.dual_inconsistency(instances, [0.0] * 3, [2.0, 1.0, 0.0], 0, 3).at(2.5)
+    1.5
+    """
 
     thetas: tuple[Fraction, ...]
     """The ends of the range, and between them every value of θ at which the slope changes."""
@@ -56,6 +65,11 @@ class ConvexDual:
     def at(self, theta: Theta) -> float:
         """Return the mean at a value of θ.
 
+        Parameters
+        ----------
+        theta
+            A value within the range.
+
         Raises
         ------
         InputError
@@ -79,7 +93,13 @@ class ConvexDual:
         return f"ConvexDual({pieces} over {over}, least {self.value:g} at {place})"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the mean against θ, where it is least in colour."""
+        """Draw the mean against θ; the part where it is least is in colour.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; a new figure by default.
+        """
         if ax is None:
             from matplotlib import pyplot
 

@@ -29,7 +29,14 @@ _ALL_SIGNS_UP_TO = 12
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """Counts for the first 1, 2, ..., N instances, made by :func:`growth`; prints as a table."""
+    """Counts for the first 1, 2, ..., N instances, made by :func:`growth`; prints as a table.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.lab.growth(rs.lab.theorem5_instances(6).instances, rs.utilities.Cost(3), "gbfs")
+    Growth(2 instances, 4 vectors of cost, 10 behaviours)
+    """
 
     n: int
     algorithm: Algorithm

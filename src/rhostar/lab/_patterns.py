@@ -28,7 +28,14 @@ from rhostar.utilities import Custom, Utility
 
 @dataclass(frozen=True, eq=False)
 class Shattering:
-    """The answer of :func:`shattering`; true if the set is shattered."""
+    """The answer of :func:`shattering`; true if the set is shattered.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> bool(rs.lab.shattering(rs.lab.star(5), rs.utilities.Cost(9), "gbfs"))
+    False
+    """
 
     instances: InstanceSet
     algorithm: Algorithm

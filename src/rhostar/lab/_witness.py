@@ -31,7 +31,14 @@ _UTILITIES: dict[str, Callable[[Result], float]] = {
 
 @dataclass(frozen=True)
 class Witness:
-    """A shattered set, in plain numbers; made by :meth:`Shattering.witness`, checked by :func:`verify`."""
+    """A shattered set, in plain numbers; made by :meth:`Shattering.witness`, checked by :func:`verify`.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.lab.atlas.entries()["gbfs-cost-small-4"]
+    Witness(2 instances of 4 vertices, gbfs, cost)
+    """
 
     n: int
     goal: int
@@ -56,7 +63,18 @@ class Witness:
         return f"Witness({arrays.counted(len(self), 'instance')} of {self.n} vertices, {kind}, {self.utility})"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON file; a failed save leaves what was there."""
+        """Write a JSON file; a failed save leaves the old file as it was.
+
+        Parameters
+        ----------
+        path
+            Where to write.
+
+        Raises
+        ------
+        StorageError
+            If it cannot be written.
+        """
         with files.replacing(path) as beside:
             beside.write_text(self.to_json())
 

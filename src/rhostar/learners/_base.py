@@ -23,7 +23,7 @@ Seed = int | np.random.Generator | None
 
 
 class Learner(BaseEstimator):  # type: ignore[misc]
-    """A way to choose ρ from instances.
+    """A way to choose ρ from instances. Your own learner has ``_learn(instances)``, which returns its attributes.
 
     The constructor stores its parameters as they are; :meth:`fit` checks them. Many learners have `random_state`
     (None, an integer or a numpy Generator; equal integers give equal ρ), `n_jobs` (as in joblib; any number gives
@@ -43,6 +43,16 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     lower_
         Weights w such that ρ is consistent on every instance whose weights are nowhere below w, so that A* is
         optimal there (U3: ρ_v − ρ_c ≤ w on every edge); None if no such weights are known.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> class FirstInstance(rs.learners.Learner):
+    ...     def _learn(self, instances):
+    ...         return {"rho_": rs.distances_to(instances.graph, instances.weights[0], instances.goal)}
+    >>> graph = rs.Graph.grid(1, 3)
+    >>> FirstInstance().fit(rs.InstanceSet(graph, graph.length, sources=0, goal=2)).rho_.tolist()
+    [2.0, 1.0, 0.0]
     """
 
     algorithm: Literal["astar", "gbfs", "any"] = "any"
@@ -228,7 +238,17 @@ class Scorer:
         return self.of_values(learner._fitted("rho_"), instances, n_jobs=getattr(learner, "n_jobs", None))
 
     def of_values(self, rho: Any, instances: InstanceSet, n_jobs: int | None = None) -> float:
-        """Return the score of heuristic values."""
+        """Return the score of heuristic values.
+
+        Parameters
+        ----------
+        rho
+            One value per vertex, or a mapping from goals to arrays.
+        instances
+            Where to measure.
+        n_jobs
+            As in joblib.
+        """
         options: dict[str, Any] = {"algorithm": self.algorithm, "reopen": self.reopen, "budget": self.budget}
         mean = evaluate(instances, rho, self.utility, n_jobs=n_jobs, **options)[0].mean
         return mean if self.utility.better == "higher" else -mean

@@ -37,6 +37,14 @@ class Dual:
     """The mean utility along a line, with all its pieces: it is piecewise constant. Made by :func:`rhostar.lab.dual`.
 
     ``len(dual)`` counts the pieces, ``dual.at(theta)`` is the mean at a value of θ.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> graph = rs.Graph.grid(2, 2)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=0, goal=3)
+    >>> rs.lab.dual(instances, [0.0] * 4, [2.0, 1.0, 1.0, 0.0], 0, 2, "astar", rs.utilities.Expansions(4))
+    Dual(2 pieces of mean expansions over 1 instance for theta in [0, 2], best 2 at theta = 1.5, exact)
     """
 
     intervals: Intervals
@@ -68,7 +76,18 @@ class Dual:
         return [self.intervals[i] for i in self.best.tolist()]
 
     def at(self, theta: Theta) -> float:
-        """Return the mean at a value of θ."""
+        """Return the mean at a value of θ.
+
+        Parameters
+        ----------
+        theta
+            A value within the range.
+
+        Raises
+        ------
+        InputError
+            If it lies outside.
+        """
         return float(self.mean[self.intervals.index(theta)])
 
     def __len__(self) -> int:
@@ -83,7 +102,13 @@ class Dual:
         )
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the mean against θ: pieces as lines, single points as dots, the best ones in colour."""
+        """Draw the mean against θ: pieces as lines, single points as dots, the best ones in colour.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; a new figure by default.
+        """
         if ax is None:
             from matplotlib import pyplot
 

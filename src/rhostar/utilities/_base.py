@@ -102,7 +102,15 @@ class Utility:
         return cls(number)
 
     def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        """Return one value per run, before clipping; inf is allowed, negative values and NaN are not."""
+        """Return one value per run, before clipping; inf is allowed, negative values and NaN are not.
+
+        Parameters
+        ----------
+        runs
+            The runs.
+        optimum
+            Their optimal costs where ``needs_optimum`` is true, else None.
+        """
         raise NotImplementedError
 
     def clip(self, raw: ArrayLike) -> Score:
@@ -131,7 +139,14 @@ class Utility:
 
 
 class Score(NamedTuple):
-    """The values of one utility on a set."""
+    """The values of one utility on a set: what ``evaluation["expansions"]`` is.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.utilities.Cost(limit=5.0).clip([3.0, 7.0])
+    Score(cost: mean 4 over 2 instances, 50.0% clipped)
+    """
 
     utility: Utility
     values: NDArray[np.float64]

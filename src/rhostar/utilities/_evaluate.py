@@ -25,6 +25,15 @@ class Evaluation:
     """What :func:`evaluate` returns: one :class:`Score` for each utility; prints as a table.
 
     ``evaluation["expansions"]`` and ``evaluation[0]`` are scores; iterating gives them in the order of the utilities.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> graph = rs.Graph.grid(3, 3)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=0, goal=8)
+    >>> found = rs.evaluate(instances, [0.0] * 9, [rs.utilities.Cost(9), rs.utilities.Expansions(9)])
+    >>> found, len(found)
+    (Evaluation(cost 4, expansions 8; 1 of 1 solved), 2)
     """
 
     runs: Runs

@@ -20,7 +20,16 @@ registry: Mapping[str, type[Utility]] = MappingProxyType(registered)
 
 
 class Cost(Utility):
-    """Cost of the path; H for runs that are not solved."""
+    """Cost of the path; H for runs that are not solved.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> graph = rs.Graph.grid(1, 4)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 2], goal=3)
+    >>> rs.evaluate(instances, [0.0] * 4, rs.utilities.Cost(limit=2.0))["cost"].values.tolist()
+    [2.0, 1.0]
+    """
 
     key = "cost"
     words = "cost"
@@ -31,7 +40,16 @@ class Cost(Utility):
 
 
 class Suboptimality(Utility):
-    """Cost of the path minus the optimum, in absolute terms; H for runs that are not solved."""
+    """Cost of the path minus the optimum, in absolute terms; H for runs that are not solved.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> graph = rs.Graph.grid(1, 4)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 2], goal=3)
+    >>> rs.evaluate(instances, [0.0] * 4, rs.utilities.Suboptimality(limit=5.0))["suboptimality"].values.tolist()
+    [0.0, 0.0]
+    """
 
     key = "suboptimality"
     words = "cost above the optimum"
@@ -44,7 +62,16 @@ class Suboptimality(Utility):
 
 
 class Ratio(Utility):
-    """Cost of the path divided by the optimum: 1 where both are 0, H where only the optimum is."""
+    """Cost of the path divided by the optimum: 1 where both are 0, H where only the optimum is.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> graph = rs.Graph.grid(1, 4)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 2], goal=3)
+    >>> rs.evaluate(instances, [0.0] * 4, rs.utilities.Ratio(limit=3.0))["ratio"].values.tolist()
+    [1.0, 1.0]
+    """
 
     key = "ratio"
     words = "cost / optimum"
@@ -68,7 +95,16 @@ class _Count(Utility):
 
 
 class Expansions(_Count):
-    """Expanded vertices, counted each time."""
+    """Expanded vertices, counted each time.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> graph = rs.Graph.grid(1, 4)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 2], goal=3)
+    >>> rs.evaluate(instances, [0.0] * 4, rs.utilities.Expansions(limit=4.0))["expansions"].values.tolist()
+    [3.0, 2.0]
+    """
 
     key = "expansions"
     words = "expanded vertices"
@@ -79,7 +115,16 @@ class Expansions(_Count):
 
 
 class Generated(_Count):
-    """Insertions into OPEN."""
+    """Insertions into OPEN.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> graph = rs.Graph.grid(1, 4)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 2], goal=3)
+    >>> rs.evaluate(instances, [0.0] * 4, rs.utilities.Generated(limit=9.0))["generated"].values.tolist()
+    [4.0, 4.0]
+    """
 
     key = "generated"
     words = "insertions into OPEN"
@@ -90,7 +135,16 @@ class Generated(_Count):
 
 
 class PeakOpen(_Count):
-    """Largest size of OPEN: the memory of a run."""
+    """Largest size of OPEN: the memory of a run.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> graph = rs.Graph.grid(1, 4)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 2], goal=3)
+    >>> rs.evaluate(instances, [0.0] * 4, rs.utilities.PeakOpen(limit=4.0))["peak_open"].values.tolist()
+    [1.0, 2.0]
+    """
 
     key = "peak_open"
     words = "largest size of OPEN"
