@@ -51,7 +51,7 @@ def full(instances: rs.InstanceSet, name: str = "learned") -> view.Report:
         train=instances,
         certificate=view.CertificateView(name, name, 9.0, True, 0.05, (bound, nothing), (name,), (name,), (curve,)),
         generalisation=view.Generalisation(name, name, (5, 50), (1.0, 2.0), (3.0, 2.5), ("Dijkstra", 4.0)),
-        dual=view.Dual(name, 3, name, (0.0, 1.0, 2.0), (5.0, 4.0), 1.5, 4.0, 1),
+        dual=view.DualView(name, 3, name, (0.0, 1.0, 2.0), (5.0, 4.0), 1.5, 4.0, 1),
         facts=[(name, name)],
         cost_unit=name,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from rhostar.certificates import Certificate, CertificateTable, certify
 from rhostar.errors import InputError
 from rhostar.instances import InstanceSet
-from rhostar.report._view import BoundView, CertificateView, Curve, Dual, Generalisation
+from rhostar.report._view import BoundView, CertificateView, Curve, DualView, Generalisation
 from rhostar.search import Algorithm
 from rhostar.utilities import Utility, evaluate
 
@@ -192,7 +192,7 @@ def generalisation_curve(
     )
 
 
-def dual_view(dual: duals.Dual, *, direction: str = "ρ = θ · (learned values)") -> Dual:
+def dual_view(dual: duals.Dual, *, direction: str = "ρ = θ · (learned values)") -> DualView:
     """Return the section of a page for a dual function.
 
     Parameters
@@ -204,7 +204,7 @@ def dual_view(dual: duals.Dual, *, direction: str = "ρ = θ · (learned values)
     """
     points = np.array([part.low == part.high for part in dual.intervals])
     edges = np.asarray(dual.intervals.edges, dtype=np.float64)
-    return Dual(
+    return DualView(
         utility=dual.utility.words or dual.utility.name,
         instances=int(dual.pieces.size),
         direction=direction,
