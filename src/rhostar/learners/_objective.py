@@ -11,21 +11,17 @@ from sklearn.base import clone
 
 from rhostar import _arrays as arrays
 from rhostar._parallel import map_chunks
-from rhostar.errors import InputError, StoppedError
+from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet, Provenance, Provenances
 from rhostar.learners._base import Learner, one_of
 from rhostar.learners._distances import MeanDistance
 from rhostar.learners._smoothing import blur
 from rhostar.search import Algorithm, solve_many
-from rhostar.search._run import weight_error
 from rhostar.utilities import Expansions, Utility, evaluate
 
 Initial = Learner | ArrayLike | None
 """Values to start from, a learner that fits them, or None for mean distances."""
-
-# The core's failures, in its order (best_first.hpp, enum Status).
-_STOPPED, _BAD_WEIGHT = 3, 4
 
 _SNAPSHOTS = 16
 """How many snapshots, evenly spread, are looked at to find what an edge typically weighs."""
@@ -81,11 +77,7 @@ class Objective:
     def map(self, function: Callable[..., Any], rho: NDArray[np.float64], instances: InstanceSet) -> list[Any]:
         """Return what ``function(chunk, first, stop, rho=..., search=...)`` returns for each chunk, in order."""
         search = Search(self.greedy, self.reopen, self.budget)
-        parts = map_chunks(function, instances, n_jobs=self.n_jobs, rho=rho, search=search)
-        for part in parts:  # in order, so that the first offending instance is named with any number of jobs
-            if isinstance(part, Exception):
-                raise part
-        return parts
+        return map_chunks(function, instances, n_jobs=self.n_jobs, rho=rho, search=search)
 
     def values(self, rho: NDArray[np.float64], which: NDArray[Any] | slice = slice(None)) -> NDArray[np.float64]:
         """Return one value per instance, or per instance of `which`: u, or H - u where higher is better."""
@@ -137,16 +129,6 @@ def spread(rho: NDArray[np.float64], instances: InstanceSet) -> float:
     """
     found = float(np.std(rho))
     return found if found > 0 else typical_weight(instances) * float(np.sqrt(rho.size))
-
-
-def refusal(chunk: InstanceSet, instance: int, first: int, failure: int, offender: int) -> Exception:
-    """Return the error behind a failure of the core at an instance of a chunk."""
-    if failure == _BAD_WEIGHT:
-        row = chunk.rows[instance - first]
-        return weight_error(chunk.graph, chunk.weights[row], offender, f"instance {instance}: weights")
-    if failure == _STOPPED:
-        return StoppedError("stopped")
-    return InputError(f"instance {instance}: the core refused its input (code {failure})")
 
 
 class Blur:

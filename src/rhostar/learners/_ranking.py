@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _core
+from rhostar import _failures as failures
 from rhostar.errors import InputError
 from rhostar.instances import InstanceSet, Provenance, provenance
 from rhostar.learners._base import Learner, Seed, generator
-from rhostar.learners._objective import Blur, Initial, Objective, Search, initial_table, refusal, spread
+from rhostar.learners._objective import Blur, Initial, Objective, Search, initial_table, spread
 from rhostar.learners._progress import progress
 from rhostar.learners._wrappers import hold_out
 from rhostar.search import Algorithm
@@ -222,14 +223,13 @@ def comparisons(instances: InstanceSet, rho: NDArray[np.float64], objective: Obj
 
 def _count(
     chunk: InstanceSet, first: int, stop: _core.Stop, *, rho: NDArray[np.float64], search: Search
-) -> NDArray[np.int64] | Exception:
-    where = (chunk.weights, chunk.rows, chunk.sources, chunk.goals)
-    failure, offender, *columns = chunk.graph._kernel.rank(
-        search.greedy, *where, arrays.aligned(rho), search.reopen, search.budget, None, None, stop
-    )
-    if not failure:
-        return columns[-1]
-    return refusal(chunk, first + (columns[0].size if columns else 0), first, failure, offender)
+) -> NDArray[np.int64]:
+    instances = _core.Instances(chunk.weights, chunk.rows, chunk.sources, chunk.goals)
+    options = _core.SearchOptions(*search)
+    found = chunk.graph._kernel.rank(instances, options, arrays.aligned(rho), None, None, stop)
+    if found.ending.status is not _core.Status.DONE:
+        raise failures.instance_failure(found.ending, chunk, first, rho=rho)
+    return found.lower
 
 
 def _numbers(values: Any, name: str, what: str, accepted: Callable[[float], bool]) -> list[float]:

@@ -25,10 +25,8 @@ class Cost(Utility):
     Examples
     --------
     >>> import rhostar as rs
-    >>> graph = rs.Graph.grid(1, 4)
-    >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 2], goal=3)
-    >>> rs.evaluate(instances, [0.0] * 4, rs.utilities.Cost(limit=2.0))["cost"].values.tolist()
-    [2.0, 1.0]
+    >>> rs.utilities.Cost(limit=2.0).clip([3.0, 1.0])
+    Score(cost: mean 1.5 over 2 instances, 50.0% clipped)
     """
 
     key = "cost"
@@ -45,10 +43,8 @@ class Suboptimality(Utility):
     Examples
     --------
     >>> import rhostar as rs
-    >>> graph = rs.Graph.grid(1, 4)
-    >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 2], goal=3)
-    >>> rs.evaluate(instances, [0.0] * 4, rs.utilities.Suboptimality(limit=5.0))["suboptimality"].values.tolist()
-    [0.0, 0.0]
+    >>> rs.utilities.Suboptimality(limit=40.0).clip([0.0, 12.5, 99.0]).values.tolist()
+    [0.0, 12.5, 40.0]
     """
 
     key = "suboptimality"
@@ -67,10 +63,8 @@ class Ratio(Utility):
     Examples
     --------
     >>> import rhostar as rs
-    >>> graph = rs.Graph.grid(1, 4)
-    >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 2], goal=3)
-    >>> rs.evaluate(instances, [0.0] * 4, rs.utilities.Ratio(limit=3.0))["ratio"].values.tolist()
-    [1.0, 1.0]
+    >>> rs.utilities.Ratio(limit=3.0).words
+    'cost / optimum'
     """
 
     key = "ratio"
@@ -88,10 +82,17 @@ class Ratio(Utility):
 class _Count(Utility):
     """A number of vertices; n is its natural limit."""
 
+    column: ClassVar[str]
+    """Which field of the runs holds it."""
+
     @classmethod
     def from_number(cls, number: float | None, n: int) -> Self:
         """Return the utility with H = n unless another is given."""
         return cls(float(n) if number is None else number)
+
+    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Return the counts."""
+        return np.asarray(getattr(runs, self.column), dtype=np.float64)
 
 
 class Expansions(_Count):
@@ -108,10 +109,7 @@ class Expansions(_Count):
 
     key = "expansions"
     words = "expanded vertices"
-
-    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        """Return the counts."""
-        return runs.expanded.astype(np.float64)
+    column = "expanded"
 
 
 class Generated(_Count):
@@ -120,18 +118,13 @@ class Generated(_Count):
     Examples
     --------
     >>> import rhostar as rs
-    >>> graph = rs.Graph.grid(1, 4)
-    >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 2], goal=3)
-    >>> rs.evaluate(instances, [0.0] * 4, rs.utilities.Generated(limit=9.0))["generated"].values.tolist()
-    [4.0, 4.0]
+    >>> rs.utilities.Generated(limit=500).name
+    'generated'
     """
 
     key = "generated"
     words = "insertions into OPEN"
-
-    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        """Return the counts."""
-        return runs.generated.astype(np.float64)
+    column = "generated"
 
 
 class PeakOpen(_Count):
@@ -140,18 +133,13 @@ class PeakOpen(_Count):
     Examples
     --------
     >>> import rhostar as rs
-    >>> graph = rs.Graph.grid(1, 4)
-    >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 2], goal=3)
-    >>> rs.evaluate(instances, [0.0] * 4, rs.utilities.PeakOpen(limit=4.0))["peak_open"].values.tolist()
-    [1.0, 2.0]
+    >>> rs.utilities.by_name("peak_open", n=400)
+    PeakOpen(limit=400.0)
     """
 
     key = "peak_open"
     words = "largest size of OPEN"
-
-    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        """Return the sizes."""
-        return runs.peak_open.astype(np.float64)
+    column = "peak_open"
 
 
 @dataclass(frozen=True)
