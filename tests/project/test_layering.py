@@ -8,7 +8,7 @@ from housemap import imports, modules, room_of
 LAYERS = [
     ["errors"],
     ["_core"],
-    ["_arrays", "_failures", "_files", "_display"],
+    ["_arrays", "_display", "_failures", "_files"],
     ["bounds"],
     ["graph"],
     ["instances"],
@@ -27,7 +27,7 @@ UPWARD = {("graph._graph", "interop.networkx")}
 """Imports that may go up, inside a function: `Graph.from_networkx` and its like only delegate."""
 
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
-PUBLIC = {"errors", "families", "heuristics", "utilities"}
+PUBLIC = {"errors", "families", "heuristics"}
 """Modules on the ground floor that are part of the public interface."""
 
 

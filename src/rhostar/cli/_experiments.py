@@ -56,7 +56,7 @@ def _patterns(found: Any) -> tuple[int, int]:
         scores = evaluate(
             found.instances, found.rho(pattern), found.utility, algorithm=found.algorithm, reopen=found.reopen
         )
-        right += bool(((scores.scores[0].values > found.thresholds) == pattern.astype(bool)).all())
+        right += bool(((scores[0].values > found.thresholds) == pattern.astype(bool)).all())
     return len(numbers), right
 
 
@@ -65,7 +65,7 @@ def growth(
     n: Vertices = 8,
     algorithm: Which = "gbfs",
     kind: Annotated[str, typer.Option("--set", help=f"Which instances: {', '.join(_SETS)}.")] = "theorem5",
-    limit: Most = 1_000_000,
+    max_behaviours: Most = 1_000_000,
     json: Json = False,
 ) -> None:
     """Count behaviours and utility vectors against N, beside the bounds."""
@@ -73,7 +73,9 @@ def growth(
 
     found = _shattered(kind, n, algorithm)
     with working(f"following all ρ through {len(found)} instances", quiet=json):
-        counts = lab.growth(found.instances, found.utility, found.algorithm, found.reopen, limit=limit)
+        counts = lab.growth(
+            found.instances, found.utility, found.algorithm, found.reopen, max_behaviours=max_behaviours
+        )
     columns = {
         "behaviours": counts.behaviours,
         "vectors": counts.vectors,

@@ -13,7 +13,7 @@ from rhostar.errors import InputError
 from rhostar.instances import InstanceSet
 from rhostar.report._method import Method
 from rhostar.report._scenes import pick, play
-from rhostar.report._view import CertificateView, Curve, Dual, Generalisation, MethodView, Report, TradeOff
+from rhostar.report._view import CertificateView, Curve, DualView, Generalisation, MethodView, Report, TradeOff
 from rhostar.report._wording import VERSION, count, percent, vertex_name
 from rhostar.search import Rho, Runs, solve_many
 from rhostar.search._rho import values_of
@@ -31,7 +31,7 @@ def build(
     facts: Sequence[tuple[str, str]] = (),
     certificate: CertificateView | None = None,
     generalisation: Generalisation | None = None,
-    dual: Dual | None = None,
+    dual: DualView | None = None,
     scenes: int = 3,
     budget: int | None = None,
     cost_unit: str = "",
