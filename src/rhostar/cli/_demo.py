@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rhostar.cli._app import app
 from rhostar.cli._output import Json, emit, table, working
 
 if TYPE_CHECKING:
@@ -21,15 +22,16 @@ _SIZES = (2, 5, 10, 20, 50, 100, 200, 300)
 _HELD = (100, 200, 500, 1000)
 
 
+@app.command()
 def demo(
     folder: Annotated[Path, typer.Option("--out", "-o", help="The folder for the page and its figures.")] = Path(
         "demo"
     ),
     size: Annotated[int, typer.Option(help="About how many crossings the city has.", min=100, max=40_000)] = 3600,
     train: Annotated[int, typer.Option(help="Trips to learn from.", min=20)] = 300,
-    test: Annotated[int, typer.Option(help="New trips to judge by.", min=100)] = 1000,
-    seed: Annotated[int, typer.Option(help="Of the city and its traffic.", min=0)] = 1,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 takes all cores.")] = 2,
+    test: Annotated[int, typer.Option(help="New trips to compare on.", min=100)] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the city and its traffic.", min=0)] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 uses all cores.")] = 2,
     json: Json = False,
 ) -> None:
     """Learn, compare and certify on a made-up city; write a page.

@@ -9,32 +9,25 @@ from typing import Annotated, Any
 
 import typer
 
-from rhostar.cli import _data as data
-from rhostar.cli import _demo as demo
-from rhostar.cli import _experiments as experiments
-from rhostar.cli import _model as model
-from rhostar.cli import _planning as planning
+from rhostar.cli._app import app
 from rhostar.cli._output import BAD_INPUT, INTERRUPTED, OK
 
-app = typer.Typer(
-    name="rhostar",
-    help="Learned heuristic values for A* and greedy best-first search: fit, run, certify.",
-    epilog="Exit codes: 0 done, 1 no path, 2 bad input, 3 budget exhausted, 130 interrupted.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+# isort: off
+from rhostar.cli import (  # noqa: F401
+    # One line for each command, in the order of the help page.
+    _demo,
+    _import,
+    _info,
+    _fit,
+    _solve,
+    _compare,
+    _certify,
+    _bounds,
+    _lab,
+    _report,
 )
-app.command("demo")(demo.demo)
-app.command("import")(data.import_)
-app.command("info")(data.info)
-app.command("fit")(model.fit)
-app.command("solve")(model.solve)
-app.command("evaluate")(model.evaluate)
-app.command("certify")(model.certify)
-app.command("bounds")(planning.bounds)
-app.add_typer(experiments.app, name="lab")
-app.command("bench")(model.bench)
-app.command("report")(model.report)
+
+# isort: on
 
 
 def _version(asked: bool) -> None:
@@ -119,7 +112,3 @@ def _complain(what: str, code: int) -> int:
 def run() -> None:
     """Be the program ``rhostar``."""
     sys.exit(main())
-
-
-if __name__ == "__main__":
-    run()

@@ -13,11 +13,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from rhostar.datasets import _text as text
+from rhostar.datasets._formats import reader
 from rhostar.errors import InputError, ReadError
 from rhostar.instances import Network
 from rhostar.instances import _edge_rows as edge_rows
 
 
+@reader("edges", "table of edges: tail, head, weight, snapshot", suffixes=(".csv", ".parquet", ".pq"))
 def read_edge_table(
     path: str | os.PathLike[str],
     *,

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
+from rhostar.datasets._formats import reader
 from rhostar.errors import InputError, ReadError
 from rhostar.graph import Graph
 from rhostar.instances import Network
@@ -26,6 +27,7 @@ _METRES_PER_SECOND = 0.44704
 _SNAPSHOTS_A_DAY = 288
 
 
+@reader("metr-la", "METR-LA traffic archive", suffixes=(".npz",))
 def read_metr_la(
     path: str | os.PathLike[str],
     *,

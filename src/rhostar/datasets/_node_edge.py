@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar.datasets import _text as text
+from rhostar.datasets._formats import reader
 from rhostar.errors import ReadError
 from rhostar.graph import Graph
 from rhostar.instances import Network
 
 
+@reader("nodes", "two text files: nodes, then edges", files=2)
 def read_node_edge(nodes: text.Path, edges: text.Path, *, directed: bool = False) -> Network:
     r"""Read a road network from a file of nodes and one of edges, compressed or not.
 

@@ -8,10 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from rhostar.cli import _options as options
-from rhostar.cli._data import Folder
+from rhostar.cli._app import app as program
+from rhostar.cli._app import listing
 from rhostar.cli._output import Json, emit, table, working
 
 app = typer.Typer(help="Behaviours, shattered sets and dual functions.", no_args_is_help=True, rich_markup_mode=None)
+program.add_typer(app, name="lab")
 
 _SETS = ("theorem5", "sharper", "cost", "expansions", "reopening", "interval")
 
@@ -68,7 +70,7 @@ def growth(
     limit: Most = 1_000_000,
     json: Json = False,
 ) -> None:
-    """Count behaviours and utility vectors against N, beside the bounds."""
+    """Count behaviours and utility vectors, beside the bounds."""
     from rhostar import lab
 
     found = _shattered(kind, n, algorithm)
@@ -87,9 +89,12 @@ def growth(
 @app.command()
 def atlas(
     folder: Annotated[Path | None, typer.Option("--folder", "-f", help="Your own entries, not the package's.")] = None,
-    rounds: Annotated[int, typer.Option(help="With --folder: hunt so many rounds for larger sets.", min=0)] = 0,
-    seed: Annotated[int, typer.Option(help="For the hunt.", min=0)] = 0,
-    vertices: Annotated[tuple[int, int], typer.Option(help="For the hunt: from, to so many vertices.")] = (4, 8),
+    rounds: Annotated[int, typer.Option(help="With --folder: rounds of the hunt for larger sets.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the hunt.", min=0)] = 0,
+    vertices: Annotated[tuple[int, int], typer.Option(help="Smallest and largest graphs of the hunt.")] = (
+        4,
+        8,
+    ),
     jobs: options.Jobs = 1,
     json: Json = False,
 ) -> None:
@@ -113,17 +118,17 @@ def atlas(
     emit({"entries": sizes}, json, f"{len(sizes)} sets verified, every pattern by the plain reference\n{text}")
 
 
-@app.command()
+@app.command(cls=listing("Utilities", options.utilities))
 def dual(
-    folder: Folder,
-    model: options.Models,
-    count: Annotated[int, typer.Option("--count", "-n", help="The first so many instances.", min=1)] = 5,
+    folder: options.Folder,
+    model: options.OneModel,
+    count: Annotated[int, typer.Option("--count", "-n", help="How many instances to take, from the first.", min=1)] = 5,
     low: Annotated[float, typer.Option(help="Least θ.")] = 0.8,
     high: Annotated[float, typer.Option(help="Largest θ.")] = 1.5,
     utility: Annotated[
-        str, typer.Option("--utility", "-u", help=f"One of {', '.join(options.UTILITIES)}.")
+        str, typer.Option("--utility", "-u", help="What to measure: one of those below.")
     ] = "expansions",
-    limit: Annotated[float | None, typer.Option("--limit", "-H", help="Upper end H of its range.")] = None,
+    limit: options.Limit = None,
     algorithm: options.Algorithm = "",
     reopen: options.Reopen = True,
     figure: Annotated[Path | None, typer.Option(help="A picture to write (.svg, .png, .pdf).")] = None,
@@ -135,10 +140,7 @@ def dual(
     from rhostar.errors import InputError, StorageError
 
     instances = rs.InstanceSet.load(folder)
-    loaded = options.load_models(model)
-    if len(loaded) != 1:
-        raise InputError("dual takes one --model")
-    (fitted,) = loaded.values()
+    _, fitted = options.one_model(model)
     rho = fitted.rho_on(instances.graph)
     if not hasattr(rho, "shape"):
         raise InputError("dual takes a model with one goal")
@@ -155,7 +157,7 @@ def dual(
                 drawing.savefig(beside, format=figure.suffix[1:] or "png")
         except StorageError:
             raise
-        except ValueError as error:  # an ending that stands for no format
+        except ValueError as error:  # no picture format has this ending
             raise StorageError(f"could not write {figure}: {error}") from error
     best = found.minimisers[0]
     entry: dict[str, Any] = {
