@@ -26,7 +26,7 @@ from rhostar.errors import InputError, ModelError, StorageError
 from rhostar.families import Family, FullTable, Linear, Quantised
 from rhostar.graph import Graph
 from rhostar.instances import Provenance, Provenances
-from rhostar.utilities import Algorithm
+from rhostar.search import Algorithm
 
 _KIND = "rhostar-model"
 _VERSION = 1

@@ -1,39 +1,101 @@
 """Performance measures of a run, each with its range [0, H] (Assumption 3 of the paper).
 
-A utility is min(u, H) with H, the `limit`, chosen by the user before looking at the instances; how
-many values were clipped is always reported. A run that did not find its goal counts as H where the
-measure is about the answer (cost, suboptimality, ratio), whatever path it may know by then.
+A utility is min(u, H). The user chooses H, the `limit`, before looking at the instances; the share of values
+that were clipped is always reported. A run that did not find its goal counts as H where the measure is about
+the answer (cost, suboptimality, ratio), even if it knows some path by then.
+
+Utilities register themselves. A subclass of :class:`Utility` that sets ``key`` is found by that name everywhere:
+in ``evaluate(...)["expansions"]``, on the command line and in reports.
+
+- ``utilities.registry`` maps each key ("expansions", "cost", "solved_within", ...) to its class.
+- ``utilities.by_name(key, number, n=graph.n)`` makes one from a key and a number, which is H for most of them.
+- ``utility.name`` is the key (a custom utility has its label instead), ``utility.words`` says in plain words what is
+  measured, ``utility.better`` which way is better.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NamedTuple
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _core
+from rhostar._display import html_table, text_table
 from rhostar._parallel import map_chunks
 from rhostar.errors import ArrayError, InputError, UtilityError
 from rhostar.instances import Instance, InstanceSet
-from rhostar.search import Rho, Runs, Trace, solve_many
+from rhostar.search import Algorithm, Rho, Runs, Trace, solve_many
 from rhostar.search._run import solve
 
-Algorithm = Literal["astar", "gbfs"]
+__all__ = [
+    "Cost",
+    "Custom",
+    "Evaluation",
+    "Expansions",
+    "Generated",
+    "PeakOpen",
+    "Ratio",
+    "Score",
+    "SolvedWithin",
+    "Suboptimality",
+    "Utility",
+    "by_name",
+    "evaluate",
+    "registry",
+]
+
+_registered: dict[str, type[Utility]] = {}
+registry: Mapping[str, type[Utility]] = MappingProxyType(_registered)
+"""Every utility that has a key, by that key."""
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 @dataclass(frozen=True)
 class Utility:
     """What all utilities share: a limit H > 0, and which direction is better.
 
-    A utility of your own is either :class:`Custom` or a subclass with a method ``raw``.
+    A utility of your own is either :class:`Custom` or a subclass with a method ``raw``. A subclass that sets ``key``
+    is registered under it.
+
+    Parameters
+    ----------
+    limit
+        H, the upper end of the range: larger values are clipped to it.
+
+    Raises
+    ------
+    UtilityError
+        If `limit` is not a positive finite number.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> class Reopened(rs.utilities.Utility):
+    ...     words = "reopened vertices"
+    ...
+    ...     def raw(self, runs, optimum):
+    ...         return runs.reopened.astype(float)
+    >>> graph = rs.Graph.grid(4, 4)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=0, goal=15)
+    >>> rs.evaluate(instances, np.zeros(16), Reopened(limit=10))["reopened"].mean
+    0.0
     """
 
     limit: float
 
+    key: ClassVar[str] = ""
+    """The name in the registry, in ASCII and with underscores; without one, the name of the class stands for it."""
+    words: ClassVar[str] = ""
+    """What is measured, for readers of a report."""
     needs_optimum: ClassVar[bool] = False
     """Whether `raw` is given the optimal costs."""
     better: ClassVar[Literal["lower", "higher"]] = "lower"
@@ -42,10 +104,43 @@ class Utility:
     def __post_init__(self) -> None:
         _require(self.limit, "limit", "a positive finite number", lambda x: 0 < x < np.inf)
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "key" not in vars(cls):
+            cls.key = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+            return
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", cls.key):
+            raise UtilityError(f"key must be lower-case ASCII letters, digits and underscores, got {cls.key!r}")
+        other = _registered.get(cls.key)
+        # The same class may be defined again, as when a cell of a notebook is run twice.
+        if other is not None and (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise UtilityError(f"the key {cls.key!r} belongs to {other.__module__}.{other.__qualname__} already")
+        _registered[cls.key] = cls
+
     @property
     def name(self) -> str:
-        """How tables call it."""
-        return type(self).__name__
+        """How tables call it, and what ``evaluation[name]`` takes: the key."""
+        return self.key
+
+    @classmethod
+    def from_number(cls, number: float | None, n: int) -> Self:
+        """Return the utility for the number a user gave; what :func:`by_name` calls.
+
+        Parameters
+        ----------
+        number
+            H; None where the user gave none.
+        n
+            Number of vertices, the natural H of counts of vertices.
+
+        Raises
+        ------
+        UtilityError
+            If no number was given and there is no natural H.
+        """
+        if number is None:
+            raise UtilityError(f"{cls.key} needs a limit, the upper end H of its range, chosen beforehand")
+        return cls(number)
 
     def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
         """Return one value per run, before clipping; inf is allowed, negative values and NaN are not."""
@@ -53,6 +148,15 @@ class Utility:
 
     def clip(self, raw: ArrayLike) -> Score:
         """Return min(raw, limit).
+
+        Parameters
+        ----------
+        raw
+            One value per instance.
+
+        Returns
+        -------
+        Score
 
         Raises
         ------
@@ -81,9 +185,16 @@ class Score(NamedTuple):
         """The empirical mean."""
         return float(np.mean(self.values))
 
+    def __repr__(self) -> str:
+        count = arrays.counted(self.values.size, "instance")
+        return f"Score({self.utility.name}: mean {self.mean:.6g} over {count}, {self.clipped:.1%} clipped)"
+
 
 class Cost(Utility):
     """Cost of the path; H for runs that are not solved."""
+
+    key = "cost"
+    words = "cost"
 
     def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
         """Return the costs."""
@@ -93,6 +204,8 @@ class Cost(Utility):
 class Suboptimality(Utility):
     """Cost of the path minus the optimum, in absolute terms; H for runs that are not solved."""
 
+    key = "suboptimality"
+    words = "cost above the optimum"
     needs_optimum: ClassVar[bool] = True
 
     def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
@@ -104,6 +217,8 @@ class Suboptimality(Utility):
 class Ratio(Utility):
     """Cost of the path divided by the optimum: 1 where both are 0, H where only the optimum is."""
 
+    key = "ratio"
+    words = "cost / optimum"
     needs_optimum: ClassVar[bool] = True
 
     def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
@@ -114,24 +229,42 @@ class Ratio(Utility):
         return _if_solved(runs, ratio)
 
 
-class Expansions(Utility):
+class _Count(Utility):
+    """A number of vertices; n is its natural limit."""
+
+    @classmethod
+    def from_number(cls, number: float | None, n: int) -> Self:
+        """Return the utility with H = n unless another is given."""
+        return cls(float(n) if number is None else number)
+
+
+class Expansions(_Count):
     """Expanded vertices, counted each time."""
+
+    key = "expansions"
+    words = "expanded vertices"
 
     def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
         """Return the counts."""
         return runs.expanded.astype(np.float64)
 
 
-class Generated(Utility):
+class Generated(_Count):
     """Insertions into OPEN."""
+
+    key = "generated"
+    words = "insertions into OPEN"
 
     def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
         """Return the counts."""
         return runs.generated.astype(np.float64)
 
 
-class PeakOpen(Utility):
+class PeakOpen(_Count):
     """Largest size of OPEN: the memory of a run."""
+
+    key = "peak_open"
+    words = "largest size of OPEN"
 
     def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
         """Return the sizes."""
@@ -142,6 +275,16 @@ class PeakOpen(Utility):
 class SolvedWithin(Utility):
     """1 where the run is solved at no more than `factor` times the optimum, else 0; H is 1.
 
+    Parameters
+    ----------
+    factor
+        At least 1.
+
+    Raises
+    ------
+    UtilityError
+        If `factor` is below 1 or not finite.
+
     Examples
     --------
     >>> import rhostar as rs
@@ -149,6 +292,8 @@ class SolvedWithin(Utility):
     SolvedWithin(factor=1.05)
     """
 
+    key = "solved_within"
+    words = "solved within a factor of the optimum"
     needs_optimum: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"]] = "higher"
     limit: float = field(default=1.0, init=False, repr=False)
@@ -156,6 +301,11 @@ class SolvedWithin(Utility):
 
     def __post_init__(self) -> None:
         _require(self.factor, "factor", "at least 1 and finite", lambda x: 1 <= x < np.inf)
+
+    @classmethod
+    def from_number(cls, number: float | None, n: int) -> Self:
+        """Return the utility with this factor, 1.05 unless another is given."""
+        return cls(1.05 if number is None else number)
 
     def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
         """Return zeros and ones."""
@@ -175,7 +325,12 @@ class Custom(Utility):
         Takes an :class:`Instance` and a :class:`Trace`, returns a number that is not negative. Called
         once per instance, in Python; with jobs in other processes it must be a function of a module.
     label
-        How tables call it.
+        How tables call it; the name of the function by default.
+
+    Raises
+    ------
+    UtilityError
+        If `limit` is not a positive finite number.
 
     Examples
     --------
@@ -184,7 +339,7 @@ class Custom(Utility):
     ...     return max(len(trace.open_at(i)) for i in range(len(trace) + 1))
     >>> graph = rs.Graph.grid(4, 4)
     >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 1], goal=15)
-    >>> rs.evaluate(instances, np.zeros(16), [rs.utilities.Custom(100, widest)]).scores[0].values.tolist()
+    >>> rs.evaluate(instances, np.zeros(16), rs.utilities.Custom(100, widest))["widest"].values.tolist()
     [4.0, 4.0]
     """
 
@@ -203,7 +358,10 @@ class Custom(Utility):
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What :func:`evaluate` returns; prints as a table."""
+    """What :func:`evaluate` returns: one :class:`Score` for each utility; prints as a table.
+
+    ``evaluation["expansions"]`` and ``evaluation[0]`` are scores; iterating gives them in the order of the utilities.
+    """
 
     runs: Runs
     scores: tuple[Score, ...]
@@ -212,25 +370,74 @@ class Evaluation:
 
     def __getitem__(self, utility: int | str) -> Score:
         """Return the score at a position or with a name."""
-        if isinstance(utility, str):
-            for score in self.scores:
-                if score.utility.name == utility:
-                    return score
-            raise InputError(f"no utility {utility!r}; there are {[s.utility.name for s in self.scores]}")
-        return self.scores[utility]
+        if not isinstance(utility, str):
+            return self.scores[utility]
+        for score in self.scores:
+            if score.utility.name == utility:
+                return score
+        raise InputError(f"no utility {utility!r}; there are {[s.utility.name for s in self.scores]}")
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __iter__(self) -> Iterator[Score]:
+        return iter(self.scores)
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{score.utility.name} {score.mean:.6g}" for score in self)
+        return f"Evaluation({means}; {self._solved})"
 
     def __str__(self) -> str:
+        return f"{text_table(self._rows)}\n{self._solved}"
+
+    def _repr_html_(self) -> str:
+        head, *rows = self._rows
+        return html_table("Evaluation", head, rows, [self._solved])
+
+    @property
+    def _rows(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = [("utility", "mean", "std", "max", "limit", "clipped")]
-        for score in self.scores:
+        for score in self:
             numbers = (score.mean, np.std(score.values), np.max(score.values), score.utility.limit)
             rows.append((score.utility.name, *(f"{x:.6g}" for x in numbers), f"{score.clipped:.1%}"))
-        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-        lines = [
-            "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
-            for row in rows
-        ]
-        solved = f"{int(self.runs.solved.sum())} of {len(self.runs)} solved"
-        return "\n".join([*lines, solved])
+        return rows
+
+    @property
+    def _solved(self) -> str:
+        return f"{int(self.runs.solved.sum())} of {len(self.runs)} solved"
+
+
+def by_name(name: str, number: float | None = None, *, n: int) -> Utility:
+    """Return a registered utility by its name.
+
+    Parameters
+    ----------
+    name
+        A key of the registry; hyphens count as underscores.
+    number
+        H; for "solved_within" the factor. Counts of vertices have H = n without it, "solved_within" a factor of 1.05.
+    n
+        Number of vertices of the graph.
+
+    Returns
+    -------
+    Utility
+
+    Raises
+    ------
+    UtilityError
+        If there is no such utility, or it needs a number and none is given.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.utilities.by_name("expansions", n=400), rs.utilities.by_name("solved-within", 1.1, n=400)
+    (Expansions(limit=400.0), SolvedWithin(factor=1.1))
+    """
+    kind = registry.get(name.replace("-", "_"))
+    if kind is None:
+        raise UtilityError(f"the utility must be one of {', '.join(registry)}, got {name!r}")
+    return kind.from_number(number, n)
 
 
 def evaluate(
@@ -276,9 +483,11 @@ def evaluate(
     >>> rho = 2 * rs.heuristics.euclidean(graph, graph.n - 1)
     >>> print(rs.evaluate(instances, rho, [rs.utilities.Ratio(2), rs.utilities.Expansions(150)]))
     utility        mean        std      max  limit  clipped
-    Ratio       1.03528  0.0240319  1.10814      2     0.0%
-    Expansions    53.74    13.4593      107    150     0.0%
+    ratio       1.03528  0.0240319  1.10814      2     0.0%
+    expansions    53.74    13.4593      107    150     0.0%
     50 of 50 solved
+    >>> rs.evaluate(instances, rho, rs.utilities.Expansions(150))["expansions"].mean
+    53.74
     """
     measures = [utilities] if isinstance(utilities, Utility) else list(utilities)
     if not measures:

@@ -46,8 +46,8 @@ def test_every_row_is_its_own_function() -> None:
     table = certify(train=train, holdout=holdout, weight_bounds=(1.0, 1.5), delta=0.07)
     rho, share = table.rho, 0.07 / len(table.rows)
     assert all(row.delta == share for row in table.rows)
-    on_holdout = rs.evaluate(holdout, rho, Suboptimality(limit=4.0)).scores[0].values
-    on_train = rs.evaluate(train, rho, Suboptimality(limit=4.0)).scores[0].values
+    on_holdout = rs.evaluate(holdout, rho, Suboptimality(limit=4.0))["suboptimality"].values
+    on_train = rs.evaluate(train, rho, Suboptimality(limit=4.0))["suboptimality"].values
     paths = optimal_paths(train)
     inconsistency = np.minimum(paths.inconsistency(rho), 4.0)
     log_count = 16 * 64 * math.log(2)
@@ -99,14 +99,14 @@ def test_higher_is_better_is_bounded_from_below() -> None:
     holdout, train = draw(500), draw(4000, seed=1)
     table = certify(holdout=holdout, train=train, utility=SolvedWithin(1.0), integer_weights=None)
     row = table["H4 Clopper-Pearson"]
-    values = rs.evaluate(holdout, table.rho, SolvedWithin(1.0)).scores[0].values
+    values = rs.evaluate(holdout, table.rho, SolvedWithin(1.0))["solved_within"].values
     assert row.side == "lower"
     assert row.mean == pytest.approx(values.mean())
     assert row.value == pytest.approx(bounds.clopper_pearson(values, 1.0, delta=row.delta, side="lower").low)
     assert row.value < row.mean
     assert "at least" in row.sentence
     assert [r.value for r in table.rows] == sorted((r.value for r in table.rows), reverse=True), "tightest first"
-    loss = 1 - rs.evaluate(train, table.rho, SolvedWithin(1.0)).scores[0].mean
+    loss = 1 - rs.evaluate(train, table.rho, SolvedWithin(1.0))["solved_within"].mean
     uniform = table["H1-kl Q64"]
     assert uniform.value == pytest.approx(
         1 - bounds.finite_kl(loss, 16 * 64 * math.log(2), 4000, 1.0, delta=uniform.delta)
@@ -131,7 +131,7 @@ def test_integer_weights_and_degree() -> None:
     assert (scaled == np.rint(scaled)).all()
     assert table.rho == pytest.approx(1.1 * steps(), abs=1e-12)
     assert any(entry.label == "H3′ D′" for entry in table.dropped)
-    assert row.mean == rs.evaluate(train, table.rho, Expansions(limit=16.0)).scores[0].mean
+    assert row.mean == rs.evaluate(train, table.rho, Expansions(limit=16.0))["expansions"].mean
 
 
 def test_real_weights_state_the_assumption_where_a_bound_needs_exact_sums() -> None:
@@ -164,7 +164,7 @@ def test_rounding_is_part_of_every_bound_through_inconsistency(bounds: tuple[flo
     weights = np.random.default_rng(0).uniform(1, 3, size=(4000, GRAPH.m))
     train = rs.InstanceSet(GRAPH, weights, sources=15, goal=0)
     table = certify(np.full(16, 2.0**60), train=train, weight_bounds=bounds)
-    actual = rs.evaluate(train, table.rho, Suboptimality(limit=4.0)).scores[0].mean
+    actual = rs.evaluate(train, table.rho, Suboptimality(limit=4.0))["suboptimality"].mean
     assert actual > 0.5, "far from what inconsistency alone says"
     assert table["U1"].mean == table["U1"].width - 4.0 == 0
     assert all(row.value >= actual for row in table.rows)
@@ -181,7 +181,7 @@ def test_projection_is_handed_out_and_measured() -> None:
     assert (table.rho != 5 * steps()).any()
     assert any("lowered" in note for note in table.notes)
     assert table["U2"].mean == pytest.approx(np.minimum(optimal_paths(train).inconsistency(table.rho), 4.0).mean())
-    assert table["H1-kl Q64"].mean == rs.evaluate(train, table.rho, Suboptimality(limit=4.0)).scores[0].mean
+    assert table["H1-kl Q64"].mean == rs.evaluate(train, table.rho, Suboptimality(limit=4.0))["suboptimality"].mean
 
 
 def test_bounds_by_edge_and_absent_edges() -> None:

@@ -41,7 +41,7 @@ def test_no_grid_of_ten_thousand_values_does_better(algorithm: str, utility: rs.
     options = {"algorithm": algorithm, "budget": 3600, "optimum": rs.solve_many(instances, np.zeros(36)).cost}
 
     def mean(rho: np.ndarray) -> float:
-        return rs.evaluate(instances, rho, measure, **options).scores[0].mean
+        return rs.evaluate(instances, rho, measure, **options)[0].mean
 
     # Multiples of 2^-11 from -2 to 3: the sums of the searches do not round, 10,241 values.
     grid = [mean(base + k / 2048 * feature) for k in range(-2 * 2048, 3 * 2048 + 1)]

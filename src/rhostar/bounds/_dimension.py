@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rhostar.bounds import _capacity as capacity
 from rhostar.bounds import _checks as checks
 from rhostar.bounds import _logcount as logcount
+from rhostar.bounds import _sizes as sizes
 from rhostar.bounds._capacity import Capacity
 
 
@@ -111,11 +112,11 @@ def lower_expansions(n: int, algorithm: checks.Algorithm, *, integer_weights: in
     n, greedy = checks.integer(n, "n", 2), checks.algorithm(algorithm) == "gbfs"
     most = math.inf if integer_weights is None else checks.integer(integer_weights, "integer_weights", 1)
     bits = range(1, n.bit_length())
-    found = [0, *(b * ((n - (2 << b)) // 2) for b in bits)]
+    found = [0, *(sizes.expansions(n, b) for b in bits)]
     if greedy or most >= 10:
-        found.append(2 * (n - (6 if greedy else 3)))
+        found.append(sizes.interval(n, algorithm))
     if not greedy:
-        found += [b * (n - 2 - (1 << b)) for b in bits if 8 << b <= most]
+        found += [sizes.reopening(n, b) for b in bits if 8 << b <= most]
     return max(found)
 
 

@@ -97,7 +97,7 @@ def certify(
      ('U2', 1.533, 'every rho'), ('H1-kl Q64', 1.79, 'every rho'), ('H2 Q64', 4.133, 'every rho'),
      ('U1', 5.0, 'every rho')]
     >>> print(table.best.sentence)
-    With probability at least 0.95 over the draw of the 1200 instances, the mean Suboptimality (clipped at 5) of A* with
+    With probability at least 0.95 over the draw of the 1200 instances, the mean suboptimality (clipped at 5) of A* with
     this rho is at most 0.163985 on new instances (measured 0.136485).
     """
     request = Request(

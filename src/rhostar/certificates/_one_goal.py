@@ -248,7 +248,7 @@ class Goal:
                 reopen=request.reopen,
                 budget=request.budget,
                 optimum=self.paths[name].cost if name in self.paths else None,
-            ).scores[0]
+            )[0]
             losses, clipped = (limit - score.values if flip else score.values), score.clipped
         for bound in own:
             if bound.of_inconsistency:

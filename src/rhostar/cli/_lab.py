@@ -58,7 +58,7 @@ def _patterns(found: Any) -> tuple[int, int]:
         scores = evaluate(
             found.instances, found.rho(pattern), found.utility, algorithm=found.algorithm, reopen=found.reopen
         )
-        right += bool(((scores.scores[0].values > found.thresholds) == pattern.astype(bool)).all())
+        right += bool(((scores[0].values > found.thresholds) == pattern.astype(bool)).all())
     return len(numbers), right
 
 

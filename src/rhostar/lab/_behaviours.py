@@ -21,8 +21,8 @@ from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar.errors import InputError, LimitError, UtilityError
 from rhostar.instances import Instance, InstanceSet
-from rhostar.lab._exact import Algorithm, Exact, exact, gather, require_algorithm
-from rhostar.search import Runs, Status, Trace, solve_many
+from rhostar.lab._exact import Exact, exact, gather
+from rhostar.search import Algorithm, Runs, Status, Trace, solve_many
 from rhostar.search._outcome import Paths
 from rhostar.search._run import solve
 from rhostar.utilities import Cost, Custom, Expansions, Generated, PeakOpen, Ratio, SolvedWithin, Suboptimality, Utility
@@ -218,7 +218,7 @@ def joint_behaviours(
     (True, False)
     """
     together = gather(instances)
-    algorithm = require_algorithm(algorithm)
+    algorithm = arrays.algorithm(algorithm)
     problem = exact(together)
     limit = arrays.integer(limit, "limit", 1)
     status, leaves, explored, prefix, values, rho = explore(problem, algorithm, reopen, limit, None, progress)

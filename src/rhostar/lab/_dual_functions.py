@@ -16,8 +16,8 @@ from rhostar.lines._intervals import fraction
 from rhostar.lines._line import Line, Snap
 from rhostar.lines._means import Dual, mean_along, rank_fractions
 from rhostar.lines._pieces import LIMIT, LineOf, Theta, line_of
-from rhostar.search import Rho
-from rhostar.utilities import Algorithm, Utility
+from rhostar.search import Algorithm, Rho
+from rhostar.utilities import Utility
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,7 +19,8 @@ from rhostar.bounds import capacities, massart, rademacher_monte_carlo
 from rhostar.errors import InputError
 from rhostar.instances import Instance, InstanceSet
 from rhostar.lab._behaviours import Report, utility_vectors
-from rhostar.lab._exact import Algorithm, exact, gather, require_algorithm
+from rhostar.lab._exact import exact, gather
+from rhostar.search import Algorithm
 from rhostar.utilities import Utility
 
 _ALL_SIGNS_UP_TO = 12
@@ -107,7 +108,7 @@ def growth(
     4       16         180  15.3    9.5   512.0  0.500    1.766  0.583
     """
     together = gather(instances)
-    algorithm = require_algorithm(algorithm)
+    algorithm = arrays.algorithm(algorithm)
     if not isinstance(utility, Utility):
         raise InputError(f"utility must be a Utility, got {utility!r}")
     limit = arrays.integer(limit, "limit", 1)

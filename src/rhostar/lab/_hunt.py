@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from rhostar import _core
 from rhostar.errors import InputError
 from rhostar.lab._behaviours import MEASURES
-from rhostar.lab._codes import ShatteredSet, interval_code
+from rhostar.lab._codes import interval_code
 from rhostar.lab._constructions import sharper_instances, theorem5_instances
-from rhostar.lab._exact import Algorithm
+from rhostar.lab._shattered import ShatteredSet
 from rhostar.lab._witness import Witness
+from rhostar.search import Algorithm
 
 Weights = Literal["unit", "small", "large"]
 LARGEST = {"unit": 1, "small": 4, "large": 64}

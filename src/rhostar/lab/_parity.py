@@ -45,14 +45,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rhostar.errors import InputError
-from rhostar.lab._codes import ShatteredSet
-from rhostar.lab._exact import Arcs, instance_set
+from rhostar.lab._exact import Edges, instance_set
+from rhostar.lab._shattered import ShatteredSet
+from rhostar.search import Algorithm
 from rhostar.utilities import Cost
 
 ORDERS: dict[int, tuple[tuple[int, ...], ...]] = {
@@ -80,7 +80,7 @@ _ONE = 1 - 1e-6
 """Less than 1 by more than rounding can add to a sum."""
 
 
-def parity_code(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs", *, layers: int | None = None) -> ShatteredSet:
+def parity_code(n: int, algorithm: Algorithm = "gbfs", *, layers: int | None = None) -> ShatteredSet:
     """Return unweighted instances, more than linear in n, that the cost shatters under both algorithms.
 
     Parameters
@@ -114,7 +114,7 @@ def parity_code(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs", *, layers:
     [True, True]
     """
     if layers is None:
-        layers = max(ORDERS, key=lambda m: (parity_code_size(n, m), -m))
+        layers = _best_layers(n)
     if layers not in ORDERS or parity_code_size(n, layers) < 1:
         raise InputError(f"{n} vertices are too few for an item of {layers} layers; layers are {sorted(ORDERS)}")
     orders = ORDERS[layers]
@@ -129,7 +129,7 @@ def parity_code(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs", *, layers:
     ]
     rank = [{i: k for k, i in enumerate(order)} for order in orders]
 
-    def arcs(item: int, i: int) -> Arcs:
+    def edges_of(item: int, i: int) -> Edges:
         def choice(j: int, b: int) -> list[int]:
             """Where the search goes on: the two vertices of layer j on rail b, or the end."""
             if j < layers:
@@ -156,7 +156,7 @@ def parity_code(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs", *, layers:
     patterns, cells = sums_of_prefixes(orders)
     place = np.empty(1 << bits, dtype=np.int64)
     place[patterns] = cells
-    instances = instance_set(n, [arcs(item, i) for item in range(items) for i in range(bits)], source, goal)
+    instances = instance_set(n, [edges_of(item, i) for item in range(items) for i in range(bits)], source, goal)
     thresholds = np.full(len(instances), layers + 1.5)
     return ShatteredSet(instances, algorithm, True, Cost(layers + 3.0), thresholds, bits, place, table)
 
@@ -165,6 +165,15 @@ def parity_code_size(n: int, layers: int) -> int:
     """Return how many instances :func:`parity_code` gives."""
     bits = len(ORDERS[layers][0])
     return bits * max(0, (n - 3) // (2 * layers - 1) - bits)
+
+
+def largest_parity_code(n: int) -> int:
+    """Return how many instances :func:`parity_code` gives with the best number of layers."""
+    return parity_code_size(n, _best_layers(n))
+
+
+def _best_layers(n: int) -> int:
+    return max(ORDERS, key=lambda m: (parity_code_size(n, m), -m))
 
 
 def sums_of_prefixes(orders: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

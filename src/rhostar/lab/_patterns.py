@@ -18,8 +18,9 @@ from rhostar import _core
 from rhostar.errors import InputError, WitnessError
 from rhostar.instances import Instance, InstanceSet
 from rhostar.lab._behaviours import _MEASURE_OF, Report, utility_vectors
-from rhostar.lab._exact import Algorithm, exact, gather, require_algorithm
+from rhostar.lab._exact import exact, gather
 from rhostar.lab._witness import Witness, verify
+from rhostar.search import Algorithm
 from rhostar.search._run import solve
 from rhostar.search.reference import astar, children_of, gbfs
 from rhostar.utilities import Custom, Utility
@@ -162,7 +163,7 @@ def shattering(
     (Shattering(4 instances shattered, 16 utility vectors), [2.5, 2.5, 2.5, 2.5], 4)
     """
     together = gather(instances)
-    algorithm = require_algorithm(algorithm)
+    algorithm = arrays.algorithm(algorithm)
     if not isinstance(utility, Utility):
         raise InputError(f"utility must be a Utility, got {utility!r}")
     limit = arrays.integer(limit, "limit", 1)

@@ -19,8 +19,8 @@ from rhostar.learners._progress import progress
 from rhostar.learners._ranking import SelfImitatedRanking
 from rhostar.learners._weights import LowerEnvelope, MeanWeights, PathUse
 from rhostar.learners._wrappers import PerGoal, hold_out
-from rhostar.search import solve_many
-from rhostar.utilities import Algorithm, Utility
+from rhostar.search import Algorithm, solve_many
+from rhostar.utilities import Utility
 
 _LARGEST_PROGRAM = 2_000_000
 """Snapshots times vertices beyond which the linear programs are not tried."""

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from rhostar.errors import InputError, InstanceError, NotFittedError
+from rhostar.errors import InputError, InstanceError, not_fitted
 from rhostar.families import Family, FullTable
 from rhostar.instances import InstanceSet, Provenance, Provenances
-from rhostar.search import solve_many
-from rhostar.utilities import Algorithm, Utility, evaluate
+from rhostar.search import Algorithm, solve_many
+from rhostar.utilities import Utility, evaluate
 
 Seed = int | np.random.Generator | None
 
@@ -132,7 +132,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     def _fitted(self, name: str) -> Any:
         if not hasattr(self, name):
-            raise NotFittedError(f"this {type(self).__name__} is not fitted yet: call fit first")
+            raise not_fitted(self)
         return getattr(self, name)
 
     def _check_instances(self, instances: InstanceSet) -> None:
@@ -193,7 +193,7 @@ class Scorer:
     def of_table(self, rho: Any, instances: InstanceSet, n_jobs: int | None = None) -> float:
         """Return the score of a table."""
         options: dict[str, Any] = {"algorithm": self.algorithm, "reopen": self.reopen, "budget": self.budget}
-        mean = evaluate(instances, rho, self.utility, n_jobs=n_jobs, **options).scores[0].mean
+        mean = evaluate(instances, rho, self.utility, n_jobs=n_jobs, **options)[0].mean
         return mean if self.utility.better == "higher" else -mean
 
 

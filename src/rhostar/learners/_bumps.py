@@ -25,7 +25,8 @@ from rhostar.learners._base import Learner, Seed, generator
 from rhostar.learners._objective import Initial, Objective, initial_table, refusal, spread, typical_weight
 from rhostar.learners._progress import progress
 from rhostar.learners._smoothing import step_length
-from rhostar.utilities import Algorithm, Expansions, Utility
+from rhostar.search import Algorithm
+from rhostar.utilities import Expansions, Utility
 
 _REACH = 3.0
 """A bump ends at so many widths."""

@@ -27,8 +27,8 @@ from rhostar.learners._objective import Objective
 from rhostar.learners._progress import progress
 from rhostar.learners._wrappers import hold_out
 from rhostar.lines._means import Dual, mean_along
-from rhostar.search import solve_many
-from rhostar.utilities import Algorithm, Utility
+from rhostar.search import Algorithm, solve_many
+from rhostar.utilities import Utility
 
 Source = Learner | Callable[[InstanceSet], ArrayLike] | ArrayLike
 """A table, a learner that fits one, or a function that makes one or more from instances."""

@@ -15,9 +15,9 @@ from rhostar.instances import InstanceSet, Provenance, Provenances
 from rhostar.learners._base import Learner, one_of
 from rhostar.learners._distances import MeanDistance
 from rhostar.learners._smoothing import blur
-from rhostar.search import solve_many
+from rhostar.search import Algorithm, solve_many
 from rhostar.search._run import weight_error
-from rhostar.utilities import Algorithm, Expansions, Utility, evaluate
+from rhostar.utilities import Expansions, Utility, evaluate
 
 Initial = Learner | ArrayLike | None
 """A table to start from, a learner that fits one, or None for mean distances."""
@@ -80,7 +80,7 @@ class Objective:
             optimum=None if self.optimum is None else self.optimum[which],
             n_jobs=self.n_jobs,
         )
-        values = found.scores[0].values
+        values = found[0].values
         return values if self.utility.better == "lower" else self.utility.limit - values
 
     def mean(self, rho: NDArray[np.float64]) -> float:

@@ -24,7 +24,8 @@ from rhostar.learners._base import Learner, Seed, generator
 from rhostar.learners._objective import Blur, Initial, Objective, initial_table, refusal, spread
 from rhostar.learners._progress import progress
 from rhostar.learners._wrappers import hold_out
-from rhostar.utilities import Algorithm, Utility
+from rhostar.search import Algorithm
+from rhostar.utilities import Utility
 
 
 class SelfImitatedRanking(Learner):

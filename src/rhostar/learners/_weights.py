@@ -156,7 +156,7 @@ class LowerEnvelope(Learner):
     >>> weights = np.random.default_rng(0).uniform(1, 2, size=(30, graph.m))
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=63)
     >>> learner = rs.learners.LowerEnvelope(lo=np.ones(graph.m)).fit(instances)
-    >>> print(rs.evaluate(instances, learner.rho_, rs.utilities.Suboptimality(10)).scores[0].mean)
+    >>> print(rs.evaluate(instances, learner.rho_, rs.utilities.Suboptimality(10))["suboptimality"].mean)
     0.0
     """
 

@@ -17,7 +17,8 @@ from rhostar.families import FullTable
 from rhostar.instances import InstanceSet, provenance
 from rhostar.learners._base import Learner, Scorer, Seed, generator
 from rhostar.learners._distances import MeanDistance
-from rhostar.utilities import Algorithm, Expansions, Utility
+from rhostar.search import Algorithm
+from rhostar.utilities import Expansions, Utility
 
 
 class _Wrapper(Learner):

@@ -22,8 +22,8 @@ from rhostar.instances import InstanceSet
 from rhostar.lines._intervals import Interval, Intervals
 from rhostar.lines._line import Line, Snap, fractional_digits
 from rhostar.lines._pieces import LIMIT, LineOf, Options, Pieces, Theta, line_of, make_options, pieces_on
-from rhostar.search import Rho, solve_many
-from rhostar.utilities import Algorithm, Custom, Utility
+from rhostar.search import Algorithm, Rho, solve_many
+from rhostar.utilities import Custom, Utility
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

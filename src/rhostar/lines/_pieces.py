@@ -19,20 +19,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _core
-from rhostar.errors import InputError, LimitError, StoppedError
+from rhostar.errors import LimitError, StoppedError
 from rhostar.graph import Graph
 from rhostar.instances import Instance, InstanceSet
 from rhostar.instances import _snapshots as snapshots
 from rhostar.lines._intervals import Interval, Intervals, fraction
 from rhostar.lines._line import Line, Snap, Snapshot, exact_line
-from rhostar.search import Rho, Run, Runs, Trace
+from rhostar.search import Algorithm, Rho, Run, Runs, Trace
 from rhostar.search._outcome import STATUSES, Paths
 from rhostar.search._run import _budget, _require_graph, _tables
 
@@ -149,7 +149,7 @@ def pieces(
     low: Theta,
     high: Theta,
     *,
-    algorithm: Literal["astar", "gbfs"] = "astar",
+    algorithm: Algorithm = "astar",
     reopen: bool = True,
     budget: int | None = None,
     limit: int = LIMIT,
@@ -211,9 +211,7 @@ def pieces(
 
 def make_options(algorithm: str, reopen: bool, budget: int | None) -> Options:
     """Return the options of a search, checked."""
-    if algorithm not in ("astar", "gbfs"):
-        raise InputError(f"algorithm must be 'astar' or 'gbfs', got {algorithm!r}")
-    return Options(algorithm == "gbfs", bool(reopen), _budget(budget))
+    return Options(arrays.algorithm(algorithm) == "gbfs", bool(reopen), _budget(budget))
 
 
 class LineOf(NamedTuple):

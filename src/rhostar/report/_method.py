@@ -7,8 +7,7 @@ from typing import Any
 
 from rhostar.instances import Instance
 from rhostar.report._view import Kind
-from rhostar.search import Rho, Run, astar, gbfs
-from rhostar.utilities import Algorithm
+from rhostar.search import Algorithm, Rho, Run, astar, gbfs
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ ignored. So the least g_new + pi over all ignored improvements must be taken int
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ from rhostar._parallel import map_chunks
 from rhostar.errors import HeuristicError, InputError, StoppedError, WeightError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
-from rhostar.search._outcome import STATUSES, Paths, Run, Runs
+from rhostar.search._outcome import STATUSES, Algorithm, Paths, Run, Runs
 from rhostar.search._trace import Trace
 
 Rho = ArrayLike | Mapping[int, ArrayLike]
@@ -154,7 +154,7 @@ def solve_many(
     instances: InstanceSet,
     rho: Rho,
     *,
-    algorithm: Literal["astar", "gbfs"] = "astar",
+    algorithm: Algorithm = "astar",
     reopen: bool = True,
     budget: int | None = None,
     lower_bound: Rho | None = None,
@@ -195,9 +195,7 @@ def solve_many(
     >>> bool(np.allclose(dijkstra.cost, informed.cost)), dijkstra.expanded.sum() > informed.expanded.sum()
     (True, np.True_)
     """
-    if algorithm not in ("astar", "gbfs"):
-        raise InputError(f"algorithm must be 'astar' or 'gbfs', got {algorithm!r}")
-    if algorithm == "gbfs" and lower_bound is not None:
+    if arrays.algorithm(algorithm) == "gbfs" and lower_bound is not None:
         raise InputError("lower_bound applies to algorithm='astar' only: greedy search keeps no optimal g")
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
