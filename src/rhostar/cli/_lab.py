@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,18 +16,24 @@ from rhostar.cli._output import Json, emit, table, working
 app = typer.Typer(help="Behaviours, shattered sets and dual functions.", no_args_is_help=True, rich_markup_mode=None)
 program.add_typer(app, name="lab")
 
-_SETS = ("theorem5", "sharper", "cost", "expansions", "reopening", "interval")
+
+def _sets() -> Iterator[tuple[str, str]]:
+    from rhostar import lab
+
+    for known in lab.constructions.values():
+        yield known.name, f"{known.utility} of {' and '.join(known.algorithms)}"
+
 
 Vertices = Annotated[int, typer.Option("-n", "--vertices", help="Number of vertices.", min=4)]
 Which = Annotated[str, typer.Option("--algorithm", "-a", help="astar or gbfs.")]
 Most = Annotated[int, typer.Option(help="Most behaviours to look at.", min=1)]
 
 
-@app.command()
+@app.command(cls=listing("Sets", _sets))
 def shatter(
     n: Vertices = 8,
     algorithm: Which = "gbfs",
-    kind: Annotated[str, typer.Option("--set", help=f"Which instances: {', '.join(_SETS)}.")] = "theorem5",
+    kind: Annotated[str, typer.Option("--set", help="Which instances: one of those below.")] = "theorem5",
     json: Json = False,
 ) -> None:
     """Build a shattered set and verify it with the plain reference."""
@@ -62,11 +69,11 @@ def _patterns(found: Any) -> tuple[int, int]:
     return len(numbers), right
 
 
-@app.command()
+@app.command(cls=listing("Sets", _sets))
 def growth(
     n: Vertices = 8,
     algorithm: Which = "gbfs",
-    kind: Annotated[str, typer.Option("--set", help=f"Which instances: {', '.join(_SETS)}.")] = "theorem5",
+    kind: Annotated[str, typer.Option("--set", help="Which instances: one of those below.")] = "theorem5",
     limit: Most = 1_000_000,
     json: Json = False,
 ) -> None:
@@ -173,21 +180,10 @@ def dual(
 
 
 def _shattered(kind: str, n: int, algorithm: str) -> Any:
+    """Return a shattered set by the name of its construction."""
     from rhostar import lab
     from rhostar.errors import InputError
 
-    if kind not in _SETS:
-        raise InputError(f"--set must be one of {', '.join(_SETS)}, got {kind!r}")
-    if algorithm not in ("astar", "gbfs"):
-        raise InputError(f"--algorithm must be astar or gbfs, got {algorithm!r}")
-    if kind in ("cost", "reopening"):
-        if algorithm != "astar":
-            raise InputError(f"--set {kind} is for astar")
-        return lab.cost_code(n) if kind == "cost" else lab.reopening_code(n)
-    make = {
-        "theorem5": lab.theorem5_instances,
-        "sharper": lab.sharper_instances,
-        "expansions": lab.expansion_code,
-        "interval": lab.interval_code,
-    }[kind]
-    return make(n, algorithm)  # type: ignore[arg-type]
+    if kind not in lab.constructions:
+        raise InputError(f"--set must be one of {', '.join(lab.constructions)}, got {kind!r}")
+    return lab.constructions[kind].build(n, options.algorithm_of(algorithm))

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rhostar.utilities import Utility
 
 BASELINES = ("zero", "euclidean", "octile", "haversine", "landmarks")
-UTILITIES = ("suboptimality", "ratio", "expansions", "cost", "generated", "peak-open", "solved-within")
 
 Folder = Annotated[Path, typer.Argument(help="A folder that `rhostar import` wrote.", show_default=False)]
 Models = Annotated[
@@ -141,31 +140,18 @@ def methods(
 
 
 def utilities() -> Iterator[tuple[str, str]]:
-    """Return what can be measured, by name."""
-    yield from ((name, "") for name in UTILITIES)
+    """Return what can be measured: name and meaning."""
+    from rhostar.utilities import registry
+
+    for name, kind in registry.items():
+        yield name.replace("_", "-"), first_sentence(kind)
 
 
 def utility(name: str, limit: float | None, instances: InstanceSet) -> Utility:
-    """Return a utility by its name on the command line; counts have a natural limit, costs need one."""
-    from rhostar import utilities
-    from rhostar.errors import InputError
+    """Return a utility by its name on the command line."""
+    from rhostar.utilities import by_name
 
-    if name == "solved-within":
-        return utilities.SolvedWithin(1.05 if limit is None else limit)
-    kinds: dict[str, tuple[type[Utility], float | None]] = {
-        "suboptimality": (utilities.Suboptimality, None),
-        "ratio": (utilities.Ratio, None),
-        "cost": (utilities.Cost, None),
-        "expansions": (utilities.Expansions, float(instances.graph.n)),
-        "generated": (utilities.Generated, float(instances.graph.n)),
-        "peak-open": (utilities.PeakOpen, float(instances.graph.n)),
-    }
-    if name not in kinds:
-        raise InputError(f"--utility must be one of {', '.join(UTILITIES)}, got {name!r}")
-    kind, natural = kinds[name]
-    if limit is None and natural is None:
-        raise InputError(f"--utility {name} needs --limit, the upper end H of its range, chosen beforehand")
-    return kind(natural if limit is None else limit)  # type: ignore[arg-type]
+    return by_name(name, limit, n=instances.graph.n)
 
 
 def parameters(words: Sequence[str]) -> dict[str, Any]:
