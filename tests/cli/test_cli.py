@@ -216,8 +216,16 @@ def test_lab(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_a_small_demo_leaves_a_page(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_small_demo_leaves_a_page(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cities: list[rs.datasets.City] = []
+    build = rs.datasets.city
+    monkeypatch.setattr(
+        rs.datasets, "city", lambda *words, **options: cities.append(build(*words, **options)) or cities[-1]
+    )
     found = answer(capsys, "demo", "-o", tmp_path, "--size", 150, "--train", 40, "--test", 100, "-j", 1)
+    assert len(cities) == 1  # it takes seconds
     assert [m["name"] for m in found["methods"]][3] == "A*, learned"
     assert found["bytes"] == (tmp_path / "report.html").stat().st_size
     assert found["promise"].startswith("With 95 % confidence")
@@ -382,7 +390,7 @@ INTERRUPTED = """
 import os, signal, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
 from rhostar.cli.main import run
-import numpy, rhostar.report._html
+import numpy, rhostar.report._page
 threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
 run()
 """

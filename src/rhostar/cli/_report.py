@@ -46,7 +46,7 @@ def report(
             options.methods(test, models, baseline, algorithm, reopen),
             title=title,
             train=options.seen(instances, *models.values()),
-            certificate=None if kept is None else rs.report.certificate_view(kept),
+            sections=[] if kept is None else [rs.report.certificate_section(kept)],
             scenes=scenes,
             budget=budget,
             cost_unit=unit,

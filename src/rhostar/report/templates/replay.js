@@ -509,7 +509,7 @@
   }
   function chooseScene(index, atEnd = true) {
     const scene = data.scenes[index];
-    const names = scene.searches.map((s) => `${s.method} (${s.algorithm})`);
+    const names = scene.searches.map((s) => s.algorithm ? `${s.method} (${s.algorithm})` : s.method);
     const wanted = panels.map((p, i) => {
       const kept = p.course ? scene.searches.findIndex((s) => s.method === p.course.search.method) : -1;
       return kept >= 0 ? kept : Math.min(data.start[i], names.length - 1);
