@@ -421,7 +421,7 @@ def test_a_section_of_ones_own_joins_the_page(tmp_path: Path) -> None:
     assert ("1", "greeting") in report.tiles
     assert (tmp_path / "wave.svg").exists()
     assert report["greeting"].whom == "world"
-    with pytest.raises(InputError, match="must hold sections of .*, got str"):
+    with pytest.raises(InputError, match=r"must hold sections of .*, got str"):
         rs.report.build(small(), {"zero": np.zeros(72)}, sections=["greeting"])
 
 
