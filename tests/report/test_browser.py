@@ -314,6 +314,20 @@ def test_it_fits_every_screen_and_loads_nothing(browser: Any, graph_page: Path, 
         assert tab.complaints == []
 
 
+def test_nothing_is_cut_off_on_a_phone(browser: Any, grid_page: Path) -> None:
+    """Every value of the tables and every link of the navigation is in sight, without scrolling sideways."""
+    with Tab(browser, grid_page, viewport={"width": 390, "height": 844}) as tab:
+        outside = tab.ask(
+            """[...document.querySelectorAll(".stack td, .stack tbody th, nav a, select")].filter(e => {
+               const b = e.getBoundingClientRect(); return b.right > innerWidth || b.width < 20; })
+               .map(e => e.innerText)"""
+        )
+        assert outside == []
+        cells = "[...document.querySelectorAll('#comparison .stack td')]"
+        shown = tab.ask(f"{cells}.slice(0, 5).map(e => getComputedStyle(e, '::before').content)")
+        assert shown[3:] == ['"worst"', '"fewer expansions"']
+
+
 def test_the_reader_may_choose_light_or_dark(browser: Any, grid_page: Path) -> None:
     with Tab(browser, grid_page, color_scheme="light") as tab:
         paper = "getComputedStyle(document.body).backgroundColor"

@@ -187,7 +187,7 @@ def test_numbers_are_those_of_the_searches() -> None:
             assert y == np.mean(runs_of.expanded <= x)
     saving = rs.solve_many(instances, np.zeros(72)).expanded / runs.expanded
     scenes = report["replay"].scenes
-    assert [s.label.split()[1] for s in scenes] == ["typical", "worst", "best"]
+    assert [s.label.split(":")[0] for s in scenes] == ["typical", "worst", "best"]
     expanded = [(s.searches[0].expanded, s.searches[1].expanded) for s in scenes]
     assert expanded[1][0] / expanded[1][1] == saving.min()
     assert expanded[2][0] / expanded[2][1] == saving.max()

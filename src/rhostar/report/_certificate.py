@@ -147,18 +147,18 @@ def _assumptions(bounds: Sequence[BoundView]) -> list[str]:
     return found
 
 
-def _bound_row(bound: BoundView, best: bool, view: CertificateSection) -> str:
-    classes = "vacuous" if bound.vacuous else "best" if best else ""
+def _bound_row(bound: BoundView, best: bool, view: CertificateSection) -> tuple[str, list[str]]:
     sign = "≤" if view.lower_is_better else "≥"
-    value = f"{sign} {bound.value:.4g}" if not bound.vacuous else '<span class="tag">says nothing</span>'
-    everyone = ' class="tag all"' if bound.holds_for.startswith("every") else ' class="tag"'
-    return (
-        f'<tr class="{classes}"><th scope="row">{escape(bound.name)}'
-        f'<span class="small">{escape(bound.claim)}</span></th>'
-        f"<td>{value}</td><td>{bound.empirical:.4g}</td><td>{bound.delta:.3g}</td>"
-        f'<td class="text"><span{everyone}>{escape(bound.holds_for)}</span></td>'
-        f'<td class="text">{escape(bound.reference)}</td></tr>'
-    )
+    everyone = " all" if bound.holds_for.startswith("every") else ""
+    cells = [
+        f'{escape(bound.name)}<span class="small">{escape(bound.claim)}</span>',
+        '<span class="tag">says nothing</span>' if bound.vacuous else f"{sign} {bound.value:.4g}",
+        f"{bound.empirical:.4g}",
+        f"{bound.delta:.3g}",
+        f'<span class="tag{everyone}">{escape(bound.holds_for)}</span>',
+        escape(bound.reference),
+    ]
+    return "vacuous" if bound.vacuous else "best" if best else "", cells
 
 
 def certificate_section(

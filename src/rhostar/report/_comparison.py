@@ -118,13 +118,12 @@ edges that leave a vertex: the work of a search is counted in these.</p>
         if not self.tradeoffs:
             return ""
         rows = (
-            f'<tr><th scope="row">{escape(line.name)}</th><td>{theta:g}</td><td>{count(e)}</td>'
-            f"<td>{percent(x)}</td></tr>"
+            ("", [escape(line.name), f"{theta:g}", count(e), percent(x)])
             for line in self.tradeoffs
             for theta, e, x in zip(line.theta, line.expansions, line.excess, strict=True)
         )
         head = [("values", True), ("θ", False), ("expanded, mean", False), ("cost above optimum", False)]
-        return unfolding("The numbers behind the lines", table("Scaled values", head, rows))
+        return unfolding("The numbers behind the lines", table("Scaled values", head, rows, narrow=True))
 
     def _draw_trade_off(self) -> Figure:
         """Draw expansions against cost above the optimum, for each method and as values are scaled."""
@@ -173,21 +172,22 @@ edges that leave a vertex: the work of a search is counted in these.</p>
         return figure
 
 
-def _method_row(method: MethodView, most: float, unsolved: bool) -> str:
+def _method_row(method: MethodView, most: float, unsolved: bool) -> tuple[str, list[str]]:
     width = max(100 * method.expansions / most, 0.5)
     meter = (
         f'<span class="meter" aria-hidden="true"><svg viewBox="0 0 100 1" preserveAspectRatio="none">'
         f'<rect width="{width:.2f}" height="1"/></svg></span>'
     )
-    solved = f"<td>{method.solved:,} / {method.total:,}</td>" if unsolved else ""
-    saving = "—" if not math.isfinite(method.saving) else f"{method.saving:.2f}×"
     how = unless_said(method.algorithm, method.name)
-    small = f'<span class="small">{escape(how)}</span>' if how else ""
-    return (
-        f'<tr class="{method.kind}"><th scope="row">{escape(method.name)}{small}</th>'
-        f"<td>{count(method.expansions)}{meter}</td><td>{count(method.expansions_95)}</td>"
-        f"<td>{percent(method.excess)}</td><td>{percent(method.excess_max)}</td><td>{saving}</td>{solved}</tr>"
-    )
+    cells = [
+        escape(method.name) + (f'<span class="small">{escape(how)}</span>' if how else ""),
+        f"<span>{count(method.expansions)}{meter}</span>",
+        count(method.expansions_95),
+        percent(method.excess),
+        percent(method.excess_max),
+        "—" if not math.isfinite(method.saving) else f"{method.saving:.2f}×",
+    ]
+    return method.kind, cells + ([f"{method.solved:,} / {method.total:,}"] if unsolved else [])
 
 
 # ---------------------------------------------------------------- numbers

@@ -137,11 +137,11 @@ def pick(baseline: Runs, hero: Runs, scenes: int) -> list[tuple[str, int]]:
     order = np.argsort(saving, kind="stable")
     both = [i for i in order.tolist() if hero.solved[i]] or order.tolist()
     wanted = [
-        ("a typical instance (median saving)", both[len(both) // 2]),
-        ("the worst instance (least saving)", both[0]),
-        ("the best instance (greatest saving)", both[-1]),
+        ("typical: median saving", both[len(both) // 2]),
+        ("worst: least saving", both[0]),
+        ("best: greatest saving", both[-1]),
     ]
-    wanted += [(f"at {q} % of all savings", both[int(q / 100 * (len(both) - 1))]) for q in (25, 75, 10, 90)]
+    wanted += [(f"{q} % quantile of the saving", both[int(q / 100 * (len(both) - 1))]) for q in (25, 75, 10, 90)]
     found: list[tuple[str, int]] = []
     for label, i in wanted:
         if len(found) < scenes and i not in [j for _, j in found]:

@@ -67,23 +67,33 @@ def template(name: str) -> str:
     return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
-def table(label: str, head: Iterable[tuple[str, bool]], rows: Iterable[str]) -> str:
-    """Return a table that scrolls where it is too wide.
+def table(
+    label: str, head: Sequence[tuple[str, bool]], rows: Iterable[tuple[str, Sequence[str]]], *, narrow: bool = False
+) -> str:
+    """Return a table; on a phone each row becomes a list of its values, unless the table is narrow.
 
     Parameters
     ----------
     label
         Says what it is to people who cannot see it.
     head
-        Each column's heading, as markup, and whether the column holds text.
+        Each column's heading, and whether the column holds text.
     rows
-        Markup of ``tr`` elements.
+        The class of each row, and its cells as markup, one for each column.
+    narrow
+        Whether it fits on a phone as it is.
     """
-    text = ' class="text"'
-    cells = "".join(f'<th scope="col"{text * is_text}>{what}</th>' for what, is_text in head)
+    texts = [' class="text"' if is_text else "" for _, is_text in head]
+    names = [escape(what) for what, _ in head]
+    top = "".join(f'<th scope="col"{text}>{name}</th>' for name, text in zip(names, texts, strict=True))
+    body = []
+    for kind, (first, *cells) in rows:
+        rest = zip(cells, names[1:], texts[1:], strict=True)
+        values = "".join(f'<td{text} data-label="{name}">{cell}</td>' for cell, name, text in rest)
+        body.append(f'<tr class="{kind}"><th scope="row">{first}</th>{values}</tr>')
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table>\n'
-        f"<thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+        f'<div class="scroll{"" if narrow else " stack"}" tabindex="0" role="region" aria-label="{label}"><table>\n'
+        f"<thead><tr>{top}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
     )
 
 
