@@ -1,4 +1,4 @@
-"""The entry point: one line for what went wrong, and an exit code that tells what kind of thing it was."""
+"""The entry point: errors on one line, and an exit code that says what kind of error it was."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given or bool(os.environ.get("RHOSTAR_DEBUG"))
-    # --debug is welcome anywhere.
+    # --debug may be given anywhere.
     given = [word for word in given if word != "--debug"]
     try:
         result: Any = app(args=given, prog_name="rhostar", standalone_mode=False)
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if debug:
             raise
         return _complain("interrupted", INTERRUPTED)
-    except (BrokenPipeError, SystemExit) as error:  # whoever read our output has seen enough
+    except (BrokenPipeError, SystemExit) as error:  # the reader of our output has closed the pipe
         # Where every print is flushed, the parser sees it first and exits with 1, which is "no path" here.
         if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
             raise
@@ -110,5 +110,5 @@ def _complain(what: str, code: int) -> int:
 
 
 def run() -> None:
-    """Be the program ``rhostar``."""
+    """Run the program ``rhostar`` and exit."""
     sys.exit(main())

@@ -38,8 +38,8 @@ def read_node_edge(nodes: text.Path, edges: text.Path, *, directed: bool = False
     Raises
     ------
     ReadError
-        Naming the file, the line and what was expected. A file of edges that ends after a whole line cannot be
-        told from a shorter one: the format has no counts.
+        Naming the file, the line and what was expected. The format has no counts, so a file of edges that was
+        cut after a whole line goes unnoticed.
 
     Examples
     --------

@@ -187,4 +187,4 @@ def _pixels(path: Path, shape: tuple[int, ...] | None) -> NDArray[np.bool_]:
     except ReadError:
         raise
     except Exception as error:  # the decoder's errors have no common ancestor
-        raise ReadError(path, None, f"no picture, or one that is cut short: {error}") from None
+        raise ReadError(path, None, f"not a picture, or one that is cut short: {error}") from None

@@ -35,7 +35,7 @@ def coordinates(nodes: Sequence[Any], points: Sequence[tuple[Any, Any]]) -> NDAr
         x and y of each node, None where it has none.
     """
     if not any(x is None or y is None for x, y in points):
-        with contextlib.suppress(TypeError, ValueError):  # what is no number is found below
+        with contextlib.suppress(TypeError, ValueError):  # the first value that is not a number is found below
             return np.array(points, dtype=np.float64).reshape(-1, 2)
     good = [_is_number(x) and _is_number(y) for x, y in points]
     if any(good):

@@ -2,8 +2,8 @@
 
 :func:`from_networkx` and :func:`to_networkx` convert. :func:`astar_path` takes the place of ``networkx.astar_path``: it
 keeps the compressed form of the graph in networkx's own cache, which networkx empties whenever nodes or edges are added
-or removed. It reads the weights again in every call, because nobody is told when an attribute changes. For many queries
-on one graph it is faster to call ``Graph.from_networkx`` once and :func:`rhostar.astar` for each query.
+or removed. It reads the weights again in every call, because networkx does not tell when an attribute changes. For many
+queries on one graph it is faster to call ``Graph.from_networkx`` once and :func:`rhostar.astar` for each query.
 
 networkx is imported only where its own classes are needed.
 """
@@ -105,7 +105,7 @@ def read_weights(graph: Graph, network: nx.Graph, attribute: str, default: float
         names = graph.labels or range(graph.n)
         raise EdgeError(f"network has the edge {names[tail[first]]!r} -> {names[head[first]]!r}, the graph has not")
     weights = np.full(graph.m, np.inf)
-    with np.errstate(invalid="ignore"):  # NaN stays NaN; whoever uses the weights is told then
+    with np.errstate(invalid="ignore"):  # NaN stays NaN: using the weights raises then
         np.minimum.at(weights, position, values)
     return weights
 

@@ -54,7 +54,7 @@ class Scene:
     source: int
     goal: int
     shade: bytes
-    """How slow each cell or edge is on this instance: 0..254, and 255 where there is no way."""
+    """How slow each cell or edge is on this instance: 0..254, and 255 if blocked or absent."""
     searches: tuple[SearchView, ...]
     left_out: tuple[str, ...] = ()
     """Searches too long to be stored."""

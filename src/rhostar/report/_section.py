@@ -4,7 +4,7 @@ A section is one file: its values, its figures and its HTML. To add one, write a
 function that makes it, put the function's name into ``report/__init__.pyi``, and hand what it returns to
 ``rhostar.report.build(..., sections=[...])``.
 
-Whatever comes from outside (names, labels, titles) is escaped where it enters the markup.
+Everything from outside (names, labels, titles) is escaped where it enters the markup.
 """
 
 from __future__ import annotations
