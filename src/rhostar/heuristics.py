@@ -42,7 +42,7 @@ def euclidean(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.floa
     Returns
     -------
     numpy.ndarray
-        (n,) the heuristic values.
+        (n,) straight-line distances, times `scale`.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def octile(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.float64
     Returns
     -------
     numpy.ndarray
-        (n,) the heuristic values.
+        (n,) octile distances, times `scale`.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def haversine(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.floa
     Returns
     -------
     numpy.ndarray
-        (n,) the heuristic values.
+        (n,) distances in metres, times `scale`.
 
     Raises
     ------

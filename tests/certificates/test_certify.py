@@ -373,12 +373,12 @@ def choosers(validation: rs.InstanceSet) -> dict[str, Any]:
     return {
         "best of": best,
         "auto": learners.Auto("gbfs", validation=validation, time_limit=None),
-        "ranking": learners.SelfImitatedRanking(validation=validation, iterations=2, steps=0.1, blurs=0),
-        "ranking from": learners.SelfImitatedRanking(best, iterations=2, steps=0.1, blurs=0),
-        "bumps from": learners.BumpSearch(best, steps=3, random_state=0),
+        "ranking": learners.SelfImitatedRanking(validation=validation, iterations=2, step_sizes=0.1, blurs=0),
+        "ranking from": learners.SelfImitatedRanking(best, iterations=2, step_sizes=0.1, blurs=0),
+        "bumps from": learners.BumpSearch(best, max_bumps=3, random_state=0),
         "best of several": learners.BestOf([learners.MeanDistance(), best]),
-        "quantised": learners.Quantised(best, bits=8, high=20.0),
-        "quantised, levels learned": learners.Quantised(best),
+        "quantised": learners.Rounded(best, bits=8, high=20.0),
+        "quantised, levels learned": learners.Rounded(best),
         "for each goal": learners.PerGoal(best),
         "linear": learners.LinearFamily(best, high=2, random_state=0),
     }

@@ -158,7 +158,7 @@ def test_a_custom_utility_that_is_negative_is_named() -> None:
         ({"base": np.zeros(3)}, "base must have one value"),
         ({"direction": np.full(9, np.nan)}, "direction"),
         ({"low": 3}, "low must not exceed high"),
-        ({"limit": 1, "low": -4}, "instance 0: there are more than limit=1 pieces"),
+        ({"max_pieces": 1, "low": -4}, "instance 0: there are more than max_pieces=1 pieces"),
     ],
 )
 def test_bad_input(changes: dict[str, object], message: str) -> None:

@@ -291,8 +291,12 @@ def call(**changes: object) -> rs.search.pieces.Pieces:
         ({"high": "1"}, rs.errors.InputError, "high must be a finite number"),
         ({"algorithm": "bfs"}, rs.errors.InputError, "algorithm must be"),
         ({"budget": -1}, rs.errors.InputError, "budget must be at least 0"),
-        ({"limit": 0}, rs.errors.InputError, "limit must be between"),
-        ({"limit": 1, "low": -3}, rs.errors.LimitError, r"more than limit=1 pieces: they reach from -3 to .* of 1"),
+        ({"max_pieces": 0}, rs.errors.InputError, "max_pieces must be between"),
+        (
+            {"max_pieces": 1, "low": -3},
+            rs.errors.LimitError,
+            r"more than max_pieces=1 pieces: they reach from -3 to .* of 1",
+        ),
     ],
 )
 def test_bad_input(changes: dict[str, object], error: type[Exception], message: str) -> None:

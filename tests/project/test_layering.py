@@ -28,7 +28,7 @@ UPWARD = {("graph._graph", "interop.networkx")}
 """Imports that may go up, inside a function: `Graph.from_networkx` and its like only delegate."""
 
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
-PUBLIC = {"errors", "families", "heuristics", "utilities"}
+PUBLIC = {"errors", "families", "heuristics"}
 """Modules on the ground floor that are part of the public interface."""
 
 

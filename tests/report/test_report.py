@@ -19,7 +19,7 @@ from rhostar.report import _drawing as drawing
 from rhostar.report import _replay as replay
 from rhostar.report._certificate import BoundView, CertificateSection
 from rhostar.report._comparison import Curve
-from rhostar.report._learning import Dual, Generalisation
+from rhostar.report._learning import DualView, Generalisation
 from rhostar.report._page import render, safe_json
 from rhostar.report._wording import percent
 from rhostar.search._trace import Event
@@ -58,7 +58,7 @@ def full(instances: rs.InstanceSet, name: str = "learned") -> rs.report.Report:
             CertificateSection(name, name, 9.0, True, 0.05, (bound, nothing), (name,), (name,), (curve,)),
             rs.report.learning_section(
                 Generalisation(name, name, (5, 50), (1.0, 2.0), (3.0, 2.5), ("Dijkstra", 4.0)),
-                Dual(name, 3, name, (0.0, 1.0, 2.0), (5.0, 4.0), 1.5, 4.0, 1),
+                DualView(name, 3, name, (0.0, 1.0, 2.0), (5.0, 4.0), 1.5, 4.0, 1),
             ),
         ],
         facts=[(name, name)],

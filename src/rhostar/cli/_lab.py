@@ -74,7 +74,7 @@ def growth(
     n: Vertices = 8,
     algorithm: Which = "gbfs",
     kind: Annotated[str, typer.Option("--set", help="Which instances: one of those below.")] = "theorem5",
-    limit: Most = 1_000_000,
+    max_behaviours: Most = 1_000_000,
     json: Json = False,
 ) -> None:
     """Count behaviours and utility vectors, beside the bounds."""
@@ -82,7 +82,9 @@ def growth(
 
     found = _shattered(kind, n, algorithm)
     with working(f"following all ρ through {len(found)} instances", quiet=json):
-        counts = lab.growth(found.instances, found.utility, found.algorithm, found.reopen, limit=limit)
+        counts = lab.growth(
+            found.instances, found.utility, found.algorithm, found.reopen, max_behaviours=max_behaviours
+        )
     columns = {
         "behaviours": counts.behaviours,
         "vectors": counts.vectors,

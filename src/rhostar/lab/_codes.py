@@ -49,16 +49,22 @@ def interval_code(n: int, algorithm: Algorithm = "astar") -> ShatteredSet:
     algorithm
         "gbfs" or "astar".
 
+    Returns
+    -------
+    ShatteredSet
+        Two instances for each item, with expansions as utility.
+
+    Raises
+    ------
+    InputError
+        If n is smaller than that.
+
     Examples
     --------
-    >>> import numpy as np, rhostar as rs
+    >>> import rhostar as rs
     >>> code = rs.lab.interval_code(12)
-    >>> len(code)
-    18
-    >>> pattern = np.random.default_rng(0).random(18) < 0.5
-    >>> runs = rs.solve_many(code.instances, code.rho(pattern))
-    >>> bool(((runs.expanded > code.thresholds) == pattern).all())
-    True
+    >>> len(code), code.verify(most=100)
+    (18, 100)
     """
     astar = algorithm == "astar"
     first = 3 if astar else 6
@@ -117,6 +123,16 @@ def expansion_code(n: int, algorithm: Algorithm = "gbfs", *, bits: int | None = 
     bits
         B; by default the one that gives most instances.
 
+    Returns
+    -------
+    ShatteredSet
+        B instances for each pair of vertices, with expansions as utility.
+
+    Raises
+    ------
+    InputError
+        If n is too small for one pair of B bits.
+
     Examples
     --------
     >>> import numpy as np, rhostar as rs
@@ -174,16 +190,22 @@ def reopening_code(n: int, *, bits: int | None = None) -> ShatteredSet:
     bits
         B; by default the one that gives most instances.
 
+    Returns
+    -------
+    ShatteredSet
+        With expansions as utility.
+
+    Raises
+    ------
+    InputError
+        If there are too few vertices.
+
     Examples
     --------
-    >>> import numpy as np, rhostar as rs
+    >>> import rhostar as rs
     >>> code = rs.lab.reopening_code(100)
-    >>> len(code), code.bits
-    (330, 5)
-    >>> pattern = np.random.default_rng(0).random(len(code)) < 0.5
-    >>> runs = rs.solve_many(code.instances, code.rho(pattern))
-    >>> bool(((runs.expanded > code.thresholds) == pattern).all())
-    True
+    >>> len(code), code.bits, code.verify(most=20)
+    (330, 5, 20)
     """
     bits = _bits(n, bits, sizes.reopening)
     places, most = 1 << bits, 1 << (bits - 1)
@@ -231,16 +253,23 @@ def cost_code(n: int, *, bits: int | None = None) -> ShatteredSet:
     bits
         B; by default the one that gives most instances.
 
+    Returns
+    -------
+    ShatteredSet
+        B instances for each item, with the cost as utility and ``reopen=False``.
+
+    Raises
+    ------
+    InputError
+        If n is too small for one item of B bits.
+
     Examples
     --------
-    >>> import numpy as np, rhostar as rs
-    >>> code = rs.lab.cost_code(100)
-    >>> len(code), code.bits
-    (296, 4)
-    >>> pattern = np.random.default_rng(0).random(len(code)) < 0.5
-    >>> runs = rs.solve_many(code.instances, code.rho(pattern), reopen=False)
-    >>> bool(((runs.cost > code.thresholds) == pattern).all())
-    True
+    >>> import rhostar as rs
+    >>> rs.lab.cost_code(100)
+    ShatteredSet(296 instances on 100 vertices, cost of astar)
+    >>> rs.lab.cost_code(100).verify(most=20)
+    20
     """
     bits = _bits(n, bits, sizes.cost)
     places, most = 1 << bits, 1 << (bits - 1)

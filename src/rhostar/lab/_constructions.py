@@ -41,6 +41,11 @@ def theorem5_instances(n: int, algorithm: Algorithm = "gbfs") -> ShatteredSet:
     ShatteredSet
         ``rho(pattern)`` is the paper's ρ for the subset.
 
+    Raises
+    ------
+    InputError
+        If n is below 5.
+
     Examples
     --------
     >>> import rhostar as rs
@@ -80,6 +85,16 @@ def sharper_instances(n: int, algorithm: Algorithm = "astar") -> ShatteredSet:
     algorithm
         "gbfs" or "astar".
 
+    Returns
+    -------
+    ShatteredSet
+        With the cost as utility.
+
+    Raises
+    ------
+    InputError
+        If n is below 4.
+
     Examples
     --------
     >>> import rhostar as rs
@@ -117,6 +132,16 @@ def star(n: int) -> InstanceSet:
     n
         Number of vertices, at least 4.
 
+    Returns
+    -------
+    InstanceSet
+        One instance.
+
+    Raises
+    ------
+    InputError
+        If n is below 4.
+
     Examples
     --------
     >>> import rhostar as rs
@@ -139,6 +164,16 @@ def star_copies(n: int) -> ShatteredSet:
     ----------
     n
         Number of vertices, at least 4.
+
+    Returns
+    -------
+    ShatteredSet
+        With a custom utility.
+
+    Raises
+    ------
+    InputError
+        If n is below 4.
 
     Examples
     --------
@@ -208,7 +243,16 @@ def powers_of_two(n: int) -> Instance:
     Parameters
     ----------
     n
-        Number of vertices, 3 to 7: beyond, the weights are not exact.
+        Number of vertices, 3 to 7: with more, the weights would not be exact.
+
+    Returns
+    -------
+    Instance
+
+    Raises
+    ------
+    InputError
+        If n is out of range.
 
     Examples
     --------
@@ -224,7 +268,26 @@ def powers_of_two(n: int) -> Instance:
 
 
 def path_costs(instance: Instance, vertex: int) -> list[float]:
-    """Return the distinct costs of all simple paths from the source to a vertex, in order: the paper's set G_v."""
+    """Return the distinct costs of all simple paths from the source to a vertex, in order: the paper's set G_v.
+
+    Parameters
+    ----------
+    instance
+        The instance; all simple paths are followed, so only a few vertices are feasible.
+    vertex
+        Where the paths end.
+
+    Returns
+    -------
+    list of float
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> graph = rs.Graph.from_edges(3, [0, 0, 1], [1, 2, 2])
+    >>> rs.lab.path_costs(rs.Instance(graph, graph.arrange([1.0, 5.0, 2.0]), 0, 2), 2)
+    [3.0, 5.0]
+    """
     graph, weights, source, _ = instance
     found: set[float] = set()
 
@@ -247,12 +310,22 @@ def martelli(n: int) -> tuple[Instance, NDArray[np.float64]]:
     Vertices n−1, n−2, ..., 1 lead down to the goal 0, each to all below it but the goal, which only 1 reaches. The
     weights make a path the cheaper the more of them it visits, each set of visited vertices at a cost of its own, and
     ρ makes A* try direct paths first: whenever a vertex is improved, everything below it is expanded all over again,
-    as when counting in binary. Without reopening there are n − 1 expansions.
+    as in counting in binary. Without reopening there are n − 1 expansions.
 
     Parameters
     ----------
     n
         Number of vertices, 3 to 40.
+
+    Returns
+    -------
+    Instance, numpy.ndarray
+        The instance and the heuristic values.
+
+    Raises
+    ------
+    InputError
+        If n is out of range.
 
     Examples
     --------

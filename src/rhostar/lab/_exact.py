@@ -55,6 +55,15 @@ def instance_set(n: int, edges: Sequence[Edges], sources: int | Sequence[int], g
     goal
         The goal.
 
+    Returns
+    -------
+    InstanceSet
+
+    Raises
+    ------
+    InputError
+        If there are no edges, a vertex is out of range, or an instance has no path.
+
     Examples
     --------
     >>> import rhostar as rs

@@ -44,7 +44,14 @@ _ORDERS_UP_TO = 8
 
 @dataclass(frozen=True)
 class Kind:
-    """What an entry of the atlas is about."""
+    """What an entry of the atlas is about.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.lab.Kind(5, "astar", False, "cost", "unit").name
+    'astar-closed-cost-unit-5'
+    """
 
     n: int
     algorithm: Algorithm

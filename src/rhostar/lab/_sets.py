@@ -22,7 +22,15 @@ _BOTH: tuple[Algorithm, ...] = ("astar", "gbfs")
 
 @dataclass(frozen=True)
 class Construction:
-    """A way to build shattered sets, for any number of vertices that is large enough."""
+    """A way to build shattered sets, for any number of vertices that is large enough.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> known = rs.lab.constructions["sharper"]
+    >>> known, known.size(9, "gbfs")
+    (Construction(sharper: cost of astar and gbfs), 7)
+    """
 
     name: str
     utility: str

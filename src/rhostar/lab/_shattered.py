@@ -20,7 +20,16 @@ _ALL_UP_TO = 12
 
 @dataclass(frozen=True, eq=False)
 class ShatteredSet:
-    """Instances, thresholds and a heuristic for every one of the 2ᴺ patterns."""
+    """Instances, thresholds and a heuristic for every one of the 2ᴺ patterns.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> shattered = rs.lab.sharper_instances(6)
+    >>> runs = rs.solve_many(shattered.instances, shattered.rho([1, 0, 0, 1, 1]))
+    >>> (runs.cost > shattered.thresholds).tolist()
+    [True, False, False, True, True]
+    """
 
     instances: InstanceSet
     algorithm: Algorithm

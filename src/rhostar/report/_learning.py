@@ -51,7 +51,7 @@ class Generalisation:
 
 
 @dataclass(frozen=True)
-class Dual:
+class DualView:
     """The mean utility of some instances as an exact function of θ along ρ = b + θφ."""
 
     utility: str
@@ -94,7 +94,7 @@ class Learning(Section):
     heading: ClassVar[str] = "How it learns"
 
     generalisation: Generalisation | None = None
-    dual: Dual | None = None
+    dual: DualView | None = None
 
     def figures(self) -> dict[str, Callable[[], Figure]]:
         """Return what there is."""
@@ -130,7 +130,7 @@ class Learning(Section):
 <div class="columns">{"".join(parts)}</div>"""
 
 
-def learning_section(generalisation: Generalisation | None = None, dual: Dual | None = None) -> Learning:
+def learning_section(generalisation: Generalisation | None = None, dual: DualView | None = None) -> Learning:
     """Return the section of a page on how a learner learns.
 
     Parameters
@@ -230,7 +230,7 @@ class _Measure:
         return evaluate(self.instances[:count], rho, self.utility, optimum=optimum, **options)[0].mean
 
 
-def dual_view(dual: duals.Dual, *, direction: str = "ρ = θ · (learned values)") -> Dual:
+def dual_view(dual: duals.Dual, *, direction: str = "ρ = θ · (learned values)") -> DualView:
     """Return what a page shows of a dual function.
 
     Parameters
@@ -242,12 +242,12 @@ def dual_view(dual: duals.Dual, *, direction: str = "ρ = θ · (learned values)
 
     Returns
     -------
-    Dual
+    DualView
         For :func:`rhostar.report.learning_section`.
     """
     points = np.array([part.low == part.high for part in dual.intervals])
     edges = np.asarray(dual.intervals.edges, dtype=np.float64)
-    return Dual(
+    return DualView(
         utility=dual.utility.words or dual.utility.name,
         instances=int(dual.pieces.size),
         direction=direction,

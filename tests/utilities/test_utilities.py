@@ -25,6 +25,7 @@ from rhostar.utilities import (
     by_name,
     registry,
 )
+from rhostar.utilities import _base as base
 
 
 @pytest.fixture
@@ -196,7 +197,7 @@ def test_a_utility_by_name_has_a_natural_limit_or_asks_for_one() -> None:
 
 
 def test_a_utility_of_your_own_needs_one_class(detour: rs.InstanceSet, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rs.utilities, "_registered", registered := dict(registry))
+    monkeypatch.setattr(base, "registered", registered := dict(registry))
 
     class TwiceExpanded(Utility):
         key = "twice_expanded"
@@ -212,7 +213,7 @@ def test_a_utility_of_your_own_needs_one_class(detour: rs.InstanceSet, monkeypat
     assert "unnamed" not in registered
     found = rs.evaluate(detour, ADMISSIBLE, [TwiceExpanded(9), Unnamed(9)], reopen=False)
     assert found["twice_expanded"].values.tolist() == found["unnamed"].values.tolist() == [6, 2]
-    with pytest.raises(UtilityError, match=r"'cost' belongs to rhostar\.utilities\.Cost"):
+    with pytest.raises(UtilityError, match=r"'cost' belongs to rhostar\.utilities\._measures\.Cost"):
         type("Mine", (Utility,), {"key": "cost"})
     with pytest.raises(UtilityError, match="lower-case ASCII"):
         type("Mine", (Utility,), {"key": "Läufe"})
