@@ -435,7 +435,7 @@ def solved(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return solve_many(instances, *words, **options)
 
     solve_many = rs.solve_many
-    for module in ("report._build", "report._comparison", "report._learning", "utilities"):
+    for module in ("report._build", "report._comparison", "report._learning", "utilities._evaluate"):
         monkeypatch.setattr(f"rhostar.{module}.solve_many", counting)
     return counts
 
