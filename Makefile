@@ -27,12 +27,13 @@ lint: .venv/.dev
 	$(BIN)/mypy
 
 docs: .venv/.dev .venv/.built  ## the pages of docs/ and the reference from docstrings, in build/docs
+	$(BIN)/python tools/housemap.py
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 	@echo "build/docs/index.html"
 
 build: .venv/.built  ## (re)build the compiled core if it changed
 
-bench-search: .venv/.dev .venv/.built  ## this engine against its peers: JSON, Markdown, plot, the README's table
+bench-search: .venv/.dev .venv/.built  ## this engine against its peers: JSON, Markdown, plot, the table of docs/benchmarks.md
 	$(BIN)/python benchmarks/search.py
 
 bench-pieces: .venv/.built  ## pieces of runs along a line, against a grid of values
