@@ -1,6 +1,24 @@
-"""How `make docs` builds the pages: Markdown as it is read in the repository, and the reference from docstrings."""
+"""How `make docs` builds the pages: Markdown as it is read in the repository, and the reference from docstrings.
+
+The directive ``door`` lists the public names of a package in the reference. It reads them from the package's
+``__init__.pyi``, the list that the package itself exports, so a new public name appears without further work.
+"""
+
+import sys
+import types
+from importlib import import_module
+from pathlib import Path
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
 
 import rhostar
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+
+from housemap import door, room_of  # the tools folder is no package
 
 project = "rhostar"
 author = "The rhostar authors"
@@ -26,4 +44,56 @@ autodoc_default_options = {
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 nitpicky = False
-suppress_warnings = ["ref.python"]  # one name, documented where it is defined and where it is exported
+suppress_warnings = ["ref.python"]  # a name may be public in two packages
+
+# The order in which a reader meets the names of the top level, by the room that defines them.
+READING_ORDER = ["graph", "instances", "search", "utilities", "learners", "certificates", "bounds"]
+
+
+class Door(Directive):
+    """``.. door:: package`` documents each public name of a package; a name described earlier gets a link."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return the entries of the package."""
+        environment = self.state.document.settings.env
+        described = environment.temp_data.setdefault("described", {})
+        package = self.arguments[0]
+        module = import_module(package)
+        lines, elsewhere = [f".. automodule:: {package}", "   :no-members:", ""], []
+        for name in _names(package):
+            value, whole = getattr(module, name), f"{package}.{name}"
+            if isinstance(value, types.ModuleType):
+                continue  # it has a door of its own
+            if id(value) in described:
+                elsewhere.append(f":py:obj:`{name} <{described[id(value)]}>`")
+                continue
+            described[id(value)] = whole
+            lines += [f".. auto{_kind(value)}:: {whole}", ""]
+        if elsewhere:
+            lines += ["Described above, and also here: " + ", ".join(elsewhere) + "."]
+        parent = nodes.container()
+        self.state.nested_parse(StringList(lines, source=package), self.content_offset, parent)
+        return parent.children
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, type):
+        return "exception" if issubclass(value, BaseException) else "class"
+    return "function" if callable(value) else "data"
+
+
+def _names(package: str) -> list[str]:
+    """Return the public names of a package, from its door, or those that a public module defines."""
+    homes = door(package.removeprefix("rhostar").removeprefix("."))
+    if not homes:
+        own = vars(import_module(package)).items()
+        return [name for name, value in own if name[0] != "_" and getattr(value, "__module__", "") == package]
+    rooms = [*READING_ORDER, *(room_of(home) for home in homes.values())]
+    return sorted(homes, key=lambda name: rooms.index(room_of(homes[name]))) if package == "rhostar" else list(homes)
+
+
+def setup(app: Sphinx) -> None:
+    """Make the directive known."""
+    app.add_directive("door", Door)
