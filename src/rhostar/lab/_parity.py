@@ -1,15 +1,15 @@
 """Shattered sets of order n lg n for the cost, on unweighted graphs: greedy search, and A* with and without reopening.
 
 The theorem and its proof are in ``docs/theory.md``, section 3. In short: an item has m layers and in layer j a place
-c_j among B pivots that all items share. In each layer the search passes either the item's own vertex or the pivot of the
-instance, whichever is lower, and passing the pivot changes the rail that it is on. The cost tells the final rail:
+c_j among B pivots that all items share. In each layer the search passes either the item's own vertex or the pivot of
+the instance, whichever is lower, and passing the pivot changes the rail that it is on. The cost tells the final rail:
 
     F_i(c) = ⊕_j [c_j > k_ij],
 
 where k_ij is the rank of the pivot of instance i in layer j. As c_j grows from 0 to B, the pattern (F_1, ..., F_B)
-changes in one place after another, in the order of the pivots in layer j. So a pattern is a sum over F_2 of m prefixes, one of
-each order: (B + 1)ᵐ choices can give all 2ᴮ patterns. With G items there are n = 3 + (2m − 1)(B + G) vertices, and G·B
-instances are shattered.
+changes in one place after another, in the order of the pivots in layer j. So a pattern is a sum over F_2 of m
+prefixes, one of each order: (B + 1)ᵐ choices can give all 2ᴮ patterns. With G items there are n = 3 + (2m − 1)(B + G)
+vertices, and G·B instances are shattered.
 
 :func:`parity_code` builds such sets from orders that were found by computer and shatter all of their instances;
 :func:`parity_bound` evaluates the theorem.
