@@ -4,6 +4,7 @@ The directive ``door`` lists the public names of a package in the reference. It 
 ``__init__.pyi``, the list that the package itself exports, so a new public name appears without further work.
 """
 
+import re
 import sys
 import types
 from importlib import import_module
@@ -35,6 +36,10 @@ html_show_sourcelink = False
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_type_aliases = {
+    name: name for name in ("ArrayLike", "Rho", "Seed")
+}  # by name, not spelled out
 # What scikit-learn adds to every estimator is described there.
 autodoc_default_options = {
     "members": True,
@@ -43,6 +48,7 @@ autodoc_default_options = {
 }
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_attr_annotations = False  # the signature has the types
 nitpicky = False
 suppress_warnings = ["ref.python"]  # a name may be public in two packages
 
@@ -94,6 +100,15 @@ def _names(package: str) -> list[str]:
     return sorted(homes, key=lambda name: rooms.index(room_of(homes[name]))) if package == "rhostar" else list(homes)
 
 
+def _plain_aliases(
+    app: Sphinx, what: str, name: str, value: object, options: object, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """Write an alias in a union by its name; autodoc writes TypeAliasForwardRef('ArrayLike')."""
+    plain = [text and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text) for text in (signature, returns)]
+    return plain[0], plain[1]
+
+
 def setup(app: Sphinx) -> None:
     """Make the directive known."""
     app.add_directive("door", Door)
+    app.connect("autodoc-process-signature", _plain_aliases)
