@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib
 import inspect
-import io
 import itertools
 import json
 import re
@@ -18,31 +16,32 @@ from pathlib import Path
 from typing import Any
 
 import housemap
+import pages
 import pytest
 
 import rhostar as rs
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+PAGES = pages.PAGES
 TEXTS = [*PAGES, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_code_runs_and_prints_what_the_page_says(path: Path) -> None:
-    space: dict[str, Any] = {"__name__": "__main__"}
-    printed = None
-    for language, text in re.findall(r"^```(\S*)\n(.*?)^```$", path.read_text(), flags=re.DOTALL | re.MULTILINE):
-        if language == "python":
-            out = io.StringIO()
-            with contextlib.redirect_stdout(out):
-                exec(compile(text, str(path), "exec"), space)
-            printed = out.getvalue()
-        elif language == "" and printed:
-            assert text == printed
-            printed = None
-        else:
-            printed = None
+    for block, printed in pages.outputs(path):
+        assert block[2] == printed, "run python tools/pages.py"
+
+
+def test_what_code_prints_is_written_into_a_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```python\nx = 1\nprint(x)\n```\n\n```\n2\n```\n\n```\nkept\n```\n\n```python\nx += 1\n```\n\n```\nkept\n```\n"
+    )
+    assert pages.update(page)
+    assert page.read_text().count("```\n1\n```") == 1
+    assert page.read_text().count("```\nkept\n```") == 2
+    assert not pages.update(page)
 
 
 def slug(heading: str) -> str:
