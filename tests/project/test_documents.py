@@ -69,6 +69,14 @@ def test_the_map_of_the_code_is_up_to_date() -> None:
     assert housemap.main(["--check"]) == 0, "run python tools/housemap.py"
 
 
+def test_the_files_on_the_page_of_the_architecture_exist() -> None:
+    # The map is drawn from the files; _x.py and x.py stand for a file to be added.
+    text = re.sub(f"{housemap.BEGIN}.*{housemap.END}", "", (DOCS / "architecture.md").read_text(), flags=re.DOTALL)
+    for name in re.findall(r"`([\w/]+(?:/|\.py|\.pyi|\.hpp|\.cpp|\.md|\.js))`", text):
+        if Path(name).stem not in ("_x", "x"):
+            assert (housemap.PACKAGE / name).exists() or (ROOT / name).exists(), name
+
+
 # ---------------------------------------------------------------- the table of benchmarks
 
 
@@ -114,7 +122,7 @@ def named_bounds() -> set[str]:
 def utility_names() -> set[str]:
     found = vars(rs.utilities).values()
     kinds = [kind for kind in found if inspect.isclass(kind) and issubclass(kind, rs.utilities.Utility)]
-    return {kind.__name__ for kind in kinds}
+    return {kind.__name__ for kind in kinds if not kind.__name__.startswith("_")}
 
 
 @pytest.mark.parametrize("term", sorted(printed_rows() | named_bounds() | utility_names()))
