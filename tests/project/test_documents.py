@@ -125,7 +125,7 @@ def named_bounds() -> set[str]:
 
 
 def utility_names() -> set[str]:
-    found = vars(rs.utilities).values()
+    found = [getattr(rs.utilities, name) for name in dir(rs.utilities)]
     kinds = [kind for kind in found if inspect.isclass(kind) and issubclass(kind, rs.utilities.Utility)]
     return {kind.__name__ for kind in kinds if not kind.__name__.startswith("_")}
 
