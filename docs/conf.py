@@ -37,9 +37,7 @@ html_show_sourcelink = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
-autodoc_type_aliases = {
-    name: name for name in ("ArrayLike", "Rho", "Seed")
-}  # by name, not spelled out
+autodoc_type_aliases = {name: name for name in ("ArrayLike", "Rho", "Seed")}  # by name, not spelled out
 # What scikit-learn adds to every estimator is described there.
 autodoc_default_options = {
     "members": True,
