@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _core
+from rhostar import _failures as failures
 from rhostar.errors import ArrayError, GraphError, VertexError
 from rhostar.graph import _derived as derived
 from rhostar.graph._edges import Given, grid_edges, sort_edges
@@ -27,16 +28,6 @@ from rhostar.graph._lookup import cell_vertex, edge_positions, labelled_vertex
 
 if TYPE_CHECKING:
     import networkx as nx
-
-# What the core can find wrong with a compressed graph, in the order of its enum Flaw (csr.hpp).
-_FLAWS = (
-    "",
-    "first_out must begin with 0, never decrease and end with the number of edges; wrong at vertex {index}",
-    "head[{index}] is not a vertex: {head}",
-    "head[{index}] = {head} is a loop; use Graph.from_edges, which drops loops",
-    "head[{index}] = {head} is out of order: children must be increasing; use Graph.from_edges",
-)
-
 
 # With more vertices than this, the records of a search no longer fit into the nearest caches, and it pays to keep those
 # of neighbours together: along a Hilbert curve if there are coordinates, otherwise in breadth-first order. Users do not
@@ -125,10 +116,9 @@ class Graph:
         offsets, heads = arrays.indices(first_out, "first_out"), arrays.indices(head, "head")
         if offsets.size < 2:
             raise GraphError("a graph needs at least one vertex")
-        flaw, index = _core.check(offsets, heads)
-        if flaw:
-            at = heads[index] if flaw > 1 else None
-            raise GraphError(_FLAWS[flaw].format(index=index, head=at))
+        ending = _core.check(offsets, heads)
+        if ending.status is not _core.Status.DONE:
+            raise failures.graph_failure(ending, heads)
         n, m = offsets.size - 1, heads.size
         put = super().__setattr__
         put("first_out", arrays.frozen(offsets))

@@ -71,8 +71,8 @@ class _Searches:
 
     def reached(self, row: NDArray[Any] | None, source: int) -> NDArray[np.bool_]:
         if self._turned is None:
-            first_out, head, edges = self.graph._kernel.transpose()
-            self._turned = _core.Graph(first_out, head), edges
+            turned = self.graph._kernel.transpose()
+            self._turned = _core.Graph(turned.first_out, turned.head), turned.edge
         kernel, edges = self._turned
         return kernel.reaches(None if row is None else row[edges], source).view(bool)
 
