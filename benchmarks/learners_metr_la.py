@@ -133,7 +133,7 @@ def measure(city: City, price: dict[float, float], log=print) -> dict:
             if penalty in price:
                 began = time.perf_counter()
                 bumps = rs.learners.BumpSearch(
-                    rho, algorithm="astar", utility=Both(1e6, price[penalty]), steps=STEPS, random_state=0
+                    rho, algorithm="astar", utility=Both(1e6, price[penalty]), step_sizes=STEPS, random_state=0
                 ).fit(starts)
                 figures.add(f"bumps, penalty {penalty}", bumps.rho_, time.perf_counter() - began, test, zeros.cost)
         for tolerance in (0.0001, 0.001, 0.01, 0.03):
@@ -154,7 +154,7 @@ def few_levels(city: City) -> dict:
         high = 3 * float(rs.distances_to(city.graph, city.network.edge_bounds[0], goal).max())
         program = rs.learners.InconsistencyLP(1.5)
         for bits in BITS:
-            rho = rs.learners.Quantised(program, bits=bits, high=high).fit(train).rho_
+            rho = rs.learners.Rounded(program, bits=bits, high=high).fit(train).rho_
             figures.add(f"{bits} bits", rho, 0.0, test, optimum)
         figures.add("64 bits", program.fit(train).rho_, 0.0, test, optimum)
     return figures.means()

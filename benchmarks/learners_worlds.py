@@ -179,7 +179,7 @@ def curve(name: str, log=print) -> list[dict]:
         family = whole._replace(train=whole.train[:size])
         began = time.process_time()
         ranking = rs.learners.SelfImitatedRanking(
-            steps=(0.4, 0.15), blurs=(1, 2), validation=family.validation, random_state=0
+            step_sizes=(0.4, 0.15), blurs=(1, 2), validation=family.validation, random_state=0
         ).fit(family.train)
         row: dict = {"size": len(family.train), "seconds": time.process_time() - began}
         row |= {part: expansions(getattr(family, part), ranking.rho_) for part in ("train", "validation", "test")}

@@ -55,7 +55,7 @@ def main(folder: Path) -> None:
         }
         for label, rho in heuristics.items():
             result = rs.evaluate(test, rho, utilities)
-            text = f"{result['Expansions'].mean:11.1f}{result['Ratio'].mean:11.4f}"
+            text = f"{result['expansions'].mean:11.1f}{result['ratio'].mean:11.4f}"
             rows[label] = rows.get(label, f"{label:32}") + text
     print("\n".join(rows.values()))
 

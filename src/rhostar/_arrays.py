@@ -8,12 +8,15 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar.errors import ArrayError, GraphError, HeuristicError, InputError, VertexError
+
+Algorithm = Literal["astar", "gbfs"]
+"""A* and greedy best-first search; users import it from :mod:`rhostar.search`."""
 
 LARGEST_INDEX = 2**31 - 1
 """Vertices and edges are numbered with 32 bits."""
@@ -39,6 +42,13 @@ def integer(value: Any, name: str, low: int, high: int | None = None) -> int:
 def counted(number: int, one: str, many: str | None = None) -> str:
     """Return a number with its noun: "1 edge", "2 edges"."""
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def algorithm(value: Any, name: str = "algorithm") -> Algorithm:
+    """Return the name of an algorithm, or raise :class:`InputError`."""
+    if value not in ("astar", "gbfs"):
+        raise InputError(f"{name} must be 'astar' or 'gbfs', got {value!r}")
+    return cast(Algorithm, value)
 
 
 def vertex(value: Any, name: str, n: int) -> int:

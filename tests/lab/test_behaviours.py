@@ -169,7 +169,7 @@ def test_utilities_of_leaves_are_those_of_runs() -> None:
     for utility in measured:
         values = found.utility(utility)
         for b in range(len(found)):
-            assert (values[b] == rs.evaluate(instances, found.rho[b], utility).scores[0].values).all()
+            assert (values[b] == rs.evaluate(instances, found.rho[b], utility)[0].values).all()
     assert (found.utility(measured[-2]) == found.utility(rs.utilities.PeakOpen(50))).all()
     with pytest.raises(rs.errors.UtilityError, match="Utility"):
         found.utility("cost")
@@ -180,15 +180,15 @@ def test_utilities_of_leaves_are_those_of_runs() -> None:
 
 def test_a_tree_that_is_too_large() -> None:
     instances = rs.lab.theorem5_instances(8).instances
-    with pytest.raises(rs.errors.LimitError, match=r"more than limit=3120 joint behaviours; about 9\d"):
-        rs.lab.joint_behaviours(instances, limit=3120)
-    assert rs.lab.joint_behaviours(instances, limit=3121).complete
-    some = rs.lab.joint_behaviours(instances, limit=100, partial=True)
+    with pytest.raises(rs.errors.LimitError, match=r"more than max_behaviours=3120 joint behaviours; about 9\d"):
+        rs.lab.joint_behaviours(instances, max_behaviours=3120)
+    assert rs.lab.joint_behaviours(instances, max_behaviours=3121).complete
+    some = rs.lab.joint_behaviours(instances, max_behaviours=100, partial=True)
     assert (len(some), some.complete) == (100, False)
     assert 0 < some.explored < 0.5
     assert "incomplete" in repr(some)
     with pytest.raises(rs.errors.LimitError):
-        rs.lab.shattering(instances, rs.utilities.Cost(10), limit=100)
+        rs.lab.shattering(instances, rs.utilities.Cost(10), max_behaviours=100)
 
 
 def test_progress_is_told_and_may_stop_it() -> None:
@@ -200,7 +200,7 @@ def test_progress_is_told_and_may_stop_it() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        rs.lab.joint_behaviours(rs.lab.theorem5_instances(11).instances, progress=listen, limit=10**8)
+        rs.lab.joint_behaviours(rs.lab.theorem5_instances(11).instances, progress=listen, max_behaviours=10**8)
     assert 0 < told[0][0] < told[1][0]
     assert 0 < told[0][1] < told[1][1] < 1
 

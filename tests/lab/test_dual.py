@@ -75,7 +75,7 @@ def test_the_mean_is_that_of_runs_everywhere(block: int) -> None:
             if theta.denominator & (theta.denominator - 1):
                 continue  # a float does not hold it
             rho = base + float(theta) * direction
-            score = rs.evaluate(instances, rho, utility, algorithm=algorithm, **options).scores[0]
+            score = rs.evaluate(instances, rho, utility, algorithm=algorithm, **options)[0]
             means[theta] = score.mean
             assert dual.at(theta) == pytest.approx(score.mean, rel=1e-12, abs=1e-12)
         extreme = max if utility.better == "higher" else min
@@ -89,7 +89,7 @@ def test_the_mean_is_that_of_runs_everywhere(block: int) -> None:
         seen["point"] += any(part.low == part.high for part in dual.intervals)
         if theta_is_dyadic(dual.theta):
             rho = base + float(dual.theta) * direction
-            score = rs.evaluate(instances, rho, utility, algorithm=algorithm, **options).scores[0]
+            score = rs.evaluate(instances, rho, utility, algorithm=algorithm, **options)[0]
             assert score.clipped == dual.clipped
     assert seen["several"] >= 15, seen
     assert seen["point"] >= 1, seen
@@ -159,7 +159,7 @@ def test_a_custom_utility_that_is_negative_is_named() -> None:
         ({"base": np.zeros(3)}, "base must have one value"),
         ({"direction": np.full(9, np.nan)}, "direction"),
         ({"low": 3}, "low must not exceed high"),
-        ({"limit": 1, "low": -4}, "instance 0: there are more than limit=1 pieces"),
+        ({"max_pieces": 1, "low": -4}, "instance 0: there are more than max_pieces=1 pieces"),
     ],
 )
 def test_bad_input(changes: dict[str, object], message: str) -> None:

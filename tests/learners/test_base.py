@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import check_no_attributes_set_in_init, chec
 from sklearn.utils.validation import check_is_fitted
 
 import rhostar as rs
-from rhostar.learners import _labels as labels
+from rhostar.learners import _costs_to_go as costs_to_go
 from rhostar.learners._distances import finite_quantile
 from support.instances import changing_graph, square_grid
 from support.paths import children_of, optimal_path
@@ -25,7 +25,7 @@ LEARNERS = [
     rs.learners.MeanWeights(),
     rs.learners.PathUse(0.1, blur=1.0),
     rs.learners.LowerEnvelope(),
-    rs.learners.Quantised(rs.learners.MeanDistance()),
+    rs.learners.Rounded(rs.learners.MeanDistance()),
     rs.learners.Landmarks(4, random_state=0),
     rs.learners.BestOf(random_state=0),
     rs.learners.InconsistencyLP(2.0),
@@ -42,9 +42,9 @@ ids = pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_labels_are_the_costs_to_go(seed: int, integers: bool) -> None:
     instances = changing_graph(seed, integers=integers)
     every = np.array([rs.distances_to(*instance[:2], instance.goal) for instance in instances])
-    matrix, times = labels.matrix(instances)
+    matrix, times = costs_to_go.matrix(instances)
     assert np.array_equal(np.unique(np.repeat(matrix, times, axis=0), axis=0), np.unique(every, axis=0))
-    found = labels.moments(instances)
+    found = costs_to_go.moments(instances)
     finite = np.isfinite(every)
     assert np.array_equal(found.reached, finite.sum(axis=0))
     assert np.array_equal(found.least, every.min(axis=0))
@@ -55,10 +55,10 @@ def test_labels_are_the_costs_to_go(seed: int, integers: bool) -> None:
 def test_trees_follow_the_fixed_rule(seed: int) -> None:
     instances = changing_graph(seed, n=6, count=2, integers=True, absent=0.2)  # zero weights, many ties
     graph = instances.graph
-    distinct = labels.snapshots(instances)
+    distinct = costs_to_go.snapshots(instances)
     start = np.random.default_rng(seed).integers(0, 4, graph.n).astype(float)
-    edge, below = labels.trees(distinct, labels.same_starts(distinct, start))
-    _, own = labels.trees(distinct, labels.own_starts(instances, distinct))
+    edge, below = costs_to_go.trees(distinct, costs_to_go.same_starts(distinct, start))
+    _, own = costs_to_go.trees(distinct, costs_to_go.own_starts(instances, distinct))
     for k, instance in enumerate(distinct.instances):
         passes = np.zeros(graph.n)
         for v in range(graph.n):
@@ -83,8 +83,8 @@ def test_a_tree_by_hand() -> None:
     #     4 -> 3 -> 2 -> 0 and 4 -> 1 -> 0, both of cost 3: the second has fewer edges
     graph = rs.Graph.from_edges(6, [4, 3, 2, 4, 1, 5], [3, 2, 0, 1, 0, 4])
     weights = graph.arrange([1.0, 1.0, 1.0, 2.0, 1.0, 0.0])
-    distinct = labels.snapshots(rs.InstanceSet(graph, weights, sources=5, goal=0))
-    edge, below = labels.trees(distinct, labels.same_starts(distinct, np.ones(6)))
+    distinct = costs_to_go.snapshots(rs.InstanceSet(graph, weights, sources=5, goal=0))
+    edge, below = costs_to_go.trees(distinct, costs_to_go.same_starts(distinct, np.ones(6)))
     assert graph.head[edge[0, 1:]].tolist() == [0, 0, 2, 1, 4]
     assert below[0].tolist() == [5, 2, 1, 0, 1, 0]
 
@@ -241,7 +241,7 @@ def test_score_and_searches_over_parameters() -> None:
     least = cross_val_score(rs.learners.MeanDistance("min"), instances, scoring=scorer, cv=2)
     most = cross_val_score(rs.learners.MeanDistance("quantile", quantile=1.0), instances, scoring=scorer, cv=2)
     assert least.mean() > most.mean()
-    assert scorer(learner, instances) == rs.evaluate(instances, learner.rho_, scorer.utility).scores[0].mean
+    assert scorer(learner, instances) == rs.evaluate(instances, learner.rho_, scorer.utility)[0].mean
     with pytest.raises(rs.errors.InputError, match="utility"):
         rs.learners.Scorer("expansions")
 

@@ -17,7 +17,7 @@ from support.instances import obstacle_worlds
 
 
 def quick(**options: object) -> rs.learners.BumpSearch:
-    return rs.learners.BumpSearch(**{"steps": 300, "random_state": 0} | options)
+    return rs.learners.BumpSearch(**{"max_bumps": 300, "random_state": 0} | options)
 
 
 def roads(count: int = 40, seed: int = 0, scale: float = 1.0) -> rs.InstanceSet:
@@ -56,7 +56,7 @@ UTILITIES = {
 @pytest.mark.parametrize("utility", UTILITIES)
 def test_running_only_what_a_bump_reaches_changes_nothing(algorithm: str, utility: str, monkeypatch) -> None:
     instances = obstacle_worlds(30, side=10)
-    options = {"algorithm": algorithm, "utility": UTILITIES[utility], "steps": 100 if utility == "custom" else 150}
+    options = {"algorithm": algorithm, "utility": UTILITIES[utility], "max_bumps": 100 if utility == "custom" else 150}
     options["initial"] = noisy(instances)
     one = quick(**options).fit(instances)
     everything = lambda trial, support: np.ones(len(instances), dtype=bool)  # noqa: E731
@@ -200,19 +200,19 @@ def test_same_seed_same_table_whatever_the_jobs_clone_pickle_and_refit() -> None
 def test_it_starts_from_any_learner_and_ends_in_time() -> None:
     instances = obstacle_worlds()
     ranking = rs.learners.SelfImitatedRanking(iterations=5, random_state=0)
-    learner = quick(initial=ranking, steps=None, time_limit=0.3).fit(instances)  # without the limit: for ever
+    learner = quick(initial=ranking, max_bumps=None, time_limit=0.3).fit(instances)  # without the limit: for ever
     assert learner.tried_ > 0
     assert (learner.initial_ == clone(ranking).fit(instances).rho_).all()
-    assert quick(steps=0).fit(instances).rho_.tolist() == rs.learners.MeanDistance().fit(instances).rho_.tolist()
+    assert quick(max_bumps=0).fit(instances).rho_.tolist() == rs.learners.MeanDistance().fit(instances).rho_.tolist()
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"steps": -1}, "steps"),
-        ({"steps": None}, "steps and time_limit"),
+        ({"max_bumps": -1}, "max_bumps"),
+        ({"max_bumps": None}, "max_bumps and time_limit"),
         ({"time_limit": math.inf}, "time_limit"),
-        ({"screen": 0}, "screen"),
+        ({"screen_share": 0}, "screen_share"),
         ({"heights": 3.0}, "heights"),
         ({"heights": (2.0, 1.0)}, "heights"),
         ({"widths": (0.0, 1.0)}, "widths"),
@@ -235,7 +235,7 @@ def test_an_interrupt_leaves_what_was_there() -> None:
     instances = obstacle_worlds()
     learner = quick().fit(instances)
     before = learner.rho_
-    learner.steps = 10**9
+    learner.max_bumps = 10**9
     with ctrl_c(), pytest.raises(KeyboardInterrupt):
         learner.fit(instances)
     assert learner.rho_ is before

@@ -229,7 +229,7 @@ def test_what_the_online_learner_refuses() -> None:
     with pytest.raises(rs.errors.InputError, match="the 20 that it was fitted on, got 5"):
         learner.regret(instances[:5])
     assert np.array_equal(learner.rho_, before)
-    for wrong in ({"penalty": np.nan}, {"step": 0}, {"sources": "seen"}):
+    for wrong in ({"penalty": np.nan}, {"step_size": 0}, {"sources": "seen"}):
         with pytest.raises(rs.errors.InputError, match=next(iter(wrong))):
             rs.learners.OnlineInconsistency(**wrong).fit(instances)
 

@@ -41,7 +41,7 @@ def test_no_grid_of_ten_thousand_values_does_better(algorithm: str, utility: rs.
     options = {"algorithm": algorithm, "budget": 3600, "optimum": rs.solve_many(instances, np.zeros(36)).cost}
 
     def mean(rho: np.ndarray) -> float:
-        return rs.evaluate(instances, rho, measure, **options).scores[0].mean
+        return rs.evaluate(instances, rho, measure, **options)[0].mean
 
     # Multiples of 2^-11 from -2 to 3: the sums of the searches do not round, 10,241 values.
     grid = [mean(base + k / 2048 * feature) for k in range(-2 * 2048, 3 * 2048 + 1)]
@@ -61,7 +61,7 @@ def test_learned_features_are_learned_from_a_part_that_theta_does_not_see() -> N
         seen.append(instances)
         return np.zeros(instances.graph.n)
 
-    learner = LinearFamily([MeanDistance(), spy], high=2, steps=3, random_state=3).fit(train)
+    learner = LinearFamily([MeanDistance(), spy], high=2, max_lines=3, random_state=3).fit(train)
     family = learner.family_
     assert isinstance(family, Linear)
     assert family.parameters == 2
@@ -93,9 +93,9 @@ def test_a_function_may_give_several_columns_and_a_list_may_be_a_table() -> None
     def both(instances: rs.InstanceSet) -> np.ndarray:
         return np.column_stack([euclidean(instances), np.arange(16.0)])
 
-    assert LinearFamily(both, steps=1).fit(train).theta_.size == 2
+    assert LinearFamily(both, max_lines=1).fit(train).theta_.size == 2
     assert LinearFamily(euclidean(train).tolist()).fit(train).theta_.size == 1
-    assert LinearFamily([[float(v), 1.0] for v in range(16)], steps=1).fit(train).theta_.size == 2
+    assert LinearFamily([[float(v), 1.0] for v in range(16)], max_lines=1).fit(train).theta_.size == 2
     assert LinearFamily().fit(train).theta_.size == 1
 
 
@@ -143,7 +143,7 @@ def test_a_range_of_one_value() -> None:
     train = make_set(4)
     learner = LinearFamily(euclidean(train), low=1.5, high=1.5).fit(train)
     assert learner.theta_.tolist() == [1.5]
-    both = LinearFamily([euclidean(train), np.arange(16.0)], low=1.5, high=1.5, steps=2).fit(train)
+    both = LinearFamily([euclidean(train), np.arange(16.0)], low=1.5, high=1.5, max_lines=2).fit(train)
     assert both.theta_.tolist() == [1.5, 1.5]
 
 
@@ -158,14 +158,14 @@ def test_a_range_of_one_value() -> None:
         ({"features": np.full(16, np.nan)}, r"features must be finite, got nan at \(0,\)"),
         ({"features": "euclidean"}, "features must be numbers, a learner or a function"),
         ({"features": lambda instances: np.zeros(3)}, "features must have shape"),
-        ({"features": PerGoal()}, "features must fit one table"),
+        ({"features": PerGoal()}, "features must fit values for one goal"),
         ({"base": np.zeros(3)}, "base must have one value for each of the 16 vertices"),
         ({"low": 2, "high": 1}, "high must be finite and not below low"),
         ({"low": np.nan}, "low must be finite"),
         ({"feature_fraction": 1.0}, "feature_fraction must be between 0 and 1"),
         ({"algorithm": "dfs"}, "algorithm must be one of"),
         ({"utility": "cost"}, "utility must be a Utility or None"),
-        ({"steps": 0}, "steps must be at least 1"),
+        ({"max_lines": 0}, "max_lines must be at least 1"),
         ({"work": 0}, "work must be at least 1"),
         ({"time_limit": -1}, "time_limit must be a number of seconds"),
         ({"random_state": "x"}, "random_state must be"),

@@ -163,7 +163,7 @@ def test_the_best_table_is_judged_by_any_utility() -> None:
     assert by_cost.history_[0] == 0.0  # H - u: all optimal, so nothing beats the start
     assert (by_cost.rho_ == by_cost.initial_).all()
     by_work = quick(algorithm="astar", initial=rs.learners.MeanDistance("min")).fit(instances)
-    assert rs.evaluate(instances, by_work.rho_, within).scores[0].mean < 1
+    assert rs.evaluate(instances, by_work.rho_, within)[0].mean < 1
 
 
 def test_blur_keeps_constants_and_spreads_as_far_as_it_says() -> None:
@@ -184,11 +184,11 @@ def test_blur_keeps_constants_and_spreads_as_far_as_it_says() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"steps": ()}, "steps"),
-        ({"steps": 0.0}, r"steps\[0\]"),
+        ({"step_sizes": ()}, "step_sizes"),
+        ({"step_sizes": 0.0}, r"step_sizes\[0\]"),
         ({"blurs": None}, "blurs must be a number or a sequence"),
-        ({"steps": "large"}, "steps"),
-        ({"steps": (1.0, -1.0)}, r"steps\[1\]"),
+        ({"step_sizes": "large"}, "step_sizes"),
+        ({"step_sizes": (1.0, -1.0)}, r"step_sizes\[1\]"),
         ({"iterations": 0}, "iterations"),
         ({"batch": 0}, "batch"),
         ({"clip": math.nan}, "clip"),
@@ -201,7 +201,7 @@ def test_blur_keeps_constants_and_spreads_as_far_as_it_says() -> None:
         ({"validation": 1.5}, "validation"),
         ({"initial": [1.0, 2.0]}, "initial"),
         ({"initial": np.full(196, np.nan)}, r"initial\[0\]"),
-        ({"initial": rs.learners.PerGoal()}, "initial must fit one table"),
+        ({"initial": rs.learners.PerGoal()}, "initial must fit values for one goal"),
         ({"random_state": "dice"}, "random_state"),
     ],
 )
@@ -216,15 +216,15 @@ def test_a_part_of_the_instances_screens_and_all_of_them_decide() -> None:
     train = obstacle_worlds()
     start = rs.solve_many(train, rs.learners.MeanDistance().fit(train).rho_, algorithm="gbfs").expanded
     for screen in (1, 5, 25):
-        learner = quick(screen=screen).fit(train)
+        learner = quick(screen_size=screen).fit(train)
         mean = rs.solve_many(train, learner.rho_, algorithm="gbfs").expanded.mean()
         assert learner.best_ == pytest.approx(mean, rel=1e-12), "over all of them"
         assert mean <= start.mean(), "never worse than the start on all, whatever the part says"
         assert float(learner.history_[0] * screen).is_integer(), "a mean over so many"
-        assert np.array_equal(quick(screen=screen, n_jobs=2).fit(train).rho_, learner.rho_)
-    assert np.array_equal(quick(screen=len(train)).fit(train).rho_, quick(screen=None).fit(train).rho_)
-    with pytest.raises(rs.errors.InputError, match="screen"):
-        quick(screen=0).fit(train)
+        assert np.array_equal(quick(screen_size=screen, n_jobs=2).fit(train).rho_, learner.rho_)
+    assert np.array_equal(quick(screen_size=len(train)).fit(train).rho_, quick(screen_size=None).fit(train).rho_)
+    with pytest.raises(rs.errors.InputError, match="screen_size"):
+        quick(screen_size=0).fit(train)
 
 
 def test_instances_of_another_graph_cannot_judge() -> None:

@@ -235,31 +235,31 @@ def test_one_table_for_each_goal() -> None:
 
 def test_few_levels() -> None:
     train, test = square_grid(100).split(0.5, seed=0)
-    fixed = rs.learners.Quantised(bits=2, low=0.0, high=20.0).fit(train)
+    fixed = rs.learners.Rounded(bits=2, low=0.0, high=20.0).fit(train)
     assert isinstance(fixed.family_, rs.families.Quantised)
     assert fixed.family_.levels.tolist() == [0, 20 / 3, 40 / 3, 20]
     assert fixed.family_.contains(fixed.rho_)
     assert np.abs(fixed.rho_ - fixed.learner_.rho_).max() <= 10 / 3 + 1e-12
     assert fixed.family_.overlap(train) == 0
-    seen = rs.learners.Quantised(rs.learners.MeanDistance("min"), bits=4).fit(train)
+    seen = rs.learners.Rounded(rs.learners.MeanDistance("min"), bits=4).fit(train)
     assert seen.family_.levels[-1] == seen.learner_.rho_.max()
     assert seen.family_.overlap(train) == len(train), "its levels were chosen by looking"
-    given_levels = rs.learners.Quantised(levels=[0.0, 5.0, 7.0]).fit(train)
+    given_levels = rs.learners.Rounded(levels=[0.0, 5.0, 7.0]).fit(train)
     assert set(given_levels.rho_) <= {0.0, 5.0, 7.0}
-    coarse, fine = (rs.learners.Quantised(bits=bits, high=20.0).fit(train).score(test) for bits in (1, 8))
+    coarse, fine = (rs.learners.Rounded(bits=bits, high=20.0).fit(train).score(test) for bits in (1, 8))
     assert fine > coarse
     assert fine == pytest.approx(rs.learners.MeanDistance().fit(train).score(test), rel=0.02)
     for wrong in ({"bits": 0}, {"high": 0.0}, {"low": np.inf}, {"levels": []}):
         with pytest.raises(rs.errors.InputError):
-            rs.learners.Quantised(**wrong).fit(train)
+            rs.learners.Rounded(**wrong).fit(train)
     with pytest.raises(rs.errors.InputError, match="inside PerGoal"):
-        rs.learners.Quantised(rs.learners.PerGoal()).fit(train)
+        rs.learners.Rounded(rs.learners.PerGoal()).fit(train)
 
 
 def test_the_choice_of_a_family_counts_as_building_it() -> None:
     """Each family alone was fixed beforehand; which of them it is was decided by looking at the instances."""
     train, other = square_grid(40), square_grid(40, seed=1)
-    two = [rs.learners.Quantised(levels=[0.0, x, 2 * x]) for x in (4.0, 7.0)]
+    two = [rs.learners.Rounded(levels=[0.0, x, 2 * x]) for x in (4.0, 7.0)]
     best = rs.learners.BestOf(two, random_state=0).fit(train)
     assert (best.family_.overlap(train), best.family_.overlap(other)) == (40, 0)
     assert best.learner_.family_.overlap(train) == 0
@@ -271,7 +271,7 @@ def test_rounding_keeps_the_value_at_the_goal() -> None:
     """A constant taken off changes no run, and the family counts on the value that it fixed."""
     train = square_grid(20)
     shifted = rs.learners.LinearFamily(np.zeros(36), base=rs.learners.MeanDistance().fit(train).rho_ + 3.0)
-    learner = rs.learners.Quantised(shifted, bits=8, high=30.0).fit(train)
+    learner = rs.learners.Rounded(shifted, bits=8, high=30.0).fit(train)
     assert learner.rho_[learner.goal_] == 0
     assert learner.rho_ == pytest.approx(learner.learner_.rho_ - 3.0, abs=0.06)
 

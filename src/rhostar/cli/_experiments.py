@@ -56,7 +56,7 @@ def _patterns(found: Any) -> tuple[int, int]:
         scores = evaluate(
             found.instances, found.rho(pattern), found.utility, algorithm=found.algorithm, reopen=found.reopen
         )
-        right += bool(((scores.scores[0].values > found.thresholds) == pattern.astype(bool)).all())
+        right += bool(((scores[0].values > found.thresholds) == pattern.astype(bool)).all())
     return len(numbers), right
 
 
@@ -65,7 +65,7 @@ def growth(
     n: Vertices = 8,
     algorithm: Which = "gbfs",
     kind: Annotated[str, typer.Option("--set", help=f"Which instances: {', '.join(_SETS)}.")] = "theorem5",
-    limit: Most = 1_000_000,
+    max_behaviours: Most = 1_000_000,
     json: Json = False,
 ) -> None:
     """Count behaviours and utility vectors against N, beside the bounds."""
@@ -73,7 +73,9 @@ def growth(
 
     found = _shattered(kind, n, algorithm)
     with working(f"following all ρ through {len(found)} instances", quiet=json):
-        counts = lab.growth(found.instances, found.utility, found.algorithm, found.reopen, limit=limit)
+        counts = lab.growth(
+            found.instances, found.utility, found.algorithm, found.reopen, max_behaviours=max_behaviours
+        )
     columns = {
         "behaviours": counts.behaviours,
         "vectors": counts.vectors,
@@ -130,6 +132,8 @@ def dual(
     json: Json = False,
 ) -> None:
     """Find every piece of a utility along ρ = θ · (a model's values)."""
+    import numpy as np
+
     import rhostar as rs
     from rhostar import _files as files
     from rhostar.errors import InputError, StorageError
@@ -139,14 +143,11 @@ def dual(
     if len(loaded) != 1:
         raise InputError("dual takes one --model")
     (fitted,) = loaded.values()
-    rho = fitted.rho_on(instances.graph)
-    if not hasattr(rho, "shape"):
-        raise InputError("dual takes a model with one goal")
-    zeros = 0 * rho  # type: ignore[operator]
+    zeros = np.zeros(instances.graph.n)
     chosen = fitted.search_with(options.algorithm_of(algorithm))
     measure = options.utility(utility, limit, instances)
     with working(f"following {count} instances along the line", quiet=json):
-        found = rs.lab.dual(instances[:count], zeros, rho, low, high, chosen, measure, reopen=reopen)
+        found = rs.lab.dual(instances[:count], zeros, fitted, low, high, chosen, measure, reopen=reopen)
     if figure is not None:
         try:
             with files.replacing(figure) as beside:

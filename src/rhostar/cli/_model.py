@@ -18,7 +18,7 @@ def fit(
     learner: Annotated[str, typer.Option("--learner", "-l", help="A learner by name, or auto.")] = "auto",
     settings: Annotated[list[str], typer.Option("--set", "-s", help="A parameter of the learner: name=value.")] = [],  # noqa: B006
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help="auto: astar or gbfs.")] = "astar",
-    time_limit: Annotated[float, typer.Option(help="auto: seconds.", min=0.1)] = 30.0,
+    time_limit: Annotated[float, typer.Option(help="Seconds that auto may take.", min=0.1)] = 10.0,
     fraction: Annotated[float, typer.Option(help="Share of the instances to learn from.", min=0.0, max=1.0)] = 0.7,
     seed: Annotated[int, typer.Option(help="For the split and the learner.", min=0)] = 0,
     jobs: options.Jobs = 1,
@@ -39,9 +39,7 @@ def fit(
     start = time.perf_counter()
     with working(f"learning from {len(train):,} instances", quiet=json or learner != "auto"):
         if learner == "auto":
-            fitted: Any = rs.learn(
-                train, algorithm=chosen, time_limit=time_limit, random_state=seed, n_jobs=jobs, **given
-            )
+            fitted: Any = rs.learn(train, algorithm=chosen, time_limit=time_limit, seed=seed, n_jobs=jobs, **given)
         else:
             fitted = _learner(learner, given, seed, jobs, watching(json)).fit(train)
     model = rs.Model.of(fitted, instances.graph)

@@ -70,7 +70,7 @@ def read_edge_table(
     return edge_rows.assemble(rows, directed=directed, path=path, textual=not parquet)
 
 
-def _csv_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) -> Iterator[edge_rows.Rows]:
+def _csv_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) -> Iterator[edge_rows.EdgeRows]:
     with text.opened(path) as raw:
         watched = _Watched(raw)
         stream = io.TextIOWrapper(io.BufferedReader(watched, 1 << 20), encoding="utf-8-sig", newline="")
@@ -116,7 +116,7 @@ class _Watched(io.RawIOBase):
         return len(data)
 
 
-def _parquet_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) -> Iterator[edge_rows.Rows]:
+def _parquet_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) -> Iterator[edge_rows.EdgeRows]:
     try:
         import pyarrow.parquet as pq
     except ImportError:

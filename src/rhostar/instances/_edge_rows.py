@@ -22,7 +22,7 @@ BATCH = 1 << 16
 """The number of rows checked at a time."""
 
 
-class Rows(NamedTuple):
+class EdgeRows(NamedTuple):
     """Some rows of a table."""
 
     tail: list[Hashable]
@@ -31,7 +31,7 @@ class Rows(NamedTuple):
     snapshot: list[Hashable] | None
 
 
-def assemble(rows: Iterable[Rows], *, directed: bool, path: object, textual: bool = False) -> Network:
+def assemble(rows: Iterable[EdgeRows], *, directed: bool, path: object, textual: bool = False) -> Network:
     """Make a network of the rows: vertices and snapshots are numbered as they appear, then vertices are sorted."""
     number: dict[Hashable, int] = {}
     snapshot_number: dict[Hashable, int] = {}
@@ -84,7 +84,7 @@ def columns(
     return found if snapshot is None else [*found, names.index(snapshot)]
 
 
-def typed(path: object, columns: list[list[Any]], line_of: Any, unit: str = "") -> Rows:
+def typed(path: object, columns: list[list[Any]], line_of: Any, unit: str = "") -> EdgeRows:
     """Return a batch with checked types; `line_of` gives the line of a row in it."""
 
     def wrong(k: int, what: str) -> ReadError:
@@ -107,11 +107,11 @@ def typed(path: object, columns: list[list[Any]], line_of: Any, unit: str = "") 
         k = int(np.argmax(bad))
         raise wrong(k, f"weight must be a number that is not negative, got {columns[2][k]!r}")
     if len(columns) == 3:
-        return Rows(vertices[0], vertices[1], weight, None)
+        return EdgeRows(vertices[0], vertices[1], weight, None)
     for k, value in enumerate(columns[3]):
         if value is None or value == "" or (isinstance(value, float) and np.isnan(value)):
             raise wrong(k, "snapshot is missing")
-    return Rows(vertices[0], vertices[1], weight, columns[3])
+    return EdgeRows(vertices[0], vertices[1], weight, columns[3])
 
 
 def _in_order(names: list[Hashable], path: object) -> tuple[list[Hashable] | None, NDArray[np.int32]]:

@@ -71,8 +71,8 @@ class _Searches:
 
     def reached(self, row: NDArray[Any] | None, source: int) -> NDArray[np.bool_]:
         if self._turned is None:
-            turned = self.graph._kernel.transpose()
-            self._turned = _core.Graph(turned.first_out, turned.head), turned.edge
+            transpose = self.graph._kernel.transpose()
+            self._turned = _core.Graph(transpose.first_out, transpose.head), transpose.edge
         kernel, edges = self._turned
         return kernel.reaches(None if row is None else row[edges], source).view(bool)
 

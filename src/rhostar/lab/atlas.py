@@ -39,7 +39,22 @@ def kinds(vertices: Iterable[int] = range(4, 9)) -> list[Kind]:
     """Return what the atlas is about, for some numbers of vertices.
 
     Both algorithms, A* with and without reopening, cost and expansions, three sorts of weights. The expansions of
-    greedy search do not depend on weights and stand once.
+    greedy search do not depend on weights and occur once.
+
+    Parameters
+    ----------
+    vertices
+        Numbers of vertices.
+
+    Returns
+    -------
+    list of Kind
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> len(rs.lab.atlas.kinds([5])), rs.lab.atlas.kinds([5])[0].name
+    (16, 'astar-closed-cost-large-5')
     """
     found = []
     for n in vertices:

@@ -12,7 +12,7 @@ import numpy as np
 
 from rhostar import _files as files
 from rhostar.errors import StorageError
-from rhostar.report._view import CertificateView, Curve, Dual, Generalisation, MethodView, Report
+from rhostar.report._view import CertificateView, Curve, DualView, Generalisation, MethodView, Report
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -207,7 +207,7 @@ def generalisation(curve: Generalisation) -> Figure:
     return figure
 
 
-def dual(function: Dual) -> Figure:
+def dual(function: DualView) -> Figure:
     """Draw the exact pieces of the mean utility along a line, and its least value."""
     figure, axis = _axes("θ", f"{function.utility}, mean")
     axis.stairs(function.values, function.edges, baseline=None, color=_COLOURS["c1"], linewidth=1.3)

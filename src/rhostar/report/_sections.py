@@ -10,18 +10,12 @@ import numpy as np
 from rhostar.certificates import Certificate, CertificateTable, certify
 from rhostar.errors import InputError
 from rhostar.instances import InstanceSet
-from rhostar.report._view import BoundView, CertificateView, Curve, Dual, Generalisation
-from rhostar.utilities import Algorithm, Utility, evaluate
+from rhostar.report._view import BoundView, CertificateView, Curve, DualView, Generalisation
+from rhostar.search import Algorithm
+from rhostar.utilities import Utility, evaluate
 
 if TYPE_CHECKING:
     from rhostar.lines import _means as duals
-
-_NAMES = {
-    "Suboptimality": "cost above the optimum",
-    "Ratio": "cost / optimum",
-    "Expansions": "expanded vertices",
-    "Cost": "cost",
-}
 
 
 def certificate_view(
@@ -191,12 +185,14 @@ def generalisation_curve(
     for size in chosen:
         fitted = clone(learner).fit(train[:size])
         for part, found in zip((train[:size], test), means, strict=True):
-            found.append(evaluate(part[:most], fitted.rho_, utility, **options).scores[0].mean)
+            found.append(evaluate(part[:most], fitted.rho_, utility, **options)[0].mean)
     name = f"{type(learner).__name__} for {'greedy search' if algorithm == 'gbfs' else 'A*'}"
-    return Generalisation(name, _words(utility), tuple(chosen), tuple(means[0]), tuple(means[1]), baseline)
+    return Generalisation(
+        name, (utility.words or utility.name), tuple(chosen), tuple(means[0]), tuple(means[1]), baseline
+    )
 
 
-def dual_view(dual: duals.Dual, *, direction: str = "ρ = θ · (learned values)") -> Dual:
+def dual_view(dual: duals.Dual, *, direction: str = "ρ = θ · (learned values)") -> DualView:
     """Return the section of a page for a dual function.
 
     Parameters
@@ -208,8 +204,8 @@ def dual_view(dual: duals.Dual, *, direction: str = "ρ = θ · (learned values)
     """
     points = np.array([part.low == part.high for part in dual.intervals])
     edges = np.asarray(dual.intervals.edges, dtype=np.float64)
-    return Dual(
-        utility=_words(dual.utility),
+    return DualView(
+        utility=dual.utility.words or dual.utility.name,
         instances=int(dual.pieces.size),
         direction=direction,
         edges=tuple(edges.tolist()),
@@ -218,7 +214,3 @@ def dual_view(dual: duals.Dual, *, direction: str = "ρ = θ · (learned values)
         best_value=dual.value,
         points=int(points.sum()),
     )
-
-
-def _words(utility: Utility) -> str:
-    return _NAMES.get(utility.name, utility.name)

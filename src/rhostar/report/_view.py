@@ -100,7 +100,7 @@ class Generalisation:
 
 
 @dataclass(frozen=True)
-class Dual:
+class DualView:
     """The mean utility of some instances as an exact function of θ along ρ = b + θφ."""
 
     utility: str
@@ -193,7 +193,7 @@ class Report:
     """For each method the share of instances that need at most so many expansions."""
     certificate: CertificateView | None = None
     generalisation: Generalisation | None = None
-    dual: Dual | None = None
+    dual: DualView | None = None
     replay: Replay | None = None
     provenance: tuple[tuple[str, str], ...] = ()
     """Versions, the graph's hash, seeds: what is needed to make the page again."""

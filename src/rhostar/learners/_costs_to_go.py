@@ -1,7 +1,7 @@
 """Costs-to-go of all snapshots of a set, in parallel: one Dijkstra against the edges for each snapshot.
 
-Instances that share a snapshot share its labels and count as often as they occur. Sums are taken in blocks whose
-limits do not depend on the number of jobs, so that every number of jobs gives the same sums, bit for bit.
+Instances that share a snapshot share its costs-to-go and count as often as they occur. Sums are taken in blocks
+whose ends do not depend on the number of jobs, so that every number of jobs gives the same sums, bit for bit.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from rhostar._parallel import map_chunks
 from rhostar.instances import InstanceSet
 
 _BLOCKS = 32
-"""Partial sums kept at once; each takes as much memory as three tables."""
+"""Partial sums kept at once; each takes as much memory as three arrays of n values."""
 
 _LARGEST_MATRIX = 2**27
-"""Entries that a matrix of labels may have in float64; a larger one is kept in float32."""
+"""Entries that a matrix of costs-to-go may have in float64; a larger one is kept in float32."""
 
 
 class Snapshots(NamedTuple):
@@ -141,7 +141,7 @@ def _trees(
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     edge = np.empty((len(chunk), chunk.graph.n), dtype=np.int32)
     below = np.empty(edge.shape)
-    begin, end = (limit[first : first + len(chunk)] for limit in starts[:2])
+    begin, end = (ends[first : first + len(chunk)] for ends in starts[:2])
     ending = chunk.graph._kernel.label_trees(
         chunk.weights, chunk.rows, int(chunk.goals[0]), begin, end, starts.vertex, starts.weight, edge, below, stop
     )

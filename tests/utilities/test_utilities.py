@@ -1,11 +1,30 @@
 """Utilities: each by hand, clipped at H, refused below 0; heuristics beside them."""
 
+import pickle
+import subprocess
+import sys
+from types import ModuleType
+
 import numpy as np
 import pytest
+import sklearn.exceptions
 
 import rhostar as rs
 from rhostar.errors import InputError, UtilityError
-from rhostar.utilities import Cost, Custom, Expansions, Generated, PeakOpen, Ratio, SolvedWithin, Suboptimality, Utility
+from rhostar.utilities import (
+    Cost,
+    Custom,
+    Expansions,
+    Generated,
+    PeakOpen,
+    Ratio,
+    SolvedWithin,
+    Suboptimality,
+    Utility,
+    by_name,
+    registry,
+)
+from rhostar.utilities import _base as base
 from support.cases import ADMISSIBLE, DETOUR
 
 
@@ -42,12 +61,12 @@ def test_by_hand(detour: rs.InstanceSet, utility: Utility, expected: list[float]
 
 def test_the_clipped_share_is_reported(detour: rs.InstanceSet) -> None:
     result = rs.evaluate(detour, ADMISSIBLE, [Cost(5), Cost(6), Cost(2)], reopen=False)
-    assert [score.clipped for score in result.scores] == [0.5, 0.0, 1.0]
-    assert [score.mean for score in result.scores] == [4.0, 4.5, 2.0]
+    assert [score.clipped for score in result] == [0.5, 0.0, 1.0]
+    assert [score.mean for score in result] == [4.0, 4.5, 2.0]
     assert "50.0%" in str(result)
-    assert result["Cost"] is result[0]
-    with pytest.raises(InputError, match="no utility 'Ratio'"):
-        result["Ratio"]
+    assert result["cost"] is result[0]
+    with pytest.raises(InputError, match="no utility 'ratio'"):
+        result["ratio"]
 
 
 def test_a_run_without_an_answer_counts_as_the_limit(detour: rs.InstanceSet) -> None:
@@ -82,7 +101,7 @@ def test_a_given_optimum_may_be_off_by_rounding(rng: np.random.Generator) -> Non
     optimum = [rs.distances_to(graph, i.weights, 143)[0] for i in instances]  # added up from the other end
     assert (optimum != rs.solve_many(instances, np.zeros(144)).cost).any()
     result = rs.evaluate(instances, np.zeros(144), [Suboptimality(9), SolvedWithin(1), Ratio(2)], optimum=optimum)
-    assert [score.mean for score in result.scores] == [0, 1, 1]
+    assert [score.mean for score in result] == [0, 1, 1]
 
 
 def _widest(instance: rs.Instance, trace: rs.Trace) -> float:
@@ -141,7 +160,7 @@ def test_bad_evaluations(detour: rs.InstanceSet) -> None:
     for utilities in ([], [3], [Cost]):
         with pytest.raises(InputError, match="utilities must"):
             rs.evaluate(detour, ADMISSIBLE, utilities)
-    assert rs.evaluate(detour, ADMISSIBLE, Cost(9))["Cost"].mean == 4.0  # one utility needs no list
+    assert rs.evaluate(detour, ADMISSIBLE, Cost(9))["cost"].mean == 4.0  # one utility needs no list
     for optimum in ([5.0, np.nan], [5.0, -1.0], [5.0, 3.1]):
         with pytest.raises(InputError, match=r"optimum\[1\] = .* is no optimal cost"):
             rs.evaluate(detour, ADMISSIBLE, Ratio(2), optimum=optimum)
@@ -155,6 +174,80 @@ def test_utilities_are_values() -> None:
     assert SolvedWithin(1.5) != SolvedWithin(2)
     assert repr(Suboptimality(limit=40.0)) == "Suboptimality(limit=40.0)"
     assert (SolvedWithin(2).limit, SolvedWithin(2).better, Cost(1).better) == (1.0, "higher", "lower")
+
+
+def test_every_utility_registers_itself_under_its_key() -> None:
+    keys = ["cost", "suboptimality", "ratio", "expansions", "generated", "peak_open", "solved_within"]
+    assert list(registry) == keys
+    for key, kind in registry.items():
+        utility = by_name(key, 2.0, n=10)
+        assert (type(utility), utility.name, kind.key) == (kind, key, key)
+        assert utility.words
+
+
+def test_a_utility_by_name_has_a_natural_limit_or_asks_for_one() -> None:
+    assert by_name("expansions", n=12) == Expansions(12.0)
+    assert by_name("peak-open", n=12) == PeakOpen(12.0)  # as it is typed on a command line
+    assert by_name("solved-within", n=12) == SolvedWithin(1.05)
+    assert by_name("solved_within", 1.5, n=12) == SolvedWithin(1.5)
+    with pytest.raises(UtilityError, match="cost needs a limit"):
+        by_name("cost", n=12)
+    with pytest.raises(UtilityError, match=r"must be one of cost, suboptimality, .*, got 'speed'"):
+        by_name("speed", n=12)
+
+
+def test_a_utility_of_your_own_needs_one_class(detour: rs.InstanceSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "registered", registered := dict(registry))
+
+    class TwiceExpanded(Utility):
+        key = "twice_expanded"
+        words = "twice the expanded vertices"
+
+        def raw(self, runs: rs.Runs, optimum: object) -> np.ndarray:
+            return 2.0 * runs.expanded
+
+    class Unnamed(TwiceExpanded):
+        pass
+
+    assert registered["twice_expanded"] is TwiceExpanded
+    assert "unnamed" not in registered
+    found = rs.evaluate(detour, ADMISSIBLE, [TwiceExpanded(9), Unnamed(9)], reopen=False)
+    assert found["twice_expanded"].values.tolist() == found["unnamed"].values.tolist() == [6, 2]
+    with pytest.raises(UtilityError, match=r"'cost' belongs to rhostar\.utilities\._measures\.Cost"):
+        type("Mine", (Utility,), {"key": "cost"})
+    with pytest.raises(UtilityError, match="lower-case ASCII"):
+        type("Mine", (Utility,), {"key": "Läufe"})
+
+
+def test_an_evaluation_is_a_short_sequence_of_scores(detour: rs.InstanceSet) -> None:
+    found = rs.evaluate(detour, ADMISSIBLE, [Cost(5), Custom(9, _widest, "<widest>")], reopen=False)
+    assert len(found) == 2
+    assert list(found) == [found["cost"], found["<widest>"]] == [found[0], found[1]]
+    assert repr(found) == "Evaluation(cost 4, <widest> 1.5; 2 of 2 solved)"
+    assert repr(found["cost"]) == "Score(cost: mean 4 over 2 instances, 50.0% clipped)"
+    assert str(found).splitlines()[0].split() == ["utility", "mean", "std", "max", "limit", "clipped"]
+    page = found._repr_html_()
+    assert "&lt;widest&gt;" in page
+    assert "<widest>" not in page
+    assert "2 of 2 solved" in page
+
+
+@pytest.mark.parametrize("module", [rs.utilities, rs.heuristics, rs.errors])
+def test_completion_shows_public_names_alone(module: ModuleType) -> None:
+    assert dir(module) == sorted(module.__all__)
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+    assert not {"np", "Any", "annotations", "map_chunks"} & set(dir(module))
+
+
+def test_not_fitted_is_the_error_of_scikit_learn() -> None:
+    with pytest.raises(sklearn.exceptions.NotFittedError, match="this MeanDistance is not fitted yet") as caught:
+        rs.learners.MeanDistance().rho_for(3)
+    assert isinstance(caught.value, rs.errors.NotFittedError)
+    assert isinstance(caught.value, InputError)
+    assert isinstance(pickle.loads(pickle.dumps(caught.value)), rs.errors.NotFittedError)
+    code = "import sys, rhostar.errors, rhostar; rhostar.evaluate; assert 'sklearn' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 class TestHeuristics:
