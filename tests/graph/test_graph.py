@@ -290,7 +290,7 @@ def big(size: int) -> np.ndarray:
         (lambda: rs.Graph([0], []), rs.errors.GraphError, "at least one vertex"),
         (lambda: rs.Graph([0, 2, 1], [1]), rs.errors.GraphError, "first_out"),
         (lambda: rs.Graph([1, 1], []), rs.errors.GraphError, "first_out"),
-        (lambda: rs.Graph([0, 1, 1], [2]), rs.errors.GraphError, r"head\[0\] is no vertex: 2"),
+        (lambda: rs.Graph([0, 1, 1], [2]), rs.errors.GraphError, r"head\[0\] is not a vertex: 2"),
         (lambda: rs.Graph([0, 1, 1], [0]), rs.errors.GraphError, "loop"),
         (lambda: rs.Graph([0, 2, 2, 2], [2, 1]), rs.errors.GraphError, r"head\[1\] = 1 is out of order"),
         (lambda: rs.Graph([0, 2, 2], [1, 1]), rs.errors.GraphError, "out of order"),
