@@ -315,8 +315,8 @@ def test_worlds(tmp_path: Path) -> None:
     for content, what in (
         (picture((4, 5)), "expected 5 x 4 pixels as before, got 4 x 5"),
         (picture((5000, 1)), "too large; at most 4096 a side"),
-        (b"no picture", "no picture"),
-        (b"", "no picture"),
+        (b"not a picture", "not a picture"),
+        (b"", "not a picture"),
     ):
         path = write(tmp_path, "1.png", content)
         refused(path, None, what, datasets.read_worlds, tmp_path)

@@ -22,6 +22,7 @@ LAYERS = [
     ["report"],
     ["rhostar"],  # the public names
     ["cli"],
+    ["__main__"],
 ]
 UPWARD = {("graph._graph", "interop.networkx")}
 """Imports that may go up, inside a function: `Graph.from_networkx` and its like only delegate."""

@@ -78,7 +78,7 @@ def test_the_first_example_prints_what_it_should_and_draws(tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_the_demo_prints_what_the_readme_says(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "rhostar.cli.main", "demo", "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "rhostar", "demo", "--out", str(tmp_path)]
     demo = subprocess.run(command, capture_output=True, text=True, check=True)
     table, _, place = demo.stdout.rpartition("The page, with the searches to watch: ")
     blocks = re.findall(r"^```\n(.*?)^```$", (ROOT / "README.md").read_text(), flags=re.DOTALL | re.MULTILINE)

@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError, InfeasibleError, InputError, InstanceError
 from rhostar.graph import Graph
-from rhostar.graph._edges import cells_of_edges
 from rhostar.instances import _feasibility as feasibility
 from rhostar.instances import _snapshots as snapshots
 from rhostar.instances import _storing as storing
+from rhostar.instances import _walls as walls
 
 
 class Instance(NamedTuple):
@@ -188,19 +188,15 @@ class InstanceSet:
         """
         if not isinstance(grid, Graph) or grid.shape is None or grid.length is None:
             raise InputError("grid must be made by Graph.grid")
-        if np.dtype(dtype) not in (np.float64, np.float32):
-            raise InputError(f"dtype must be float64 or float32, got {np.dtype(dtype)}: absent edges weigh inf")
+        walls.require_float(dtype)
         cells = arrays.as_array(blocked, "blocked")
         if cells.dtype.kind not in "biuf":
             raise ArrayError(f"blocked must hold truth values or numbers, got dtype {cells.dtype}")
         cells = cells[None] if cells.ndim == 2 else cells
         if cells.ndim != 3 or cells.shape[1:] != grid.shape:
             raise ArrayError(f"blocked must have shape (K, {grid.shape[0]}, {grid.shape[1]}), got {cells.shape}")
-        touched = cells_of_edges(grid.tail, grid.head, grid.shape[1], corner_cutting)
         weights = np.empty((len(cells), grid.m), dtype=dtype)
-        for k, world in enumerate(cells):
-            wall = world.astype(bool).ravel()
-            weights[k] = np.where(np.logical_or.reduce([wall[cell] for cell in touched]), np.inf, grid.length)
+        walls.fill_weights(grid, (world == 0 for world in cells), weights, corner_cutting=corner_cutting)
         return cls(grid, weights, sources, goal, rows=rows, infeasible=infeasible)
 
     # ------------------------------------------------------------ queries and views

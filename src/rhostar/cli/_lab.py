@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from rhostar.cli import _options as options
-from rhostar.cli._data import Folder
+from rhostar.cli._app import app as program
+from rhostar.cli._app import listing
 from rhostar.cli._output import Json, emit, table, working
 
 app = typer.Typer(help="Behaviours, shattered sets and dual functions.", no_args_is_help=True, rich_markup_mode=None)
+program.add_typer(app, name="lab")
 
-_SETS = ("theorem5", "sharper", "cost", "expansions", "reopening", "interval")
+
+def _sets() -> Iterator[tuple[str, str]]:
+    from rhostar import lab
+
+    for known in lab.constructions.values():
+        yield known.name, f"{known.utility} of {' and '.join(known.algorithms)}"
+
 
 Vertices = Annotated[int, typer.Option("-n", "--vertices", help="Number of vertices.", min=4)]
 Which = Annotated[str, typer.Option("--algorithm", "-a", help="astar or gbfs.")]
 Most = Annotated[int, typer.Option(help="Most behaviours to look at.", min=1)]
 
 
-@app.command()
+@app.command(cls=listing("Sets", _sets))
 def shatter(
     n: Vertices = 8,
     algorithm: Which = "gbfs",
-    kind: Annotated[str, typer.Option("--set", help=f"Which instances: {', '.join(_SETS)}.")] = "theorem5",
+    kind: Annotated[str, typer.Option("--set", help="Which instances: one of those below.")] = "theorem5",
     json: Json = False,
 ) -> None:
     """Build a shattered set and verify it with the plain reference."""
@@ -60,15 +69,15 @@ def _patterns(found: Any) -> tuple[int, int]:
     return len(numbers), right
 
 
-@app.command()
+@app.command(cls=listing("Sets", _sets))
 def growth(
     n: Vertices = 8,
     algorithm: Which = "gbfs",
-    kind: Annotated[str, typer.Option("--set", help=f"Which instances: {', '.join(_SETS)}.")] = "theorem5",
+    kind: Annotated[str, typer.Option("--set", help="Which instances: one of those below.")] = "theorem5",
     max_behaviours: Most = 1_000_000,
     json: Json = False,
 ) -> None:
-    """Count behaviours and utility vectors against N, beside the bounds."""
+    """Count behaviours and utility vectors, beside the bounds."""
     from rhostar import lab
 
     found = _shattered(kind, n, algorithm)
@@ -89,9 +98,12 @@ def growth(
 @app.command()
 def atlas(
     folder: Annotated[Path | None, typer.Option("--folder", "-f", help="Your own entries, not the package's.")] = None,
-    rounds: Annotated[int, typer.Option(help="With --folder: hunt so many rounds for larger sets.", min=0)] = 0,
-    seed: Annotated[int, typer.Option(help="For the hunt.", min=0)] = 0,
-    vertices: Annotated[tuple[int, int], typer.Option(help="For the hunt: from, to so many vertices.")] = (4, 8),
+    rounds: Annotated[int, typer.Option(help="With --folder: rounds of the hunt for larger sets.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the hunt.", min=0)] = 0,
+    vertices: Annotated[tuple[int, int], typer.Option(help="Smallest and largest graphs of the hunt.")] = (
+        4,
+        8,
+    ),
     jobs: options.Jobs = 1,
     json: Json = False,
 ) -> None:
@@ -115,17 +127,17 @@ def atlas(
     emit({"entries": sizes}, json, f"{len(sizes)} sets verified, every pattern by the plain reference\n{text}")
 
 
-@app.command()
+@app.command(cls=listing("Utilities", options.utilities))
 def dual(
-    folder: Folder,
-    model: options.Models,
-    count: Annotated[int, typer.Option("--count", "-n", help="The first so many instances.", min=1)] = 5,
+    folder: options.Folder,
+    model: options.OneModel,
+    count: Annotated[int, typer.Option("--count", "-n", help="How many instances to take, from the first.", min=1)] = 5,
     low: Annotated[float, typer.Option(help="Least θ.")] = 0.8,
     high: Annotated[float, typer.Option(help="Largest θ.")] = 1.5,
     utility: Annotated[
-        str, typer.Option("--utility", "-u", help=f"One of {', '.join(options.UTILITIES)}.")
+        str, typer.Option("--utility", "-u", help="What to measure: one of those below.")
     ] = "expansions",
-    limit: Annotated[float | None, typer.Option("--limit", "-H", help="Upper end H of its range.")] = None,
+    limit: options.Limit = None,
     algorithm: options.Algorithm = "",
     reopen: options.Reopen = True,
     figure: Annotated[Path | None, typer.Option(help="A picture to write (.svg, .png, .pdf).")] = None,
@@ -136,13 +148,10 @@ def dual(
 
     import rhostar as rs
     from rhostar import _files as files
-    from rhostar.errors import InputError, StorageError
+    from rhostar.errors import StorageError
 
     instances = rs.InstanceSet.load(folder)
-    loaded = options.load_models(model)
-    if len(loaded) != 1:
-        raise InputError("dual takes one --model")
-    (fitted,) = loaded.values()
+    _, fitted = options.one_model(model)
     zeros = np.zeros(instances.graph.n)
     chosen = fitted.search_with(options.algorithm_of(algorithm))
     measure = options.utility(utility, limit, instances)
@@ -156,7 +165,7 @@ def dual(
                 drawing.savefig(beside, format=figure.suffix[1:] or "png")
         except StorageError:
             raise
-        except ValueError as error:  # an ending that stands for no format
+        except ValueError as error:  # no picture format has this ending
             raise StorageError(f"could not write {figure}: {error}") from error
     best = found.minimisers[0]
     entry: dict[str, Any] = {
@@ -172,21 +181,10 @@ def dual(
 
 
 def _shattered(kind: str, n: int, algorithm: str) -> Any:
+    """Return a shattered set by the name of its construction."""
     from rhostar import lab
     from rhostar.errors import InputError
 
-    if kind not in _SETS:
-        raise InputError(f"--set must be one of {', '.join(_SETS)}, got {kind!r}")
-    if algorithm not in ("astar", "gbfs"):
-        raise InputError(f"--algorithm must be astar or gbfs, got {algorithm!r}")
-    if kind in ("cost", "reopening"):
-        if algorithm != "astar":
-            raise InputError(f"--set {kind} is for astar")
-        return lab.cost_code(n) if kind == "cost" else lab.reopening_code(n)
-    make = {
-        "theorem5": lab.theorem5_instances,
-        "sharper": lab.sharper_instances,
-        "expansions": lab.expansion_code,
-        "interval": lab.interval_code,
-    }[kind]
-    return make(n, algorithm)  # type: ignore[arg-type]
+    if kind not in lab.constructions:
+        raise InputError(f"--set must be one of {', '.join(lab.constructions)}, got {kind!r}")
+    return lab.constructions[kind].build(n, options.algorithm_of(algorithm))

@@ -1,8 +1,8 @@
-"""Other libraries' graphs, and A* as a drop-in for networkx."""
+"""networkx graphs in and out, and A* as a drop-in for networkx."""
 
+import warnings
 from itertools import pairwise
 
-import igraph
 import networkx as nx
 import numpy as np
 import pytest
@@ -111,46 +111,39 @@ def test_astar_path_with_bad_input() -> None:
         rs.astar_path(G, "a", "c", weight=None, budget=1)
 
 
-def test_osmnx_graphs() -> None:
-    """As OSMnx makes them: a MultiDiGraph with x, y, osmid, length in metres, and travel times added later."""
-    streets = nx.MultiDiGraph(crs="epsg:4326")
-    for node, x, y in ((53, 11.5, 48.1), (54, 11.6, 48.1), (99, 11.6, 48.2)):
-        streets.add_node(node, x=x, y=y, street_count=3)
-    streets.add_edge(53, 54, osmid=1, length=700.0, travel_time=60.0, oneway=False)
-    streets.add_edge(53, 54, osmid=[2, 3], length=650.0, travel_time=80.0, oneway=False)
-    streets.add_edge(54, 99, osmid=4, length=900.0, travel_time="45.5", oneway=True)
-    streets.add_edge(99, 99, osmid=5, length=10.0, travel_time=1.0)
-    network = rs.interop.from_networkx(streets, "travel_time")
-    assert network.graph.labels == (53, 54, 99)
-    assert network.graph.coordinates.tolist() == [[11.5, 48.1], [11.6, 48.1], [11.6, 48.2]]
-    assert network.weights.tolist() == [[60.0, 45.5]]
-    assert network.graph.length.tolist() == [650.0, 900.0]
-    assert rs.interop.from_networkx(streets, None).weights.tolist() == [[1.0, 1.0]]
-    with pytest.raises(rs.errors.WeightError, match="53 -> 54 has no attribute 'speed'"):
-        rs.interop.from_networkx(streets, "speed")
-    assert rs.interop.from_networkx(streets, "speed", default=2).weights.tolist() == [[2.0, 2.0]]
-    streets[54][99][0]["travel_time"] = -3
-    with pytest.raises(rs.errors.WeightError, match="54 -> 99 must be a number that is not negative"):
-        rs.interop.from_networkx(streets, "travel_time")
+def test_a_weight_that_is_not_a_number_is_an_error_and_no_warning() -> None:
+    for kind in KINDS:
+        G = kind([("a", "b", {"weight": float("nan")}), ("b", "c", {"weight": 1})])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(
+                rs.errors.WeightError, match="'a' -> 'b' must be a number that is not negative, got nan"
+            ):
+                rs.interop.from_networkx(G)
+            assert np.isnan(rs.Graph.from_networkx(G).weights_of(G)).sum() == (1 if G.is_directed() else 2)
 
 
-@pytest.mark.parametrize("directed", [False, True])
-def test_igraph(directed: bool, rng: np.random.Generator) -> None:
-    pairs = rng.integers(0, 20, (80, 2)).tolist()
-    minutes = rng.integers(0, 30, 80).tolist()
-    roads = igraph.Graph(20, pairs, directed=directed, edge_attrs={"minutes": minutes, "length": [1.5] * 80})
-    roads.vs["name"] = [f"n{k}" for k in range(20)]
-    roads.vs["x"], roads.vs["y"] = range(20), range(1, 21)
-    network = rs.interop.from_igraph(roads, "minutes")
-    distance = rs.distances_to(network.graph, network.weights[0], network.graph.vertex("n7"))
-    expected = roads.distances(target=[7], weights="minutes")
-    assert distance.tolist() == [row[0] for row in expected]
-    assert network.graph.coordinates[3].tolist() == [3, 4]
-    assert (network.graph.length == 1.5).all()
-    with pytest.raises(rs.errors.WeightError, match="no attribute 'cost'; they have minutes, length"):
-        rs.interop.from_igraph(roads, "cost")
-    roads.es["minutes"] = [None, *minutes[1:]]
-    with pytest.raises(rs.errors.WeightError, match="edge 0 has no number as 'minutes'"):
-        rs.interop.from_igraph(roads, "minutes")
-    with pytest.raises(rs.errors.GraphError, match="igraph graph, got int"):
-        rs.interop.from_igraph(3)
+def test_coordinates_that_only_some_nodes_have_are_left_out_with_a_warning() -> None:
+    G = nx.DiGraph([("a", "b"), ("b", "c")])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert rs.interop.from_networkx(G, None).graph.coordinates is None
+    G.add_node("a", x=1, y=2)
+    G.add_node("c", x="3.5", y=4)
+    with pytest.warns(rs.errors.RhostarWarning, match=r"node 'b' has no numbers x and y \(1 of 3 have none\)"):
+        assert rs.Graph.from_networkx(G).coordinates is None
+    G.add_node("b", x="east", y=0)
+    with pytest.warns(rs.errors.RhostarWarning, match="node 'b' has no numbers"):
+        assert rs.Graph.from_networkx(G).coordinates is None
+    G.add_node("b", x=0, y=0)
+    assert rs.Graph.from_networkx(G).coordinates.tolist() == [[1, 2], [0, 0], [3.5, 4]]
+
+
+def test_what_was_converted_comes_back() -> None:
+    G = nx.DiGraph()
+    G.add_nodes_from([("a", {"x": 0.0, "y": 1.0}), ("b", {"x": 2.0, "y": 3.0})])
+    G.add_edge("a", "b", weight=5.0, length=2.5)
+    network = rs.interop.from_networkx(G)
+    again = rs.interop.to_networkx(network.graph, network.weights[0])
+    assert dict(again.nodes(data=True)) == dict(G.nodes(data=True))
+    assert list(again.edges(data=True)) == list(G.edges(data=True))

@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
+from rhostar.cli._app import app
 from rhostar.cli._output import Json, emit
 
 
+@app.command()
 def bounds(
     n: Annotated[int | None, typer.Option("-n", "--vertices", help="Number of vertices.")] = None,
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help="astar or gbfs.")] = "astar",
@@ -17,18 +19,17 @@ def bounds(
     delta: Annotated[float | None, typer.Option("--delta", "-d", help="Probability of failure.")] = None,
     samples: Annotated[int | None, typer.Option("--samples", "-N", help="Number of instances.")] = None,
     limit: Annotated[float, typer.Option("--limit", "-H", help="Upper end of the utility's range.")] = 1.0,
-    degree: Annotated[int | None, typer.Option(help="No vertex has more children.")] = None,
+    degree: Annotated[int | None, typer.Option(help="Most children that a vertex can have.")] = None,
     integer_weights: Annotated[int | None, typer.Option(help="Weights are integers from 0 to this.")] = None,
-    parameters: Annotated[int | None, typer.Option("--parameters", "-k", help="ρ = b + Φθ, θ in R^k.")] = None,
-    levels: Annotated[int | None, typer.Option(help="Every ρ_v is one of so many values.")] = None,
+    parameters: Annotated[int | None, typer.Option("--parameters", "-k", help="Parameters k of ρ = b + Φθ.")] = None,
+    levels: Annotated[int | None, typer.Option(help="Number of values that each ρ_v can take.")] = None,
     json: Json = False,
 ) -> None:
     """Calculate n, ε, δ or N: any one of them unknown.
 
-    How many instances it takes, or what so many of them promise, for every ρ at once. Leave out what you want to
-    know. With -n alone: the pseudo-dimension. With --epsilon: the number of instances N. With -N: the accuracy ε. With
-    both: the probability of failure δ; with both and --delta, but no -n: the largest n. δ is 0.05 where it is neither
-    given nor asked for.
+    Leave out what you want to know; the answer holds for every ρ at once. With -n alone you get the pseudo-dimension;
+    with --epsilon the number of instances N; with -N the accuracy ε; with both the probability of failure δ; with both
+    and --delta, but without -n, the largest n. δ is 0.05 unless you give it or ask for it.
     """
     import rhostar as rs
     from rhostar.errors import InputError
