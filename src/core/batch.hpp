@@ -1,4 +1,4 @@
-// A range of instances, one after the other on the calling thread.
+// Solves a range of instances, one after the other on the calling thread.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How somebody outside stops a kernel.
+// The interface by which a caller stops a running kernel.
 #pragma once
 
 namespace rhostar {

@@ -1,4 +1,4 @@
-"""How results show themselves in a notebook: plain HTML tables without styles or scripts from elsewhere."""
+"""HTML and text tables that results use to display themselves in notebooks and terminals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]]
     Parameters
     ----------
     title
-        Stands above the table.
+        The caption above the table.
     head, rows
         The cells.
     below

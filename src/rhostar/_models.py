@@ -1,4 +1,4 @@
-"""Models: fitted heuristic values in a file, with everything that is needed to use them again.
+"""Models: fitted heuristic values saved in a file, with everything needed to use them again.
 
 A model is one ``.npz`` file of plain arrays and JSON text. Nothing in it is ever unpickled. It holds the hash of the
 graph that it was fitted on and refuses every other graph: on one of the same size the values would be wrong and

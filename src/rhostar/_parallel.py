@@ -1,4 +1,4 @@
-"""A set of instances in chunks over joblib: threads in this process, or whatever joblib is set up for.
+"""Runs a function on a set of instances in chunks, by joblib: in threads, or with the backend that joblib is set to.
 
 The kernels run without the interpreter lock, so threads are enough on one machine; under
 ``joblib.parallel_config(backend="dask")`` and the like the same chunks go to a cluster.

@@ -1,7 +1,7 @@
-"""One tree for everything that rhostar raises on purpose.
+"""All exceptions and warnings of rhostar, in one hierarchy.
 
 Every error names the argument, the first offending index and value, and what is accepted.
-An error about an argument is also a :class:`ValueError`, so code that knows nothing of rhostar can
+An error about an argument is also a :class:`ValueError`, so code that does not import rhostar can
 catch it.
 """
 

@@ -1,4 +1,4 @@
-"""Families: the heuristics among which a learner chooses.
+"""Families: the sets of heuristics that learners choose from.
 
 A bound that holds for every ρ at once has to count the ρ of a family. A full family has one free value for each
 vertex. Fewer free values, or few levels for each, make a smaller family, and so a certificate that is worth

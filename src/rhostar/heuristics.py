@@ -1,4 +1,4 @@
-"""Handcrafted heuristics to compare with: distances computed from coordinates.
+"""Handcrafted heuristics to compare with: Euclidean, octile and great-circle distances.
 
 Each function returns a float64 array with one value per vertex. None of them overestimates if `scale` is at most
 the least weight per unit of length; :func:`safe_scale` computes the largest such scale.

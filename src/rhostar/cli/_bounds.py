@@ -1,4 +1,4 @@
-"""``bounds``: the calculator for n, ε, δ and N, any one of them unknown."""
+"""The command ``bounds``: computes any one of n, ε, δ and N from the others."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def bounds(
     levels: Annotated[int | None, typer.Option(help="Number of values that each ρ_v can take.")] = None,
     json: Json = False,
 ) -> None:
-    """Calculate n, ε, δ or N: any one of them unknown.
+    """Compute any one of n, ε, δ and N from the others.
 
-    Leave out what you want to know; the answer holds for every ρ at once. With -n alone you get the pseudo-dimension;
+    Leave out the one you want to know; the answer holds for every ρ at once. With -n alone it is the pseudo-dimension;
     with --epsilon the number of instances N; with -N the accuracy ε; with both the probability of failure δ; with both
     and --delta, but without -n, the largest n. δ is 0.05 unless you give it or ask for it.
     """

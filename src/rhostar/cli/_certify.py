@@ -1,4 +1,4 @@
-"""``certify``: what can be promised for unseen instances."""
+"""The command ``certify``: what can be guaranteed for unseen instances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``demo``: a made-up city in the rush hour, heuristic values learned for both searches, a promise, and a page."""
+"""The command ``demo``: learns, compares and certifies on a generated city, and writes a report."""
 
 from __future__ import annotations
 

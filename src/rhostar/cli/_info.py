@@ -1,4 +1,4 @@
-"""``info``: what a saved set of instances or a model file holds."""
+"""The command ``info``: shows what a saved set of instances or a model file contains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``lab``: the theory made executable."""
+"""The commands ``lab``: shattered sets, growth, the atlas, and dual functions."""
 
 from __future__ import annotations
 

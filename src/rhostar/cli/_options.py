@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they turn into."""
+"""Options that several commands share, and functions that turn them into models, heuristics and utilities."""
 
 from __future__ import annotations
 

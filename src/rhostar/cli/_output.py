@@ -1,4 +1,4 @@
-"""What commands print: results to standard output, as text or JSON; progress and errors to standard error."""
+"""Prints results to standard output, as text or JSON, and progress to standard error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``solve``: one path."""
+"""The command ``solve``: finds one path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The entry point: errors on one line, and an exit code that says what kind of error it was."""
+"""The entry point of the program; prints errors on one line and returns the exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks to work on: readers for your files, and generators of networks with a known distribution.
+"""Readers for your files, and generators of networks with a known distribution.
 
 From a file to a set of instances takes three lines in every format::
 

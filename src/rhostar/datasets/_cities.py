@@ -1,4 +1,4 @@
-"""A random city: streets and arterials in the plane, rush hours, and incidents that close roads."""
+"""The generator of random cities: streets and arterials, rush hours, and incidents that close roads."""
 
 from __future__ import annotations
 

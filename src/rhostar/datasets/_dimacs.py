@@ -1,4 +1,4 @@
-"""Graphs of the 9th DIMACS challenge: ``.gr`` files with arcs, ``.co`` files with coordinates.
+"""Reads graphs of the 9th DIMACS challenge: ``.gr`` files with arcs, ``.co`` files with coordinates.
 
 ::
 

@@ -1,8 +1,8 @@
-"""Distributions over instances that are stated in words: draw as many as you want, so the truth can be computed.
+"""The base class of all generators: a known distribution over instances, from which you can draw any number.
 
 A generator returns a :class:`Distribution`. The same seed gives the same network; ``draw(count, seed)`` gives
-independent instances of it, as many as asked for. To see the number that a certificate
-bounds, draw a hundred thousand more and take the mean.
+`count` independent instances of it. To see the number that a certificate bounds, draw a hundred thousand more and take
+the mean.
 """
 
 from __future__ import annotations

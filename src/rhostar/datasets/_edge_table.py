@@ -1,7 +1,7 @@
-"""Edges as a table: one row per edge and snapshot, with columns for tail, head, weight and snapshot.
+"""Reads edges from CSV or Parquet tables with one row per edge and snapshot: tail, head, weight, snapshot.
 
-From CSV or Parquet files and from pandas. Vertices may be integers or strings. They are put in order: integers by
-size, strings by alphabet; integers 0..n-1 are vertices as they are, anything else becomes the labels.
+Vertices may be integers or strings, and are sorted. Integers 0..n-1 are used as vertices directly; anything else
+becomes labels.
 """
 
 from __future__ import annotations

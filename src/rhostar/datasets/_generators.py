@@ -1,4 +1,4 @@
-"""Further distributions: terrains, overlay networks, random digraphs, and small integer instances for the lab."""
+"""Generators of terrains, overlay networks, random digraphs, and small integer instances for the lab."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""METR-LA: loop detectors on the freeways of Los Angeles, as one ``.npz`` archive.
+"""Reads METR-LA, the speeds of loop detectors on the freeways of Los Angeles, from one ``.npz`` archive.
 
 The archive holds ``speed_mph`` (snapshots x sensors, every 5 minutes), ``affinity`` (sensors x sensors,
 exp(-(d/sigma)^2) of the road distance d, 0 where there is no road), ``latlon`` and ``sensor_id``.
 
-An arc u -> v stands where the affinity is positive. Its length is d = sigma * sqrt(-ln affinity), at least
+There is an edge u -> v where the affinity is positive. Its length is d = sigma * sqrt(-ln affinity), at least
 `floor`; its travel time is d * (1/v_u + 1/v_v) / 2 with the speeds of both sensors, clipped to `speeds` first:
 a detector that reports 0 or 1 mph is a jam or a fault, and either way no car stands still forever.
 """

@@ -1,4 +1,4 @@
-"""Grid maps and their queries in the MovingAI format: ``.map`` and ``.scen`` files.
+"""Reads grid maps and their queries in the MovingAI format: ``.map`` and ``.scen`` files.
 
 How the terrain letters are read: ``.`` and ``G`` are ground, and so is swamp ``S``; water ``W`` can be crossed,
 but only from water to water; ``@``, ``O`` (out of bounds) and ``T`` (trees) are blocked. A step leads from ground

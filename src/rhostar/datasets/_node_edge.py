@@ -1,4 +1,4 @@
-"""Road networks as two text files: nodes ``id x y``, edges ``id u v length``."""
+"""Reads road networks from two text files: nodes ``id x y``, edges ``id u v length``."""
 
 from __future__ import annotations
 

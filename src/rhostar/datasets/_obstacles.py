@@ -1,4 +1,4 @@
-"""Obstacle worlds: fixed grids on which what is in the way changes, eight families of them.
+"""Generators of obstacle worlds: eight families of grids, each with its own kind of random obstacles.
 
 Four resemble published families of motion-planning worlds, measured on their pictures; the other four (the bug traps
 and the mixtures) complete them for tests of generalisation. All are drawn for 201 x 201 cells and scaled to other

@@ -1,4 +1,4 @@
-"""Text files in blocks, compressed or not, and lines of numbers with errors that name the line.
+"""Reads text files in blocks, compressed or not; errors name the line.
 
 A file is read once from beginning to end, a few megabytes at a time. If the last line has no newline, ``a 7 9 12``
 may be the first part of ``a 7 9 125``: it is read, with a warning.

@@ -1,4 +1,4 @@
-"""Worlds as pictures: a folder of PNG files of one size, light cells free, dark ones blocked.
+"""Reads obstacle worlds from a folder of PNG files of one size: light cells are free, dark ones blocked.
 
 Cells have 8 neighbours, steps their Euclidean lengths, and diagonals may cut the corners of blocked cells.
 """

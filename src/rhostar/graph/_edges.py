@@ -1,4 +1,4 @@
-"""How edges become the arrays of a graph: sorting a user's edges, and making a grid."""
+"""Builds the arrays of a graph: sorts a user's edges, or makes the edges of a grid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of edges, one per edge and snapshot, made into a :class:`Network`.
+"""Turns a table with one row per edge and snapshot into a :class:`Network`.
 
 Readers of edge tables and converters of data frames share it. Vertices may be integers or strings, and are sorted.
 Integers 0..n-1 are used as vertices directly; anything else becomes labels.

@@ -1,4 +1,4 @@
-"""What readers and converters return: a graph with snapshots, from which instances are drawn."""
+"""The class Network, which readers and converters return: a graph with snapshots, from which instances are drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which instances something was learned from or built on; their weights are not kept."""
+"""Provenance: a record of the instances that something was learned from, without their weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a set of instances gets to disk and to other processes.
+"""Saves and loads a set of instances, and pickles it for other processes.
 
 A set is saved as a folder (:mod:`rhostar.instances._folder`). A set whose snapshots are mapped from a file pickles as
 the name of that file and its rows: each process maps the file itself, and weights never travel.

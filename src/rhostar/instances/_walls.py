@@ -1,4 +1,4 @@
-"""Cells to weights: what obstacles and terrain on a grid do to its steps."""
+"""Turns the obstacles and terrain of a grid into the weights of its edges."""
 
 from __future__ import annotations
 

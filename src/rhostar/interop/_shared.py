@@ -1,4 +1,4 @@
-"""What all converters share: checked weights, and coordinates that all vertices have."""
+"""Checks that all converters share: of weights, and of coordinates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""igraph graphs as a :class:`~rhostar.datasets.Network`. Nothing here imports igraph."""
+"""Converts igraph graphs to a :class:`~rhostar.datasets.Network`. Nothing here imports igraph."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""networkx graphs in and out, and A* on them without leaving networkx.
+"""Converts networkx graphs in both directions, and runs A* on a networkx graph directly.
 
 :func:`from_networkx` and :func:`to_networkx` convert. :func:`astar_path` takes the place of ``networkx.astar_path``: it
 keeps the compressed form of the graph in networkx's own cache, which networkx empties whenever nodes or edges are added
-or removed. It reads the weights again in every call, because networkx does not tell when an attribute changes. For many
+or removed. It reads the weights again in every call, because networkx does not report changed attributes. For many
 queries on one graph it is faster to call ``Graph.from_networkx`` once and :func:`rhostar.astar` for each query.
 
 networkx is imported only where its own classes are needed.

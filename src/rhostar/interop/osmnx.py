@@ -1,4 +1,4 @@
-"""Street networks of OSMnx, which are networkx multigraphs with attributes of their own."""
+"""Converts street networks of OSMnx, which are networkx multigraphs with OSMnx's own attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edges in a pandas table as a :class:`~rhostar.datasets.Network`."""
+"""Converts a pandas table of edges to a :class:`~rhostar.datasets.Network`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""All joint behaviours of a few instances, exactly: what the paper's proofs count.
+"""Finds all joint behaviours of a few instances, which the paper's proofs count, by symbolic execution.
 
-Two heuristics behave alike on an instance where A* (or greedy best-first search) selects the same vertices
+Two heuristics behave alike on an instance if A* (or greedy best-first search) selects the same vertices
 in the same order; OPEN, CLOSED and the pointers at every iteration are then the same (Lemmas 1 and 2 of the
 paper). Symbolic execution follows all ρ ∈ Rⁿ at once: at each selection it branches on which vertex of OPEN
 is the least, adds the bounds ρ_v − ρ_u ≤ c or < c that say so, and drops branches whose bounds contradict

@@ -1,4 +1,4 @@
-"""Shattered sets of more than linear size, for the number of expansions and for the cost.
+"""Constructions of shattered sets of more than linear size, for the number of expansions and for the cost.
 
 The paper's lower bound on the pseudo-dimension, and every construction that reads one comparison of ρ
 per instance, stays below n: bits "ρ_i < ρ_j" are free of each other only along a forest. The sets here

@@ -1,4 +1,4 @@
-"""Instances from the proofs: the paper's lower bound and sharper ones, many behaviours, many costs, many expansions.
+"""Instances from proofs: linear shattered sets, and instances with many behaviours, path costs or expansions.
 
 Sets of more than linear size are in :mod:`rhostar.lab._codes` and :mod:`rhostar.lab._parity`.
 """

@@ -1,4 +1,4 @@
-"""Single instances with many behaviours: what a bound for every utility cannot be below.
+"""Searches for single instances with many behaviours, which limit how small a bound for every utility can be.
 
 If one instance has B behaviours, some utility shatters ⌊lg B⌋ copies of it (see :func:`rhostar.lab.star_copies`).
 Without reopening no vertex is selected twice, so a behaviour is a sequence of some of the n − 2 vertices besides s

@@ -1,4 +1,4 @@
-"""Dual functions: the mean utility, or the mean inconsistency, of a set as a function of θ along a line."""
+"""Dual functions: the mean utility and the mean inconsistency of a set as exact functions of θ along a line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Instances in the form that exact work needs: integer weights, few vertices, one goal.
+"""Checks and converts instances for exact computations: integer weights, few vertices, one goal.
 
 Over the reals every comparison of an integer instance is ρ_i − ρ_j against an integer, and a value below
 an integer can be told from that integer by a multiple of 2⁻ᵏ with 2ᵏ > n. So witnesses are such multiples,

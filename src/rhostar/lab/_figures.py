@@ -1,4 +1,4 @@
-"""Pictures of the lab: growth curves, and how large the shattered sets of the atlas are."""
+"""Figures of the lab: growth curves, and the sizes of the shattered sets in the atlas."""
 
 from __future__ import annotations
 

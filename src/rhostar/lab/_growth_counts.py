@@ -1,4 +1,4 @@
-"""How many utility vectors N instances have, exactly, beside every upper bound; and the Rademacher complexity.
+"""Counts the utility vectors of N instances exactly, next to every upper bound; and the Rademacher complexity.
 
 The growth function Π(N) of the theory is a maximum over all sets of N instances; here it is counted on given ones,
 for the first 1, 2, ..., N of them. Every joint behaviour of the first k instances goes on in some way on the others, so

@@ -1,11 +1,11 @@
-"""The hunt for large shattered sets: random instances, kept where they split every pattern found so far.
+"""Searches for large shattered sets: draws random instances, and keeps those that split every pattern found so far.
 
-Points, that is heuristics ρ, stand in classes by their pattern on the instances kept. A new instance is kept
-where some threshold on its utility splits every class; then the number of classes doubles. For greedy search
-the points are all orders of ρ; for A* they are drawn at random, and bred where a class is thin. Where nothing
-splits, an instance is dropped and others are tried. A round begins with some number of vertices, from nothing or
-from a known construction, and adds one vertex after the other: what is shattered stays so. It depends on its seed
-alone.
+Points are heuristics ρ. Their pattern on the instances kept so far puts them into classes. A new instance is kept
+if some threshold on its utility splits every class; then the number of classes doubles. For greedy search
+the points are all orders of ρ; for A* they are drawn at random, and varied further if a class has few points. If
+nothing splits, an instance is dropped and others are tried. A round begins with some number of vertices, from nothing
+or from a known construction, and adds one vertex after the other: shattered sets stay shattered. The result depends
+only on the seed.
 """
 
 from __future__ import annotations

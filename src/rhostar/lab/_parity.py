@@ -1,7 +1,7 @@
-"""Shattered sets of order n lg n for the cost, on unweighted graphs: greedy search, and A* with and without reopening.
+"""Constructions of shattered sets of order n lg n for the cost, on unweighted graphs, under both algorithms.
 
-**Theorem.** The cost shatters at least (1/16 − o(1))·n lg n unweighted instances, under all three. The proof is in
-docs/theory.md, section 3 ("Natural utilities reach n lg n").
+**Theorem.** The cost shatters at least (1/16 − o(1))·n lg n unweighted instances, under greedy search and under A* with
+and without reopening. The proof is in docs/theory.md, section 3 ("Natural utilities reach n lg n").
 
 The sets in short: an item has m layers, and in layer j a place c_j ∈ 0..B among B pivots that all items share. In each
 layer the search passes either the item's own vertex or the pivot of the instance, whichever is lower. Passing the pivot

@@ -1,4 +1,4 @@
-"""Is a set of instances shattered? The exact answer, with thresholds and a ρ for every pattern, or the proof.
+"""Decides exactly whether a set of instances is shattered, with thresholds and a ρ per pattern, or the proof.
 
 The utility takes finitely many values on finitely many joint behaviours, so only thresholds between
 consecutive values matter. They are chosen one instance after the other: the vectors fall into classes by

@@ -1,4 +1,4 @@
-"""The known constructions of shattered sets by name: a new one is a file with its builder and one line here."""
+"""The list of known constructions of shattered sets, by name; a new construction needs an entry here."""
 
 from __future__ import annotations
 

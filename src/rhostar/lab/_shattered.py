@@ -1,4 +1,4 @@
-"""A set of instances that a utility shatters, with a heuristic for every pattern: what the constructions return."""
+"""The class ShatteredSet, which constructions return: shattered instances with a heuristic for every pattern."""
 
 from __future__ import annotations
 

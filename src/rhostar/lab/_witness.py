@@ -1,4 +1,4 @@
-"""A shattered set in plain numbers: instances, thresholds and one ρ for each pattern, checked by the reference.
+"""The class Witness: a shattered set in plain numbers, which the reference implementation can check.
 
 A set of N instances is shattered if there are thresholds such that each of the 2ᴺ patterns "the utility is above its
 threshold on these instances and not on the others" occurs under some ρ. The pseudo-dimension is then at least N.

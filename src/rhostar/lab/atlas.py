@@ -1,4 +1,4 @@
-"""The atlas of shattered sets: for each kind the largest known, with a witness that anyone can check.
+"""The atlas of the largest known shattered sets of each kind, with witnesses that anyone can check.
 
 The pseudo-dimension is known up to constants at best, so for few vertices the question is a hunt. Each entry
 is a small JSON file with instances, thresholds and one ρ for each of the 2ᴺ patterns (see

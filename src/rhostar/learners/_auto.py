@@ -1,4 +1,4 @@
-"""Picks a learner for you: tries several, judges them on instances held out, and keeps the best."""
+"""Picks a learner for you: tries several, compares them on held-out instances, and keeps the best."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What all learners share: the conventions of scikit-learn, checks of the input, and what a certificate asks for.
+"""The base class of all learners: scikit-learn's interface, input checks, and the facts that certificates need.
 
-A learner is written by giving ``_learn(instances)``, which returns what it learned and sets nothing: an error in
-the middle of it leaves the learner as it was, fitted before or not at all.
+To write a learner, implement ``_learn(instances)``. It returns what it learned and sets no attributes, so an error
+halfway leaves the learner as it was.
 """
 
 from __future__ import annotations

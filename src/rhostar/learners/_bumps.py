@@ -1,4 +1,4 @@
-"""ρ by direct minimisation of a utility: try a local change, keep it if the training set gains by it.
+"""Learns ρ by lowering a utility directly: tries local changes and keeps those that help on the training set.
 
 The utility is piecewise constant in ρ, so there is no slope to follow. But a local change touches few runs: **a
 run reads ρ at the vertices it generates and nowhere else**, and stays the same, step by step, when ρ changes

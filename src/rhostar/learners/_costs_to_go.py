@@ -1,4 +1,4 @@
-"""Costs-to-go of all snapshots of a set, in parallel: one Dijkstra against the edges for each snapshot.
+"""Computes the costs-to-go of all snapshots of a set in parallel, with one backward Dijkstra search per snapshot.
 
 Instances that share a snapshot share its costs-to-go and count as often as they occur. Sums are taken in blocks
 whose ends do not depend on the number of jobs, so that every number of jobs gives the same sums, bit for bit.

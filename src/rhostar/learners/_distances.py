@@ -1,4 +1,4 @@
-"""ρ from the exact costs-to-go of the training instances: their mean, median, least or any quantile."""
+"""Learns ρ as the mean, median, minimum or any quantile of the exact costs-to-go of the training instances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Informed and nearly consistent: the trade-off of the paper's section 5 as a linear program, for A*.
+"""Learns ρ for A* by a linear program that trades large values against inconsistency (section 5 of the paper).
 
 The inconsistency of ρ on an instance is Δ = Σ max(ρ_v − ρ_c − w_vc, 0) over the edges (v, c) of its optimal path, the
 first edge left out; the answer of A* is at most Δ above the optimum (L1). ρ = 0 has Δ = 0 and is Dijkstra's algorithm:

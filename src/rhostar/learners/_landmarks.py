@@ -1,4 +1,4 @@
-"""ρ for any goal from the distances to and from a few landmarks (ALT: A*, landmarks and the triangle inequality)."""
+"""Learns ρ for any goal from distances to and from a few landmarks (ALT: A*, landmarks, triangle inequality)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ρ = base + Φθ with few parameters θ, chosen by exact searches along lines.
+"""Learns ρ = base + Φθ with few parameters θ, chosen by exact searches along lines.
 
 Along a line the mean utility is piecewise constant, and all of its pieces can be found (:mod:`rhostar.lines`). With
 one feature that is the whole problem: the θ found is the best of all, not of a grid. With several, lines are

@@ -1,4 +1,4 @@
-"""What learners that run their own ρ share: the utility they lower, and the values they start from."""
+"""Shared by learners that run searches with their current ρ: the utility to lower, the initial values, smoothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trade-off of informedness and inconsistency, one instance after the other: online convex optimisation.
+"""Learns the ρ of ``_inconsistency.py`` from a stream of instances, by online convex optimisation.
 
 In round i some ρ is played, then instance i is seen and costs f_i(ρ) = penalty · Δ_i(ρ) − mean ρ, which is convex
 (the paper points to this after Theorem 6). Steps are those of AdaGrad within the box 0 ≤ ρ ≤ the largest cost-to-go

@@ -1,4 +1,4 @@
-"""Progress of long fits: a bar on standard error if asked for, else nothing."""
+"""Shows the progress of long fits: a bar on standard error if `verbose` is set, otherwise nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ρ for greedy search (or A*) by imitating its own successes: vertices that led nowhere go up, the path's go down.
+"""Learns ρ for greedy search or A* from its own runs: raises ρ at vertices expanded in vain, lowers it on the path.
 
 A run selects some vertex u that is not on the path it returns while p, the vertex of the path that is next, waits
 in OPEN: had ρ_p been below ρ_u, that expansion would have been saved. Each such pair is a comparison that went the

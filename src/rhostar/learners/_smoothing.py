@@ -1,4 +1,4 @@
-"""Blur over the coordinates of a graph: what is learned at a vertex says something about those around it."""
+"""Smooths values over the coordinates of a graph, because vertices close to each other have similar values."""
 
 from __future__ import annotations
 

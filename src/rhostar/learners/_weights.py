@@ -1,4 +1,4 @@
-"""ρ as exact distances under one row of weights for all instances (Example 2 of the paper)."""
+"""Learns one weight per edge, and takes the exact distances under these weights as ρ (Example 2 of the paper)."""
 
 from __future__ import annotations
 

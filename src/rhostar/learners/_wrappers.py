@@ -1,4 +1,4 @@
-"""Learners made from a learner: one ρ for each goal, ρ rounded to few levels, the best of several."""
+"""Learners that wrap other learners: one ρ per goal, ρ rounded to few levels, the best of several learners."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A range of θ cut into consecutive intervals, exactly: ends are fractions, and each knows whether it belongs."""
+"""Consecutive intervals of θ with exact ends: fractions, each marked as included or excluded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A line ρ(θ) = base + θ · direction in whole numbers, so that every comparison of scores is exact.
+"""Converts a line ρ(θ) = base + θ · direction to whole numbers, so that every comparison of scores is exact.
 
 Floats are multiples of powers of two. Weights and base are written as integers in a unit 2^-k, the direction in a
 unit 2^-j, with k and j large enough to hold every digit, as long as no score exceeds 2^61 units; where it would,

@@ -1,4 +1,4 @@
-"""The mean utility of many instances as a function of θ along a line ρ = base + θ · direction, exactly.
+"""Computes the mean utility of many instances as an exact function of θ along a line ρ = base + θ · direction.
 
 For one instance a utility is constant on each piece of its run (:mod:`rhostar.lines._pieces`). The mean over N
 instances is constant between two neighbouring cuts of any of them. Cuts are merged as fractions and values are

@@ -1,4 +1,4 @@
-"""The exact pieces of a run along a line ρ(θ) = base + θ · direction.
+"""Finds the intervals of θ on which a run stays the same along a line ρ(θ) = base + θ · direction, exactly.
 
 A run depends on θ through its selections alone: which vertex of OPEN has the least score. Each comparison of two
 scores is linear in θ, so the whole run (OPEN, CLOSED, pointers, path, counts) is the same on an interval around

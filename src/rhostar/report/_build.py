@@ -1,4 +1,4 @@
-"""From instances and heuristics to the values of a page."""
+"""The functions build and compare: run every heuristic and collect the values that the page shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The certificate: what is promised, every bound beside it, and how bounds tighten with data."""
+"""The section on the certificate: the guarantee, a table of all bounds, and how they tighten with more data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The comparison: every heuristic on the same instances, by effort and by quality."""
+"""The section that compares all heuristics on the same instances: effort and quality."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How figures of the page look: colours, axes and legends, for the page (light or dark) and for papers."""
+"""The style of all figures: colours, axes and legends, for the page (light or dark) and for papers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How it learns: what more training instances bring, and the exact function along which values are sought."""
+"""The section on learning: a learning curve, and the dual function whose minimum a learner looks for."""
 
 from __future__ import annotations
 

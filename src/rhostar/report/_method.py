@@ -1,4 +1,4 @@
-"""A heuristic, and how it is run."""
+"""The class Method: a heuristic, and the algorithm to run it with."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The page: sections into one HTML file that loads nothing from anywhere.
+"""Puts the sections together into one HTML file that loads nothing from elsewhere.
 
-A content security policy names the page's own scripts by their hashes: anything else that got in would not run. The
+A content security policy lists the page's scripts by their hashes: any other script would not run. The
 data of a section cannot close the element that holds it.
 """
 

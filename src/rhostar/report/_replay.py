@@ -1,10 +1,10 @@
-"""A search in a few bytes an event, and the place of every vertex: what the page needs to play it back.
+"""Encodes a search and the positions of the vertices compactly, so that the page can play the search back.
 
 The course of a run is one stream of variable-length integers, seven bits to a byte, lowest first. Each
 event is ``8 * zigzag(vertex - reference) + code``, where zigzag maps 0, -1, 1, -2, ... to 0, 1, 2, 3, ...
 and the reference is the vertex selected last (the source before the first). Neighbours have close numbers
-on grids and in most road files, so an event takes one or two bytes. That a vertex is closed need not be
-said: it happens when the next one is selected.
+on grids and in most road files, so an event takes one or two bytes. Closing a vertex needs no event: it
+happens when the next one is selected.
 """
 
 from __future__ import annotations

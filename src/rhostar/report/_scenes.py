@@ -1,4 +1,4 @@
-"""The replay: which searches the page plays back, and what it keeps of them."""
+"""The section that plays searches back: chooses the instances and stores their searches."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""What a section of the page is, and the markup that sections share.
+"""The base class of all sections of the page, and the markup that they share.
 
 A section is one file: its values, its figures and its HTML. To add one, write a subclass of :class:`Section` and a
-function that makes it, put the function's name into ``report/__init__.pyi``, and hand what it returns to
-``rhostar.report.build(..., sections=[...])``.
+function that makes it, put the function's name into ``report/__init__.pyi``, and pass what it returns to
+``rhostar.report.build(..., sections=[...])``. To show it on every page, add it to the sections that ``build`` itself
+puts into the :class:`Report`.
 
 Everything from outside (names, labels, titles) is escaped where it enters the markup.
 """

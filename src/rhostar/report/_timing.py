@@ -1,4 +1,4 @@
-"""How long searches take: methods in turn, round by round, so that all of them meet the same machine."""
+"""Times searches: all methods in turn, round by round, so that a busy machine slows all of them alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers and vertices as people read them."""
+"""Formats numbers and vertices for readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What searches return: :class:`Run` for one instance, :class:`Runs` for many."""
+"""The results of searches: :class:`Run` for one instance, :class:`Runs` for many."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Status(StrEnum):
 
 
 # How the core's statuses and the public ones correspond: a run ends with one of these three, and has the same name in
-# both. Every other ending of the core is a failure, and failures.py turns it into an exception.
+# both. Every other status of the core is a failure, and _failures.py turns it into an exception.
 _OF_CORE = {
     _core.Status.SOLVED: Status.SOLVED,
     _core.Status.NO_PATH: Status.NO_PATH,

@@ -1,9 +1,10 @@
-"""The one gate for ρ: everything that takes a heuristic takes it in the same forms, and refuses the same mistakes.
+"""Accepts ρ in all its forms and rejects mistakes; every function that takes a heuristic calls this module.
 
 ρ may be an array or a list with one value per vertex, a mapping from goals to such arrays, or an object that carries
-it: a fitted learner, a :class:`rhostar.Model`, or anything else with an attribute ``rho_``. Such an object may also
-say which goal its values lead to (``goal_``), how to get those for another (``rho_for(goal)``), and on which graph it
-was fitted (``fingerprint``); the gate then holds it to that.
+it: a fitted learner, a :class:`rhostar.Model`, or anything else with an attribute ``rho_``. This module recognises such
+an object by its attributes, so it need not import learners or models. The object may also say which goal its values
+lead to (``goal_``), how to get those for another goal (``rho_for(goal)``), and on which graph it was fitted
+(``fingerprint``); these are then checked.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The course of a run: OPEN, CLOSED and the pointers at every iteration (Assumption 3 of the paper).
+"""The trace of a run: OPEN, CLOSED and the pointers at every iteration (Assumption 3 of the paper).
 
 The core logs events; everything else is rebuilt from them. Iterations are numbered from 1; state 0
 is the one before the first, with the source in OPEN. The last iteration of a solved run returns

@@ -1,4 +1,4 @@
-"""Algorithms 1 and 2 of the paper, line by line in plain Python: the oracle of every test.
+"""The reference implementation: Algorithms 1 and 2 of the paper line by line in plain Python, for the tests.
 
 Slow on purpose and free of cleverness: OPEN and CLOSED are Python sets, the next vertex is the
 minimum over OPEN, and the state is copied after every iteration. Sums are formed in the same order

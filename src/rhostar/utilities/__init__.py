@@ -1,4 +1,4 @@
-"""Performance measures of a run, each with its range [0, H] (Assumption 3 of the paper).
+"""Utilities: performance measures of a run, each with a range [0, H] (Assumption 3 of the paper).
 
 A utility is min(u, H). The user chooses H, the `limit`, before looking at the instances; the share of values
 that were clipped is always reported. A run that did not find its goal counts as H where the measure is about

@@ -1,4 +1,4 @@
-"""Running a heuristic on a set and measuring it: one score for each utility."""
+"""The function evaluate: runs a heuristic on a set of instances and returns one score for each utility."""
 
 from __future__ import annotations
 

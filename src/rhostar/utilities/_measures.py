@@ -1,4 +1,4 @@
-"""The utilities that come with rhostar; a new one is one class here, or in your own code."""
+"""The utilities that come with rhostar: cost, suboptimality, ratio, expansions and others."""
 
 from __future__ import annotations
 
