@@ -146,7 +146,7 @@ def evaluate(
         if not isinstance(utility, Utility):
             raise InputError(f"utilities must hold Utility objects, got {utility!r}")
     if len(instances) == 0:
-        raise InputError("instances must not be empty: there is no mean over nothing")
+        raise InputError("instances must not be empty: the mean of nothing is undefined")
     options: dict[str, Any] = {"algorithm": algorithm, "reopen": reopen, "budget": budget, "n_jobs": n_jobs}
     runs = solve_many(instances, rho, **options)
     best = _optimum(instances, runs, optimum, n_jobs) if any(u.needs_optimum for u in measures) else None
