@@ -54,8 +54,8 @@ def refused(path: Path, line: int | None, what: str, read: Any, *arguments: Any,
         ("a 2 3 158", "a 2 4 158", 4, "vertex must be in 1..3"),
         ("a 2 3 158", "a -1 3 158", 4, "vertex must be in 1..3"),
         ("a 2 3 158", "a 0 3 158", 4, "line 4 has a vertex 0"),
-        ("a 2 3 158", "a 2 3 -158", 4, "weight must be a number that is not negative, got -158"),
-        ("a 2 3 158", "a 2 3 1e999", 4, "weight must be a number that is not negative, got inf"),
+        ("a 2 3 158", "a 2 3 -158", 4, "weight must be a non-negative number, got -158"),
+        ("a 2 3 158", "a 2 3 1e999", 4, "weight must be a non-negative number, got inf"),
         ("a 2 3 158", "a 2 3", 4, "weight is missing: expected 'a tail head weight'"),
         ("a 2 3 158", "a 2 3 158 7", 4, "nothing more"),
         ("a 2 3 158", "a 2.5 3 158", 4, "tail must be an integer"),
@@ -140,7 +140,7 @@ def test_a_scenario_of_another_map(tmp_path: Path) -> None:
         (NODES.replace("1 3.5 4.5", "1 3.5"), EDGES, "n", 2, "y is missing: expected 'id x y'"),
         (NODES.replace("1 3.5 4.5", "1 3.5 x"), EDGES, "n", 2, "y must be a number"),
         ("", EDGES, "n", None, "no nodes"),
-        (NODES, EDGES.replace("1 1 2", "1 1 3"), "e", 2, "must be ids of the file of nodes, got 3"),
+        (NODES, EDGES.replace("1 1 2", "1 1 3"), "e", 2, "must be ids in the file of nodes, got 3"),
         (NODES, EDGES.replace("30.25", "-30.25"), "e", 2, "not negative, got -30.25"),
         (NODES, EDGES.replace(" 30.25", ""), "e", 2, "length is missing: expected 'id u v length'"),
     ],
@@ -186,8 +186,8 @@ def test_tables_of_pandas_and_parquet(tmp_path: Path) -> None:
 
     good = {"tail": [0, 1, 2], "head": [1, 2, 0], "weight": [1.0, 2.0, 3.0]}
     for column, value, what in (
-        ("weight", -1.0, "row 1: weight must be a number that is not negative"),
-        ("weight", np.nan, "row 1: weight must be a number that is not negative"),
+        ("weight", -1.0, "row 1: weight must be a non-negative number"),
+        ("weight", np.nan, "row 1: weight must be a non-negative number"),
         ("tail", None, "row 1: tail is missing"),
         ("head", 1.5, "row 1: head must be an integer or a string"),
     ):
@@ -220,10 +220,10 @@ def test_files_that_are_not_what_they_say(name: str, tmp_path: Path) -> None:
     refused(tmp_path / "none", None, "No such file", read, tmp_path / "none")
     refused(tmp_path, None, "directory", read, tmp_path)
     fake = write(tmp_path, f"fake.{name}.gz", content)
-    refused(fake, None, "the name says gzip, the content does not", read, fake)
+    refused(fake, None, "the name ends with .gz, but the content is not gzip", read, fake)
     packed = gzip.compress(content.encode())
     cut = write(tmp_path, f"cut.{name}.gz", packed[:-5])
-    refused(cut, None, "the gzip file is cut short", read, cut)
+    refused(cut, None, "the gzip file is truncated", read, cut)
     broken = write(tmp_path, f"broken.{name}.gz", packed[:12] + bytes(20) + packed[32:])
     with pytest.raises(ReadError):
         read(broken)
@@ -256,7 +256,7 @@ def test_a_last_line_without_end_is_read(name: str, tmp_path: Path) -> None:
         read(open_end)
         return
     with pytest.warns(
-        RhostarWarning, match=rf"open-{name}, line {len(content.splitlines())}: the last line has no end"
+        RhostarWarning, match=rf"open-{name}, line {len(content.splitlines())}: the last line has no newline"
     ):
         found = read(open_end)
     assert repr(found) == repr(read(whole))
@@ -323,7 +323,7 @@ def test_worlds(tmp_path: Path) -> None:
     whole = picture((5, 4))
     end = whole.index(b"IDAT") + 8
     for cut in range(end):
-        refused(write(tmp_path, "1.png", whole[:cut]), None, "cut short", datasets.read_worlds, tmp_path)
+        refused(write(tmp_path, "1.png", whole[:cut]), None, "truncated", datasets.read_worlds, tmp_path)
 
 
 def test_a_picture_that_claims_to_be_enormous_is_not_unpacked(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ class Distribution(ABC):
         count
             How many.
         seed
-            For numpy's generator; a generator goes on where it is.
+            For numpy's generator; a Generator continues from its current state.
         """
 
         def one_batch(rng: np.random.Generator, size: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -73,7 +73,7 @@ class Distribution(ABC):
 
 
 def goal_or(goal: int | None, default: int, n: int) -> int:
-    """Return the goal that was asked for, checked, or the default; a graph of one vertex has no instances."""
+    """Return the given goal, checked, or the default; a graph with one vertex has no instances."""
     if n < 2:
         raise InputError(f"n must be at least 2, got {n}")
     return default if goal is None else arrays.vertex(goal, "goal", n)

@@ -185,8 +185,8 @@ def random_digraph(
     weights
         Least and largest weight of any edge.
     spread
-        How uncertain a weight is: an edge's bounds are this share of the whole range apart, at a uniform place. 1 makes
-        all edges alike, 0 makes all snapshots equal.
+        How uncertain a weight is: the bounds of an edge span this share of the whole range, at a uniformly random
+        place. 1 makes all edges alike, 0 makes all snapshots equal.
     seed
         For numpy's generator.
     goal
@@ -234,7 +234,7 @@ class IntegerInstances(Distribution):
         )
 
     def snapshots(self, count: int, seed: int | np.random.Generator | None) -> NDArray[np.number]:
-        """Draw (count, m) weights: int32 where no edge can be absent, else whole float64 and inf."""
+        """Draw (count, m) weights: int32 if no edge can be absent, else whole float64 and inf."""
         rng = np.random.default_rng(seed)
         weights = rng.integers(0, self.largest + 1, (count, self.graph.m), dtype=np.int32)
         if self.presence == 1:
@@ -245,9 +245,9 @@ class IntegerInstances(Distribution):
 def integer_instances(
     n: int = 6, *, largest: int = 10, presence: float = 0.5, goal: int | None = None
 ) -> IntegerInstances:
-    """Return small instances with integer weights on the complete digraph, the lab's own food.
+    """Return small instances with integer weights on the complete digraph, as the lab needs them.
 
-    Sums of such weights are exact, so the counts of behaviours for integer weights in {0..largest} apply as they are.
+    Sums of such weights are exact, so the counts of behaviours for integer weights in {0..largest} apply directly.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def integer_instances(
     largest
         The largest weight.
     presence
-        Probability that an edge is there.
+        Probability that an edge is present.
     goal
         The goal; None takes the last vertex.
 

@@ -30,7 +30,7 @@ _BLOCK = 1 << 24
 
 
 class Stored(NamedTuple):
-    """What a folder holds."""
+    """The contents of a folder."""
 
     arrays: dict[str, NDArray[Any]]
     facts: dict[str, Any]

@@ -26,7 +26,7 @@ def from_osmnx(streets: nx.MultiDiGraph, weight: str = "travel_time") -> Network
     Returns
     -------
     Network
-        One snapshot; of parallel edges the cheapest counts.
+        One snapshot; the cheapest of parallel edges is kept.
 
     Raises
     ------
