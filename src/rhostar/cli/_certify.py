@@ -36,7 +36,7 @@ def certify(
     instances = rs.InstanceSet.load(folder)
     path, fitted = options.one_model(model)
     train = options.seen(instances, fitted)
-    # Where all were learned from, there are still the bounds for every rho at once.
+    # If the model was learned from all of them, the bounds for every rho at once still apply.
     holdout = None if train is not None and len(train) == len(instances) else options.unseen(instances, [fitted], False)
     with working(f"certifying on {len(instances):,} instances", quiet=json):
         found = rs.certify(

@@ -75,7 +75,7 @@ def read_dimacs(path: text.Path, coordinates: text.Path | None = None, *, base: 
         ids.check(block, tail, n)
         ids.check(block, head, n)
         good = (weight >= 0) & (weight < np.inf)
-        text.require(path, block, good, weight, "weight must be a non-negative number")
+        text.require(path, block, good, weight, "weight must be finite and non-negative")
         arcs += tail.size
         if arcs > m:
             line = int(block.line[m - arcs])

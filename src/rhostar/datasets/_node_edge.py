@@ -64,7 +64,7 @@ def read_node_edge(nodes: text.Path, edges: text.Path, *, directed: bool = False
             text.require(edges, block, in_order[at] == end, end, "u and v must be ids in the file of nodes")
             column.append(order[at].astype(np.int32))
         good = (length >= 0) & (length < np.inf)
-        text.require(edges, block, good, length, "length must be a non-negative number")
+        text.require(edges, block, good, length, "length must be finite and non-negative")
         lengths.append(length)
     tail, head = arrays.joined(tails, np.int32), arrays.joined(heads, np.int32)
     values = arrays.joined(lengths, np.float64)

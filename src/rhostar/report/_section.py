@@ -50,16 +50,16 @@ class Section(ABC):
         return {}
 
     def tiles(self) -> Sequence[tuple[str, str]]:
-        """Return numbers for the top of the page: value and what it is."""
+        """Return numbers for the top of the page: each a value and its meaning."""
         return ()
 
     def data(self) -> Any:
-        """Return what the script reads, as JSON has it; None if nothing."""
+        """Return the data that the script reads, as JSON values; None if there is none."""
         return None
 
 
 def escape(text: str) -> str:
-    """Return text as markup; a number stays with its per cent sign."""
+    """Return text as markup; a number and its per cent sign stay on one line."""
     return html.escape(text).replace(" %", "\u00a0%")
 
 
@@ -76,7 +76,7 @@ def table(
     Parameters
     ----------
     label
-        Says what it is to people who cannot see it.
+        Describes the table to people who cannot see it.
     head
         Each column's heading, and whether the column holds text.
     rows
@@ -99,11 +99,11 @@ def table(
 
 
 def unfolding(title: str, inside: str) -> str:
-    """Return markup that is shown when the reader asks for it."""
+    """Return markup that the reader can unfold."""
     return f"<details><summary>{escape(title)}</summary>{inside}</details>"
 
 
 def pairs(kind: str, entries: Iterable[tuple[str, str]]) -> str:
-    """Return a list of terms and what they are."""
+    """Return a list of terms with their values."""
     inside = "".join(f"<div><dt>{escape(what)}</dt><dd>{escape(value)}</dd></div>" for what, value in entries)
     return f'<dl class="{kind}">{inside}</dl>'
