@@ -3,7 +3,7 @@
 
 namespace rhostar {
 
-// Kernels ask now and then, and end with Status::stopped if the answer is yes.
+// Kernels ask from time to time, and end with Status::stopped if the answer is yes.
 class Interrupt {
  public:
   virtual bool requested() = 0;

@@ -275,7 +275,7 @@ class Linear(Family):
         Raises
         ------
         InputError
-            If too few bits are left for θ, or for the base beside the largest g.
+            If too few bits are left for θ, or for the base next to the largest g.
 
         Examples
         --------

@@ -131,7 +131,7 @@ def test_coordinates_that_only_some_nodes_have_are_left_out_with_a_warning() -> 
     with pytest.warns(rs.errors.RhostarWarning, match=r"x and y of node 'b' are not numbers \(1 of 3 nodes\)"):
         assert rs.Graph.from_networkx(G).coordinates is None
     G.add_node("b", x="east", y=0)
-    with pytest.warns(rs.errors.RhostarWarning, match="node 'b' has no numbers"):
+    with pytest.warns(rs.errors.RhostarWarning, match="x and y of node 'b' are not numbers"):
         assert rs.Graph.from_networkx(G).coordinates is None
     G.add_node("b", x=0, y=0)
     assert rs.Graph.from_networkx(G).coordinates.tolist() == [[1, 2], [0, 0], [3.5, 4]]

@@ -26,7 +26,7 @@ _INCIDENTS = 1.0
 
 
 class City(Distribution):
-    """What :func:`city` returns; weights are minutes."""
+    """The distribution that :func:`city` returns; weights are minutes."""
 
     law = (
         "Time of day uniform over 24 hours. The time of a road is its free time times 1 + load, clipped to [1, 6]. "

@@ -34,7 +34,7 @@ class Format:
 
     name: str
     what: str
-    """What such a file is, in a few words."""
+    """A short description of such a file."""
     read: Callable[..., Any]
     """Takes the files and the reader's own options."""
     suffixes: tuple[str, ...]
@@ -110,9 +110,9 @@ def reader(
     Parameters
     ----------
     name
-        What ``rhostar import --format`` calls it.
+        Its name in ``rhostar import --format``.
     what
-        What such a file is, in a few words, for ``rhostar import --help``.
+        A short description of such a file, for ``rhostar import --help``.
     suffixes
         Endings by which a file is recognised, without ``.gz``.
     files
@@ -125,7 +125,7 @@ def reader(
     Returns
     -------
     function
-        A decorator that returns the reader as it is.
+        A decorator that returns the reader unchanged.
     """
 
     def register(read: Read) -> Read:
@@ -171,4 +171,4 @@ def find(paths: Sequence[Path], name: str = "") -> Format:
         if form.fits(paths):
             return form
     names = " ".join(str(path) for path in paths)
-    raise InputError(f"cannot tell the format of {names} by its name; use --format with one of {', '.join(known)}")
+    raise InputError(f"cannot recognise the format of {names} by name; use --format with one of {', '.join(known)}")

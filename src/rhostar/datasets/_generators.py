@@ -12,7 +12,7 @@ from rhostar.graph import Graph
 
 
 class Terrain(Distribution):
-    """What :func:`terrain` returns."""
+    """The distribution that :func:`terrain` returns."""
 
     law = (
         "A step takes its length times the mean slowness of its two cells. Slowness of a cell is exp(ground + weather "
@@ -77,7 +77,7 @@ def _smooth(rng: np.random.Generator, shape: tuple[int, ...], width: float) -> N
 
 
 class Overlay(Distribution):
-    """What :func:`overlay` returns; weights are milliseconds."""
+    """The distribution that :func:`overlay` returns; weights are milliseconds."""
 
     law = (
         "The latency of a link is its base (0.005 ms a km, plus 1 ms) plus waiting at its two ends. Waiting at a site "
@@ -152,7 +152,7 @@ def overlay(
 
 
 class RandomDigraph(Distribution):
-    """What :func:`random_digraph` returns."""
+    """The distribution that :func:`random_digraph` returns."""
 
     def __init__(self, graph: Graph, goal: int, low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
         self.graph, self.goal = graph, goal
@@ -223,7 +223,7 @@ def random_digraph(
 
 
 class IntegerInstances(Distribution):
-    """What :func:`integer_instances` returns."""
+    """The distribution that :func:`integer_instances` returns."""
 
     def __init__(self, graph: Graph, goal: int, largest: int, presence: float) -> None:
         self.graph, self.goal, self.largest, self.presence = graph, goal, largest, presence

@@ -5,7 +5,7 @@ exp(-(d/sigma)^2) of the road distance d, 0 where there is no road), ``latlon`` 
 
 There is an edge u -> v where the affinity is positive. Its length is d = sigma * sqrt(-ln affinity), at least
 `floor`; its travel time is d * (1/v_u + 1/v_v) / 2 with the speeds of both sensors, clipped to `speeds` first:
-a detector that reports 0 or 1 mph is a jam or a fault, and either way no car stands still forever.
+a detector that reports 0 or 1 mph sees a jam or is broken, and either way cars do not stand still forever.
 """
 
 from __future__ import annotations

@@ -164,7 +164,7 @@ _FAMILIES: dict[str, Callable[[np.random.Generator, Canvas], None]] = {
 
 
 class ObstacleWorlds(Distribution):
-    """What :func:`obstacle_worlds` returns."""
+    """The distribution that :func:`obstacle_worlds` returns."""
 
     def __init__(self, family: Family, size: int, dtype: DTypeLike) -> None:
         self.family, self.size, self.dtype = family, size, np.dtype(dtype)

@@ -156,7 +156,7 @@ def _best_layers(n: int) -> int:
 def sums_of_prefixes(orders: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return every sum over F_2 of prefixes, one of each order, as bit masks, and lengths that give it.
 
-    Lengths c_0, c_1, ... stand for the number c_0 + c_1·(B + 1) + ...
+    Lengths c_0, c_1, ... are encoded as the number c_0 + c_1·(B + 1) + ...
 
     Examples
     --------

@@ -283,7 +283,7 @@ class _Contest:
 
     @property
     def is_over(self) -> bool:
-        """Whether there is time only to fit the best so far on all instances; the first one always is."""
+        """Whether there is only time to fit the best learner so far on all instances; the first is always tried."""
         return bool(self.tried) and self.seconds_left <= self.more * self.best.seconds
 
     def enter(self, learner: Learner) -> None:

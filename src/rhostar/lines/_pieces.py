@@ -71,7 +71,7 @@ class Pieces(Sequence[Piece]):
     runs: Runs
     """The run of each piece; costs are sums of the weights as they were given."""
     snap: Snap
-    """How much numbers were rounded to make comparisons exact; ``pieces.snap.exact`` says whether not at all."""
+    """How much numbers were rounded to make comparisons exact; ``pieces.snap.exact`` is true if not at all."""
     line: Line
     options: Options
     cuts: NDArray[np.int64]

@@ -82,7 +82,7 @@ class CertificateSection(Section):
             "bounds_against_n",
             "Each bound against the number of instances it is computed from",
             "Each bound on the first N instances: more data makes the promise tighter.",
-        ) or chart("bounds", "Every bound beside the measured mean", "Every bound beside what was measured.")
+        ) or chart("bounds", "Every bound next to the measured mean", "Every bound next to the measured mean.")
         lists = "".join(
             unfolding(title, f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>")
             for title, lines in (
