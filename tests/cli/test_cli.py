@@ -89,7 +89,7 @@ def test_fit_takes_parameters_and_splits(capsys: pytest.CaptureFixture[str], dat
     assert answer(capsys, "fit", data / "set", "-o", out, "-l", "MeanDistance", "--fraction", 1)["unseen"] == 0
     code, _, err = run(capsys, "evaluate", data / "set", "-m", out)
     assert code == 2
-    assert "all 60 instances were learned from" in err
+    assert "all 60 instances were used for learning" in err
     assert run(capsys, "evaluate", data / "set", "-m", out, "--all")[0] == 0
 
 

@@ -24,7 +24,10 @@ def solve(
     budget: options.Budget = None,
     json: Json = False,
 ) -> int:
-    """Find one path; the exit code is 1 if there is none, 3 if the budget runs out."""
+    """Find one path.
+
+    The exit code is 1 if there is none, and 3 if the budget runs out.
+    """
     import rhostar as rs
     from rhostar.errors import InputError
 
