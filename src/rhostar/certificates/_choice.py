@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rhostar.bounds import Capacity
+from rhostar.bounds import Capacity, betting
 from rhostar.bounds import _capacity as capacity
 from rhostar.bounds import _holdout as holdout
 from rhostar.bounds import _uniform as uniform
@@ -68,7 +68,7 @@ def for_this_rho(N: int, limit: float, delta: float, binary: bool, choice: Choic
     methods = [("H4 Clopper-Pearson", "Clopper and Pearson (1934)", holdout.clopper_pearson)]
     if not binary:
         methods = [
-            ("H4 betting", "Waudby-Smith and Ramdas (2023), hedged capital", holdout.betting),
+            ("H4 betting", "Waudby-Smith and Ramdas (2023), hedged capital", betting),
             ("H4 Chernoff", "Chernoff's bound in its relative-entropy form", holdout.kullback_leibler),
             ("H4 Bernstein", "Maurer and Pontil (2009), Theorem 4", holdout.empirical_bernstein),
         ]
