@@ -1,6 +1,7 @@
 from ._betting import betting as betting
 from ._betting import betting_sequence as betting_sequence
 from ._capacity import Capacity as Capacity
+from ._dependence import order_test as order_test
 from ._dimension import PseudoDimension as PseudoDimension
 from ._dimension import capacities as capacities
 from ._dimension import pseudo_dimension as pseudo_dimension

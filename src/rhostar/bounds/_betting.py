@@ -25,14 +25,14 @@ from rhostar.bounds._holdout import Interval, interval
 
 PERMUTATIONS = 30
 """Orders that are averaged over; the bound is valid for any number, and hardly improves beyond this one."""
-_HALVINGS = 50
-"""Halvings of [0, 1]: finer than any mean that a float64 sum can tell apart."""
+_HALVINGS = 30
+"""Halvings of the bracket that holds the bound."""
 _BOLDNESS = 0.75
 """The largest share of the capital that one bet may lose."""
 _CANDIDATES = np.unique(np.concatenate([np.linspace(0, 1, 1001)[1:-1], np.geomspace(1e-7, 0.999, 1000)]))
 """Means that :func:`betting_sequence` tries; a bound is rounded up to the next of them."""
-_BLOCK = 1 << 21
-"""Values that are held at a time while permutations are tried."""
+_MOST_VALUES = 1 << 20
+"""Large samples are permuted less often: for them the order hardly matters."""
 
 
 def betting(
@@ -93,23 +93,21 @@ def betting(
 
 def _upper(ordered: NDArray[np.float64], level: float, seed: int) -> float:
     """Return the largest mean that the average capital over permutations does not refute."""
+    if ordered[0] == 1.0:
+        return 1.0
     if ordered[0] == ordered[-1]:
         permuted = ordered[None, :]  # every order is the same
     else:
-        permuted = np.random.default_rng(seed).permuted(np.tile(ordered, (PERMUTATIONS, 1)), axis=1)
+        orders = max(5, min(PERMUTATIONS, _MOST_VALUES // ordered.size))
+        permuted = np.random.default_rng(seed).permuted(np.tile(ordered, (orders, 1)), axis=1)
     wanted = _bets(permuted, level)
-    rows = max(1, _BLOCK // ordered.size)
     goal = math.log(len(permuted) / level)
 
     def refuted(m: float) -> bool:
-        logs = []
-        for begin in range(0, len(permuted), rows):
-            part = slice(begin, begin + rows)
-            bets = np.minimum(wanted[part], _BOLDNESS / (1 - m))
-            logs.append(np.log1p(-bets * (permuted[part] - m)).sum(axis=1))
-        return bool(np.logaddexp.reduce(np.concatenate(logs)) >= goal)
+        bets = np.minimum(wanted, _BOLDNESS / (1 - m))
+        return bool(np.logaddexp.reduce(np.log1p(-bets * (permuted - m)).sum(axis=1)) >= goal)
 
-    return _bisect(refuted)
+    return _bisect(refuted, float(ordered.mean()), math.sqrt(math.log(1 / level) / ordered.size))
 
 
 def _bets(values: NDArray[np.float64], level: float) -> NDArray[np.float64]:
@@ -124,11 +122,15 @@ def _bets(values: NDArray[np.float64], level: float) -> NDArray[np.float64]:
     return np.sqrt(2 * math.log(1 / level) / (size * stakes))
 
 
-def _bisect(refuted: Callable[[float], bool]) -> float:
-    low, high = 0.0, 1.0
+def _bisect(refuted: Callable[[float], bool], mean: float, step: float) -> float:
+    """Return the least refuted candidate, to a billionth of the bracket that holds it."""
+    low, high = (0.0, mean) if mean > 0 and refuted(mean) else (mean, mean + step)
+    while high < 1.0 and not refuted(high):
+        low, high = high, 2 * high - mean
+    high = min(high, 1.0)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if middle == 1.0 or refuted(middle):
+        if middle >= 1.0 or refuted(middle):
             high = middle
         else:
             low = middle
