@@ -12,6 +12,8 @@ from ._holdout import clopper_pearson as clopper_pearson
 from ._holdout import empirical_bernstein as empirical_bernstein
 from ._holdout import hoeffding as hoeffding
 from ._holdout import kullback_leibler as kullback_leibler
+from ._holdout_size import HoldoutPlan as HoldoutPlan
+from ._holdout_size import holdout_size as holdout_size
 from ._inconsistency import edge_local_complexity as edge_local_complexity
 from ._inconsistency import edge_local_width as edge_local_width
 from ._inconsistency import inconsistency_width as inconsistency_width
