@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rhostar as rs
-from rhostar.errors import InputError, ModelError, RhostarError, StorageError
+from rhostar.errors import InputError, ModelError, NotFittedError, RhostarError, StorageError
 from rhostar.families import Linear, Quantised
 from rhostar.instances import Provenance
 
@@ -113,7 +113,7 @@ def test_another_graph_is_refused(instances: rs.InstanceSet) -> None:
 
 
 def test_what_is_not_fitted_or_does_not_fit_is_refused(instances: rs.InstanceSet) -> None:
-    with pytest.raises(InputError, match="must be fitted"):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
         rs.Model.of(rs.learners.MeanDistance(), instances.graph)
     with pytest.raises(InputError, match="one value for each of the 20 vertices"):
         rs.Model.of(Fitted(np.zeros(7)), instances.graph)

@@ -11,7 +11,7 @@ from . import report as report
 from . import utilities as utilities
 from ._models import Model as Model
 from .bounds._dimension import pseudo_dimension as pseudo_dimension
-from .bounds._planning import epsilon as epsilon
+from .bounds._planning import deviation as deviation
 from .bounds._planning import sample_size as sample_size
 from .certificates._certificate import Certificate as Certificate
 from .certificates._certificate import CertificateTable as CertificateTable

@@ -195,7 +195,7 @@ def luckier(train: rs.InstanceSet) -> np.ndarray:
 
 def test_the_whole_table_fails_no_more_often_than_delta() -> None:
     found = failures_of_certify(1.0, luckier)
-    assert {"H4 betting", "H4 Chernoff", "H4 Bernstein", "H1-kl G′", "H2 G′"} <= set(found)
+    assert {"H4 betting", "H4 Chernoff", "H4 Bernstein", "H1-kl Gp", "H2 Gp"} <= set(found)
     assert not too_often(found["any"])
 
 

@@ -145,14 +145,14 @@ def test_bounds_asks_for_any_one_unknown(capsys: pytest.CaptureFixture[str]) -> 
     delta = answer(capsys, "bounds", "-n", 50, *of, "-N", samples, "-e", 0.1)["delta"]
     assert delta == pytest.approx(0.05, rel=0.05)
     assert delta <= 0.05
-    assert rs.epsilon(n=50, integer_weights=10, samples=samples, delta=delta, limit=1.0).best <= 0.1
+    assert rs.deviation(n=50, integer_weights=10, samples=samples, delta=delta, limit=1.0).best <= 0.1
     assert answer(capsys, "bounds", *of, "-N", samples, "-e", 0.1, "-d", 0.05)["n"] == 50
     assert answer(capsys, "bounds", *of, "-N", samples - 1, "-e", 0.1, "-d", 0.05)["n"] == 49
     assert answer(capsys, "bounds", "-n", 50, *of, "-N", 10, "-e", 0.1)["delta"] == 1
     assert answer(capsys, "bounds", *of, "-N", 1, "-e", 0.1, "-d", 0.05)["n"] == 0
     code, out, _ = run(capsys, "bounds", "-n", 50, "-a", "gbfs", "-e", 0.1)
     assert code == 0
-    assert "G′" in out
+    assert "Gp" in out
 
 
 def test_certify_promises_and_keeps_it_in_the_model(

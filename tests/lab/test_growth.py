@@ -40,7 +40,7 @@ def test_counts_stay_below_every_bound(algorithm: str) -> None:
         weights = rng.integers(0, 4, size=(4, graph.m))
         sources = 0 if fixed else rng.integers(0, n - 1, 4)
         found = rs.lab.growth(rs.InstanceSet(graph, weights, sources, n - 1), rs.utilities.Expansions(20), algorithm)
-        assert ("C1′" in found.bounds) == (algorithm == "astar")
+        assert ("C1p" in found.bounds) == (algorithm == "astar")
         for label, values in found.bounds.items():
             assert (np.log2(found.behaviours) <= values + 1e-9).all(), label
         assert (found.vectors <= found.behaviours).all()

@@ -8,7 +8,7 @@ from housemap import imports, modules, room_of
 LAYERS = [
     ["errors"],
     ["_core"],
-    ["_arrays", "_files"],
+    ["_arrays", "_display", "_files"],
     ["bounds"],
     ["graph"],
     ["instances"],
@@ -66,7 +66,7 @@ def test_bounds_receive_numbers() -> None:
     """No models, no graphs: a bound is a function of losses, capacities and ranges."""
     for name in modules():
         if room_of(name) == "bounds":
-            assert all(room_of(other) in ("errors", "_arrays", "bounds") for other in imports(name)), name
+            assert all(room_of(other) in ("errors", "_arrays", "_display", "bounds") for other in imports(name)), name
 
 
 def test_internals_have_an_underscore() -> None:

@@ -20,8 +20,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rhostar import _arrays as arrays
 from rhostar.bounds import _checks as checks
-from rhostar.bounds._holdout import Interval, interval
+from rhostar.bounds._holdout import ConfidenceInterval, interval
 
 PERMUTATIONS = 30
 """Orders that are averaged over; the bound is valid for any number, and hardly improves beyond this one."""
@@ -42,7 +43,7 @@ def betting(
     delta: float = 0.05,
     side: checks.Side = "upper",
     random_state: int = 0,
-) -> Interval:
+) -> ConfidenceInterval:
     """Bound the mean by betting, whatever order the values are stored in.
 
     The bets follow the mean and the variance of the values before, λ_i = sqrt(2 ln(1/δ)/(N·V_{i−1})), and never risk
@@ -64,7 +65,7 @@ def betting(
 
     Returns
     -------
-    Interval
+    ConfidenceInterval
 
     Raises
     ------
@@ -83,7 +84,7 @@ def betting(
     >>> betting(np.sort(values), 1.0) == betting(values, 1.0)
     True
     """
-    seed = checks.integer(random_state, "random_state", 0)
+    seed = arrays.integer(random_state, "random_state", 0)
 
     def upper(scaled: NDArray[np.float64], level: float) -> float:
         return _upper(np.sort(scaled), level, seed)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rhostar import _arrays as arrays
 from rhostar.bounds import _checks as checks
 from rhostar.bounds._betting import betting
 from rhostar.errors import InputError
@@ -103,7 +104,7 @@ def holdout_size(
     """
     limit, delta = checks.positive(limit, "limit"), checks.probability(delta)
     epsilon, assurance = checks.positive(epsilon, "epsilon"), checks.probability(assurance, "assurance")
-    trials, seed = checks.integer(trials, "trials", 1), checks.integer(random_state, "random_state", 0)
+    trials, seed = arrays.integer(trials, "trials", 1), arrays.integer(random_state, "random_state", 0)
     if (pilot is None) == (mean is None):
         raise InputError("give either pilot, utilities of a few instances, or mean, a guess")
     if mean is not None:

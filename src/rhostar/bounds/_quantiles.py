@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rhostar import _arrays as arrays
 from rhostar.bounds import _checks as checks
 from rhostar.errors import UtilityError
 
@@ -58,7 +59,7 @@ def quantile_rank(p: float, samples: int, *, delta: float = 0.05) -> int | None:
     from scipy.stats import binom
 
     p, delta = checks.probability(p, "p"), checks.probability(delta)
-    samples = checks.integer(samples, "samples", 1)
+    samples = arrays.integer(samples, "samples", 1)
     if samples * math.log(p) > math.log(delta):
         return None
     low, high = 0, samples  # P(Bin >= low) > delta >= P(Bin >= high)

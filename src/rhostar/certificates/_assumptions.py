@@ -33,6 +33,11 @@ class Bounds:
         """The largest possible weight of each edge; an integer where weights are."""
         return self.high if self.integers is None else np.minimum(np.floor(self.high), float(self.integers))
 
+    @property
+    def bounded(self) -> bool:
+        """Whether every weight has a largest value that is known."""
+        return bool(np.isfinite(self.caps).all())
+
 
 def bounds(weight_bounds: Any, integer_weights: int | None, m: int) -> Bounds:
     """Return the bounds behind the two arguments, or raise :class:`InputError`."""

@@ -154,7 +154,7 @@ def _dual(method: Method, past: InstanceSet) -> Any:
     from rhostar.utilities import Expansions
 
     few, zeros = past[:3], np.zeros(past.graph.n)
-    found = lab.dual(few, zeros, method.table, 0.95, 1.2, "astar", Expansions(limit=past.graph.n))
+    found = lab.dual(few, zeros, method.rho, 0.95, 1.2, "astar", Expansions(limit=past.graph.n))
     return report.dual_view(found)
 
 

@@ -130,6 +130,8 @@ def dual(
     json: Json = False,
 ) -> None:
     """Find every piece of a utility along ρ = θ · (a model's values)."""
+    import numpy as np
+
     import rhostar as rs
     from rhostar import _files as files
     from rhostar.errors import InputError, StorageError
@@ -139,14 +141,11 @@ def dual(
     if len(loaded) != 1:
         raise InputError("dual takes one --model")
     (fitted,) = loaded.values()
-    rho = fitted.rho_on(instances.graph)
-    if not hasattr(rho, "shape"):
-        raise InputError("dual takes a model with one goal")
-    zeros = 0 * rho  # type: ignore[operator]
+    zeros = np.zeros(instances.graph.n)
     chosen = fitted.search_with(options.algorithm_of(algorithm))
     measure = options.utility(utility, limit, instances)
     with working(f"following {count} instances along the line", quiet=json):
-        found = rs.lab.dual(instances[:count], zeros, rho, low, high, chosen, measure, reopen=reopen)
+        found = rs.lab.dual(instances[:count], zeros, fitted, low, high, chosen, measure, reopen=reopen)
     if figure is not None:
         try:
             with files.replacing(figure) as beside:

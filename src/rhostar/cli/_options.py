@@ -119,7 +119,7 @@ def methods(
         name, rho = baseline(word, instances)
         found[name] = Method(rho, asked or "astar", reopen)
     for name, model in models.items():
-        found[name] = Method(model.rho_on(instances.graph), model.search_with(asked), reopen, "learned")
+        found[name] = Method(model, model.search_with(asked), reopen, "learned")
     if not found:
         raise InputError("give at least one --model or --baseline")
     return found

@@ -46,7 +46,7 @@ def bounds(
         raise InputError("give -n, the number of vertices; or --epsilon, --samples and --delta to ask for it")
     if n is None:
         assert epsilon is not None and samples is not None and delta is not None  # noqa: PT018
-        largest = _largest(lambda m: rs.epsilon(n=m, samples=samples, delta=delta, limit=limit, **of).best <= epsilon)
+        largest = _largest(lambda m: rs.deviation(n=m, samples=samples, delta=delta, limit=limit, **of).best <= epsilon)
         what = f"largest n with accuracy {epsilon:g} from {samples:,} instances, H = {limit:g}, δ = {delta:g}"
         emit({"n": largest, "unknown": "n"}, json, f"{what}\n  {largest:,}" if largest else f"{what}\n  none")
         return
@@ -58,7 +58,7 @@ def bounds(
     if epsilon is not None and samples is not None:
         if delta is not None:
             raise InputError("nothing is unknown: leave out one of -n, --epsilon, --samples, --delta")
-        least = _least_delta(lambda d: rs.epsilon(n=n, samples=samples, delta=d, limit=limit, **of).best <= epsilon)
+        least = _least_delta(lambda d: rs.deviation(n=n, samples=samples, delta=d, limit=limit, **of).best <= epsilon)
         what = f"probability that {samples:,} instances are off by more than {epsilon:g}, H = {limit:g}: at most"
         emit({"delta": least, "unknown": "delta"}, json, f"{what}\n  {least:.3g}" if least < 1 else f"{what}\n  1")
         return
@@ -67,7 +67,7 @@ def bounds(
         plans = rs.sample_size(n=n, epsilon=epsilon, delta=chosen, limit=limit, **of)
     else:
         assert samples is not None
-        plans = rs.epsilon(n=n, samples=samples, delta=chosen, limit=limit, **of)
+        plans = rs.deviation(n=n, samples=samples, delta=chosen, limit=limit, **of)
     rows = [{"bound": r.label, "origin": r.origin, "value": r.value, "about": r.about} for r in plans.rows]
     unknown = "samples" if epsilon is not None else "epsilon"
     emit({"unknown": unknown, "value": plans.best, "rows": rows}, json, str(plans))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar import _arrays as arrays
 from rhostar.instances._set import InstanceSet
 
 
@@ -40,6 +41,9 @@ class Provenance(NamedTuple):
     def size(self) -> int:
         """How many instances these are."""
         return int(self.indices.size)
+
+    def __repr__(self) -> str:
+        return f"Provenance({arrays.counted(self.size, 'instance')} of {self.origin})"
 
 
 class Provenances(tuple[Provenance, ...]):
@@ -78,6 +82,9 @@ class Provenances(tuple[Provenance, ...]):
     def size(self) -> int:
         """How many instances these are."""
         return sum(part.size for part in self)
+
+    def __repr__(self) -> str:
+        return f"Provenances({arrays.counted(self.size, 'instance')} of {arrays.counted(len(self), 'origin')})"
 
 
 def provenance(*parts: InstanceSet | Provenance | Provenances) -> Provenance | Provenances:

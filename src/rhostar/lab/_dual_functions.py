@@ -49,7 +49,7 @@ def dual(
     instances
         N instances.
     base, direction
-        One finite float64 per vertex, or mappings from goals to such arrays.
+        As `rho` of :func:`rhostar.astar`: one finite float64 per vertex, or whatever carries such values.
     low, high
         The range of θ, both ends included: integers, floats or fractions.
     algorithm, reopen, budget, n_jobs

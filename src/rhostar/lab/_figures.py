@@ -73,7 +73,7 @@ def atlas_figure() -> Figure:
             ]
             size = 8 if search == "astar-reopen" else 6
             ax.plot(vertices, best, "-", marker=_MARKERS[search], ms=size, color=colour, label=_NAMES[search])
-        lines = {"n − 4 (Theorem 5)": -4, "n − 2 (T5′, GBFS)": -2, "n − 1 (T5′, A*)": -1}
+        lines = {"n − 4 (Theorem 5)": -4, "n − 2 (T5p, GBFS)": -2, "n − 1 (T5p, A*)": -1}
         for number, (name, less) in enumerate(lines.items()):
             if utility == "cost":
                 ax.plot(vertices, [n + less for n in vertices], "--", color=str(0.35 + 0.2 * number), label=name)
@@ -82,7 +82,7 @@ def atlas_figure() -> Figure:
         exact = [capacity.greedy(n).log_count / math.log(2) for n in vertices]
         ax.plot(vertices, exact, ":", color="tab:green", label="lg (n − 1)! (GBFS, upper)")
         astar = [capacity.catalan_in_open(n, 1).log_count / math.log(2) for n in vertices]
-        ax.plot(vertices, astar, ":", color="0.2", label="C1′, weights ≤ 1 (A*, upper)")
+        ax.plot(vertices, astar, ":", color="0.2", label="C1p, weights ≤ 1 (A*, upper)")
         ax.set_ylim(0, 18)
         ax.set_xticks(vertices)
         _finish(

@@ -100,7 +100,7 @@ def growth(
     --------
     >>> import rhostar as rs
     >>> print(rs.lab.growth(rs.lab.theorem5_instances(8).instances, rs.utilities.Cost(3), "gbfs"))
-    N  vectors  behaviours  lg G  lg G′  lg Q64      R  Massart  drawn
+    N  vectors  behaviours  lg G  lg Gp  lg Q64      R  Massart  drawn
     1        2           9  15.3    9.5   512.0  0.500    1.766  0.718
     2        4          22  15.3    9.5   512.0  0.500    1.766  0.630
     3        8          61  15.3    9.5   512.0  0.500    1.766  0.544

@@ -13,7 +13,6 @@ from sklearn.base import clone
 from rhostar import _arrays as arrays
 from rhostar import families
 from rhostar.errors import InputError, InstanceError
-from rhostar.families import FullTable
 from rhostar.instances import InstanceSet, provenance
 from rhostar.learners._base import Learner, Scorer, Seed, generator
 from rhostar.learners._distances import MeanDistance
@@ -231,7 +230,7 @@ class BestOf(Learner):
         learned = {"learner_": winner, "scores_": np.array(scores), "best_index_": best}
         seen = provenance(instances, held_out, *(learner.trained_on_ for learner in fitted))
         family = winner.family_
-        if not isinstance(family, FullTable):  # which of the families it is was decided by looking at all of these
+        if not family.every_rho:  # which of the families it is was decided by looking at all of these
             family = replace(family, built_from=provenance(seen, *family.built_from).parts)
         return learned | {"rho_": winner.rho_, "family_": family, "lower_": winner.lower_, "trained_on_": seen}
 

@@ -34,7 +34,8 @@ from rhostar.lines._intervals import Interval, Intervals, fraction
 from rhostar.lines._line import Line, Snap, Snapshot, exact_line
 from rhostar.search import Rho, Run, Runs, Trace
 from rhostar.search._outcome import STATUSES, Paths
-from rhostar.search._run import _budget, _require_graph, _tables
+from rhostar.search._rho import values_for, values_for_each
+from rhostar.search._run import _budget, _require_graph
 
 Theta = int | float | Fraction
 """A value on the line; floats are taken as the fractions that they are."""
@@ -161,7 +162,7 @@ def pieces(
     graph, weights, source, goal, reopen, budget
         As for :func:`rhostar.astar`.
     base, direction
-        One finite float64 per vertex, or mappings from goals to such arrays.
+        As `rho` of :func:`rhostar.astar`: one finite float64 per vertex, or whatever carries such values.
     low, high
         The range of θ, both ends included: integers, floats or fractions.
     algorithm
@@ -202,9 +203,7 @@ def pieces(
     row = arrays.weight_row(weights, "weights", graph.m)
     snapshots.check_weights(graph, row[None], np.zeros(1, dtype=np.int64))
     options = make_options(algorithm, reopen, budget)
-    goals, only = np.array([goal], dtype=np.int32), np.zeros(1, dtype=np.int64)
-    bases, _ = _tables(base, "base", goals, only, graph.n)
-    directions, _ = _tables(direction, "direction", goals, only, graph.n)
+    bases, directions = [values_for(base, graph, goal, "base")], [values_for(direction, graph, goal, "direction")]
     line = exact_line(bases, directions, fraction(low, "low"), fraction(high, "high"), [] if options.greedy else [row])
     return pieces_on(line, Instance(graph, row, source, goal), options, _limit(limit))
 
@@ -227,9 +226,8 @@ class LineOf(NamedTuple):
 
 def line_of(instances: InstanceSet, base: Rho, direction: Rho, low: Theta, high: Theta, greedy: bool) -> LineOf:
     """Return one line for all instances of a set, in units that suit all of them."""
-    goals, which = np.unique(instances.goals, return_inverse=True)
-    bases, base_of = _tables(base, "base", goals, which, instances.graph.n)
-    directions, direction_of = _tables(direction, "direction", goals, which, instances.graph.n)
+    bases, base_of = values_for_each(base, instances.graph, instances.goals, "base")
+    directions, direction_of = values_for_each(direction, instances.graph, instances.goals, "direction")
     weights = () if greedy else (instances.weights[k] for k in np.unique(instances.rows))
     line = exact_line(bases, directions, fraction(low, "low"), fraction(high, "high"), weights)
     return LineOf(line, base_of, direction_of)

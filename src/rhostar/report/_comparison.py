@@ -16,6 +16,7 @@ from rhostar.report._scenes import pick, play
 from rhostar.report._view import CertificateView, Curve, Dual, Generalisation, MethodView, Report, TradeOff
 from rhostar.report._wording import VERSION, count, percent, vertex_name
 from rhostar.search import Rho, Runs, solve_many
+from rhostar.search._rho import values_of
 
 _THETAS = (0.0, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.15, 1.3, 1.6, 2.0)
 _FEW = 200  # instances behind each point of a trade-off curve
@@ -157,7 +158,7 @@ def _run(
 ) -> tuple[NDArray[np.float64], dict[str, Runs]]:
     optimum = solve_many(instances, np.zeros(instances.graph.n), n_jobs=options["n_jobs"]).cost
     runs = {
-        name: solve_many(instances, m.table, algorithm=m.algorithm, reopen=m.reopen, **options)
+        name: solve_many(instances, m.rho, algorithm=m.algorithm, reopen=m.reopen, **options)
         for name, m in methods.items()
     }
     return optimum, runs
@@ -228,15 +229,19 @@ def _trade_offs(
             continue
         points = []
         for theta in _THETAS:
-            table = method.table
-            scaled = {g: theta * np.asarray(t) for g, t in table.items()} if isinstance(table, Mapping) else None
-            rho: Rho = theta * np.asarray(table) if scaled is None else scaled
-            runs = solve_many(few, rho, reopen=method.reopen, **options)
+            runs = solve_many(few, _scaled(method.rho, few, theta), reopen=method.reopen, **options)
             excess = _excess(runs, best)
             points.append((theta, float(runs.expanded.mean()), float(excess.mean()) if excess.size else np.nan))
         thetas, expansions, excesses = zip(*points, strict=True)
         found.append(TradeOff(name, method.kind, thetas, expansions, excesses))
     return found
+
+
+def _scaled(rho: Rho, instances: InstanceSet, theta: float) -> Rho:
+    values = values_of(rho, instances.graph)
+    if isinstance(values, Mapping):
+        return {goal: theta * np.asarray(own) for goal, own in values.items()}
+    return theta * np.asarray(values)
 
 
 # ---------------------------------------------------------------- words

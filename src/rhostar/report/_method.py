@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from rhostar.instances import Instance
 from rhostar.report._view import Kind
@@ -18,7 +17,7 @@ class Method:
     Parameters
     ----------
     rho
-        One value per vertex, such an array for each goal, or a fitted learner.
+        As for :func:`rhostar.astar`: one value per vertex, such an array for each goal, a fitted learner or a model.
     algorithm
         "astar" or "gbfs".
     reopen
@@ -27,15 +26,10 @@ class Method:
         "learned" or "baseline"; the first baseline is what savings are measured against.
     """
 
-    rho: Any
+    rho: Rho
     algorithm: Algorithm = "astar"
     reopen: bool = True
     kind: Kind = "baseline"
-
-    @property
-    def table(self) -> Rho:
-        """The values themselves."""
-        return getattr(self.rho, "rho_", self.rho)
 
     @property
     def words(self) -> str:
@@ -48,5 +42,5 @@ class Method:
         """Return a run with its trace."""
         graph, weights, source, goal = instance
         if self.algorithm == "gbfs":
-            return gbfs(graph, weights, source, goal, self.table, budget=budget, trace=True)
-        return astar(graph, weights, source, goal, self.table, reopen=self.reopen, budget=budget, trace=True)
+            return gbfs(graph, weights, source, goal, self.rho, budget=budget, trace=True)
+        return astar(graph, weights, source, goal, self.rho, reopen=self.reopen, budget=budget, trace=True)

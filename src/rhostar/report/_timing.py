@@ -59,7 +59,7 @@ def time_methods(
         for name, method in chosen.items():
             start = time.perf_counter()
             runs = solve_many(
-                instances, method.table, algorithm=method.algorithm, reopen=method.reopen, budget=budget, n_jobs=1
+                instances, method.rho, algorithm=method.algorithm, reopen=method.reopen, budget=budget, n_jobs=1
             )
             seconds[name].append(time.perf_counter() - start)
             expanded[name] = int(runs.expanded.sum())
