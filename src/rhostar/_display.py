@@ -32,3 +32,23 @@ def html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]]
     after = "".join(f"<p>{escape(text)}</p>" for text in below)
     caption = f"<caption{style}>{escape(title)}</caption>"
     return f"<table>{caption}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{after}"
+
+
+def text_table(rows: Sequence[Sequence[str]], *, words: int = 1) -> str:
+    """Return rows, the heading first, as aligned columns: the first `words` of them to the left, numbers to the right.
+
+    Examples
+    --------
+    >>> from rhostar._display import text_table
+    >>> print(text_table([["utility", "mean"], ["ratio", "1.04"]]))
+    utility  mean
+    ratio    1.04
+    """
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.ljust(w) if k < words else cell.rjust(w) for k, (cell, w) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)

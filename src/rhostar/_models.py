@@ -1,8 +1,8 @@
-"""Fitted values in a file: ρ with all it takes to use it again, and to refuse it where it does not belong.
+"""Models: fitted heuristic values in a file, with everything that is needed to use them again.
 
-A model is one ``.npz`` file of plain arrays; the rest stands in it as JSON text. Nothing in it is ever
-unpickled. It holds the hash of the graph that it was fitted on and refuses every other: ρ is a column of
-numbers, and on another graph of the same size they would lead astray without a word.
+A model is one ``.npz`` file of plain arrays and JSON text. Nothing in it is ever unpickled. It holds the hash of the
+graph that it was fitted on and refuses every other graph: on one of the same size the values would be wrong and
+nobody would notice.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Heuristic values with their origin. Has the attributes of a fitted learner, so it is taken where one is.
+    """Heuristic values with their origin. It has the attributes of a fitted learner and is accepted wherever one is.
 
     Most users call :meth:`of` after a fit, :meth:`save`, and :meth:`load` later.
 
@@ -54,7 +54,7 @@ class Model:
     goal_
         The goal, or None where ρ holds for several.
     family_
-        The tables it was chosen among.
+        The heuristics among which it was chosen.
     trained_on_
         Which instances it was learned from, where that is known.
     lower_
@@ -114,10 +114,10 @@ class Model:
         ArrayError, HeuristicError
             If its values are not one finite number per vertex of the graph.
         """
-        tables = _checked(values_of(learner, graph), graph.n)
+        rho = _checked(values_of(learner, graph), graph.n)
         goal = getattr(learner, "goal_", None)
         return cls(
-            rho_=tables,
+            rho_=rho,
             fingerprint=graph.fingerprint,
             learner=type(learner).__name__,
             parameters={k: _plain(v) for k, v in getattr(learner, "get_params", dict)().items()},
@@ -246,7 +246,7 @@ class Model:
             raise
         except InputError as error:
             raise StorageError(f"{source} cannot be used: {error}") from None
-        except Exception as error:  # a damaged archive fails in whatever way its reader happens to
+        except Exception as error:  # a damaged archive can fail in many ways
             raise StorageError(f"{source} is damaged or not a model of rhostar ({type(error).__name__})") from None
 
 
@@ -254,8 +254,8 @@ def _checked(rho: Any, n: int) -> Any:
     if isinstance(rho, Mapping):
         if not rho:
             raise InputError("rho_ must have values for at least one goal")
-        return {int(goal): arrays.table(table, f"rho_[{goal}]", n) for goal, table in rho.items()}
-    return arrays.table(rho, "rho_", n)
+        return {int(goal): arrays.per_vertex(table, f"rho_[{goal}]", n) for goal, table in rho.items()}
+    return arrays.per_vertex(rho, "rho_", n)
 
 
 def _plain(value: Any) -> Any:

@@ -160,7 +160,7 @@ class FullTable(Family):
         return largest_g is not None
 
     def into_class(self, rho: NDArray[np.float64], largest_g: float | None, *, counted: bool) -> Placed:
-        """Return ρ in multiples of 2^−k with g + |ρ| < 2^(52−k): then float64 sums of it with integers are exact.
+        """Return ρ in multiples of 2^−k with g + abs(ρ) < 2^(52−k): float64 sums with integers are then exact.
 
         Raises
         ------

@@ -45,8 +45,8 @@ def test_every_row_is_its_own_function() -> None:
     table = certify(train=train, holdout=holdout, weight_bounds=(1.0, 1.5), delta=0.07)
     rho, share = table.rho, 0.07 / len(table.rows)
     assert all(row.delta == share for row in table.rows)
-    on_holdout = rs.evaluate(holdout, rho, Suboptimality(limit=4.0)).scores[0].values
-    on_train = rs.evaluate(train, rho, Suboptimality(limit=4.0)).scores[0].values
+    on_holdout = rs.evaluate(holdout, rho, Suboptimality(limit=4.0))["suboptimality"].values
+    on_train = rs.evaluate(train, rho, Suboptimality(limit=4.0))["suboptimality"].values
     paths = optimal_paths(train)
     inconsistency = np.minimum(paths.inconsistency(rho), 4.0)
     log_count = 16 * 64 * math.log(2)
@@ -98,14 +98,14 @@ def test_higher_is_better_is_bounded_from_below() -> None:
     holdout, train = draw(500), draw(4000, seed=1)
     table = certify(holdout=holdout, train=train, utility=SolvedWithin(1.0), integer_weights=None)
     row = table["H4 Clopper-Pearson"]
-    values = rs.evaluate(holdout, table.rho, SolvedWithin(1.0)).scores[0].values
+    values = rs.evaluate(holdout, table.rho, SolvedWithin(1.0))["solved_within"].values
     assert row.side == "lower"
     assert row.mean == pytest.approx(values.mean())
     assert row.value == pytest.approx(bounds.clopper_pearson(values, 1.0, delta=row.delta, side="lower").low)
     assert row.value < row.mean
     assert "at least" in row.sentence
     assert [r.value for r in table.rows] == sorted((r.value for r in table.rows), reverse=True), "tightest first"
-    loss = 1 - rs.evaluate(train, table.rho, SolvedWithin(1.0)).scores[0].mean
+    loss = 1 - rs.evaluate(train, table.rho, SolvedWithin(1.0))["solved_within"].mean
     uniform = table["H1-kl Q64"]
     assert uniform.value == pytest.approx(
         1 - bounds.finite_kl(loss, 16 * 64 * math.log(2), 4000, 1.0, delta=uniform.delta)
@@ -130,7 +130,7 @@ def test_integer_weights_and_degree() -> None:
     assert (scaled == np.rint(scaled)).all()
     assert table.rho == pytest.approx(1.1 * steps(), abs=1e-12)
     assert any(entry.label == "H3p Dp" for entry in table.dropped)
-    assert row.mean == rs.evaluate(train, table.rho, Expansions(limit=16.0)).scores[0].mean
+    assert row.mean == rs.evaluate(train, table.rho, Expansions(limit=16.0))["expansions"].mean
 
 
 def test_real_weights_state_the_assumption_where_a_bound_needs_exact_sums() -> None:
@@ -163,7 +163,7 @@ def test_rounding_is_part_of_every_bound_through_inconsistency(bounds: tuple[flo
     weights = np.random.default_rng(0).uniform(1, 3, size=(4000, GRAPH.m))
     train = rs.InstanceSet(GRAPH, weights, sources=15, goal=0)
     table = certify(np.full(16, 2.0**60), train=train, weight_bounds=bounds)
-    actual = rs.evaluate(train, table.rho, Suboptimality(limit=4.0)).scores[0].mean
+    actual = rs.evaluate(train, table.rho, Suboptimality(limit=4.0))["suboptimality"].mean
     assert actual > 0.5, "far from what inconsistency alone says"
     assert table["U1"].mean == table["U1"].width - 4.0 == 0
     assert all(row.value >= actual for row in table.rows)
@@ -180,7 +180,7 @@ def test_projection_is_handed_out_and_measured() -> None:
     assert (table.rho != 5 * steps()).any()
     assert any("lowered" in note for note in table.notes)
     assert table["U2"].mean == pytest.approx(np.minimum(optimal_paths(train).inconsistency(table.rho), 4.0).mean())
-    assert table["H1-kl Q64"].mean == rs.evaluate(train, table.rho, Suboptimality(limit=4.0)).scores[0].mean
+    assert table["H1-kl Q64"].mean == rs.evaluate(train, table.rho, Suboptimality(limit=4.0))["suboptimality"].mean
 
 
 def test_bounds_by_edge_and_absent_edges() -> None:
@@ -372,12 +372,12 @@ def choosers(validation: rs.InstanceSet) -> dict[str, Any]:
     return {
         "best of": best,
         "auto": learners.Auto("gbfs", validation=validation, time_limit=None),
-        "ranking": learners.SelfImitatedRanking(validation=validation, iterations=2, steps=0.1, blurs=0),
-        "ranking from": learners.SelfImitatedRanking(best, iterations=2, steps=0.1, blurs=0),
-        "bumps from": learners.BumpSearch(best, steps=3, random_state=0),
+        "ranking": learners.SelfImitatedRanking(validation=validation, iterations=2, step_sizes=0.1, blurs=0),
+        "ranking from": learners.SelfImitatedRanking(best, iterations=2, step_sizes=0.1, blurs=0),
+        "bumps from": learners.BumpSearch(best, max_bumps=3, random_state=0),
         "best of several": learners.BestOf([learners.MeanDistance(), best]),
-        "quantised": learners.Quantised(best, bits=8, high=20.0),
-        "quantised, levels learned": learners.Quantised(best),
+        "quantised": learners.Rounded(best, bits=8, high=20.0),
+        "quantised, levels learned": learners.Rounded(best),
         "for each goal": learners.PerGoal(best),
         "linear": learners.LinearFamily(best, high=2, random_state=0),
     }
@@ -425,7 +425,7 @@ def test_an_instance_counts_once() -> None:
     whole = draw(200)
     twice = whole[[3, 7, 5, 7, 3]]
     for name in ("train", "holdout"):
-        with pytest.raises(AssumptionError, match=f"{name}: instance 3 is instance 1 once more"):
+        with pytest.raises(AssumptionError, match=f"{name}: instance 3 repeats instance 1"):
             certify(**{name: twice})
 
 

@@ -62,7 +62,7 @@ def test_it_prints_within_eighty_columns_where_few_bounds_apply() -> None:
     with pytest.raises(rs.errors.InputError, match="Utility"):
         rs.lab.growth(rs.lab.theorem5_instances(7).instances, "cost")
     with pytest.raises(rs.errors.LimitError):
-        rs.lab.growth(rs.lab.theorem5_instances(8).instances, rs.utilities.Cost(3), limit=10)
+        rs.lab.growth(rs.lab.theorem5_instances(8).instances, rs.utilities.Cost(3), max_behaviours=10)
 
 
 # ---------------------------------------------------------------- many behaviours of one instance
@@ -94,8 +94,8 @@ def test_the_instances_in_the_package() -> None:
 
 def test_climbing_is_the_same_again() -> None:
     kind = Kind(5, "astar", True, "cost", "large")
-    first = crowd(kind, 1, steps=100)
-    assert first == crowd(kind, 1, steps=100)
+    first = crowd(kind, 1, tries=100)
+    assert first == crowd(kind, 1, tries=100)
     assert first is not None
     assert len(rs.lab.joint_behaviours(first.instance())) == first.behaviours
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import rhostar as rs
 from rhostar.lab import _parity as parity
 from rhostar.search import reference
+from support.paths import simple_paths
 from support.symbolic_oracle import reference_runs
 
 MODES = [("gbfs", True), ("astar", True), ("astar", False)]
@@ -158,17 +159,6 @@ def test_the_guaranteed_size_grows_like_n_lg_n() -> None:
 # ---------------------------------------------------------------- the path of greedy search
 
 
-def simple_paths(children: reference.Children, source: int, goal: int) -> list[list[int]]:
-    found, stack = [], [[source]]
-    while stack:
-        path = stack.pop()
-        if path[-1] == goal:
-            found.append(path)
-            continue
-        stack += [[*path, c] for c, _ in children[path[-1]] if c not in path]
-    return found
-
-
 @settings(max_examples=200)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_greedy_search_returns_the_path_whose_sorted_values_are_least(seed: int) -> None:
@@ -177,7 +167,7 @@ def test_greedy_search_returns_the_path_whose_sorted_values_are_least(seed: int)
     tail, head = np.nonzero((rng.random((n, n)) < rng.choice([0.3, 0.5, 0.8])) & ~np.eye(n, dtype=bool))
     children = reference.children_of(n, tail.tolist(), head.tolist(), [1.0] * tail.size)
     rho = rng.permutation(n).tolist()
-    paths = simple_paths(children, 0, n - 1)
+    paths = [path for _, path in simple_paths(children, 0, n - 1)]
     run = reference.gbfs(children, 0, n - 1, rho)
     if not paths:
         assert run.status == "no_path"

@@ -50,7 +50,7 @@ def algorithm(value: Any) -> Algorithm:
 
 
 def utilities(values: ArrayLike, limit: float, *, least: int = 1) -> NDArray[np.float64]:
-    """Return utilities within [0, limit], at least so many of them, or raise naming the first that is not."""
+    """Return utilities within [0, limit], at least `least` of them, or raise naming the first that is not."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise ArrayError(f"values must have one dimension, got shape {array.shape}")

@@ -11,6 +11,7 @@ from rhostar._display import html_table
 from rhostar.bounds import _capacity as capacity
 from rhostar.bounds import _checks as checks
 from rhostar.bounds import _logcount as logcount
+from rhostar.bounds import _sizes as sizes
 from rhostar.bounds._capacity import Capacity
 from rhostar.errors import InputError
 
@@ -115,11 +116,11 @@ def lower_expansions(n: int, algorithm: checks.Algorithm, *, integer_weights: in
     n, greedy = arrays.integer(n, "n", 2), checks.algorithm(algorithm) == "gbfs"
     most = math.inf if integer_weights is None else arrays.integer(integer_weights, "integer_weights", 1)
     bits = range(1, n.bit_length())
-    found = [0, *(b * ((n - (2 << b)) // 2) for b in bits)]
+    found = [0, *(sizes.expansions(n, b) for b in bits)]
     if greedy or most >= 10:
-        found.append(2 * (n - (6 if greedy else 3)))
+        found.append(sizes.interval(n, algorithm))
     if not greedy:
-        found += [b * (n - 2 - (1 << b)) for b in bits if 8 << b <= most]
+        found += [sizes.reopening(n, b) for b in bits if 8 << b <= most]
     return max(found)
 
 
@@ -176,7 +177,7 @@ class PseudoDimension:
     >>> found
     PseudoDimension(n = 207, between 205 and 1,291)
     >>> len(found), found["G"], [row.label for row in found]
-    (6, 1299, ['G', 'Gp', 'Q64', 'T5', 'T5p', 'E', 'R1'])
+    (7, 1299, ['G', 'Gp', 'Q64', 'T5', 'T5p', 'E', 'R1'])
     """
 
     n: int

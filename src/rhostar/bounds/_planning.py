@@ -67,7 +67,7 @@ class Plans:
     >>> plans
     Plans(instances for |mean - E u| <= 0.1, H = 1, probability 0.95: best 7,413 by H1 with Gp, 3 rows)
     >>> int(plans), plans["H3 with G"], len(plans)
-    (7413, 353063, 3)
+    (7413, 379523, 3)
     """
 
     what: str

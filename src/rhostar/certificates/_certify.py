@@ -1,4 +1,4 @@
-"""Certificates for a heuristic: every bound that applies, computed on instances, with δ split over them."""
+"""Certificates for a heuristic: every bound that applies, computed on instances, with δ divided among them."""
 
 from __future__ import annotations
 
@@ -40,13 +40,15 @@ def certify(
     """Bound the mean utility of a heuristic on instances nobody has seen, in every way that applies.
 
     Instances of `holdout` bound the mean of this ρ alone (H4). Instances of `train` bound it for every ρ of the family
-    at once, so they may have been used to choose it (H1-kl, H2, H3p); for the suboptimality of A* also through
-    inconsistency (U1, U2, and U3, which is certain). With probability at least 1 − δ all bounds of the table hold.
+    at once, so they may have been used to choose it (H1-kl, H2, H3p). The suboptimality of A* is also bounded
+    through inconsistency (U1, U2, and U3, which is certain). With probability at least 1 − δ all bounds of the table
+    hold.
 
     Parameters
     ----------
     rho_or_learner
-        A fitted learner, an array of n values, or a mapping from goals to such arrays.
+        As `rho` of :func:`rhostar.astar`: an array of n values, a mapping from goals to such arrays, a fitted learner
+        or a :class:`rhostar.Model`.
     train
         Instances drawn independently from the distribution in question; ρ may have been chosen by looking at them.
     holdout
@@ -56,8 +58,8 @@ def certify(
     utility
         What is bounded, with its limit H fixed beforehand.
     family
-        The tables among which ρ was chosen; by default the learner's, or every table. What shaped the family must not
-        come from `train`.
+        The heuristics among which ρ was chosen; by default those of the learner, or all of them. What shaped the
+        family must not come from `train`.
     weight_bounds
         (least, largest) weight that any instance can have, numbers or arrays by edge, known beforehand.
     integer_weights
@@ -65,7 +67,8 @@ def certify(
     out_degree
         A bound on the number of children of any vertex, known beforehand.
     delta
-        Probability with which the table may be wrong; divided by the number of goals, then by that of the bounds.
+        Probability with which any bound of the table may be wrong. It is divided by the number of goals, then by the
+        number of bounds.
 
     Returns
     -------
@@ -79,6 +82,8 @@ def certify(
         If the instances, the heuristic or the family break an assumption that can be checked.
     InputError
         If an argument is out of range, nothing is to be certified on, or the algorithm does not support the claim.
+    NotFittedError, ModelError
+        If the learner is not fitted; if it or a model is for another graph or another goal.
     InstanceError
         If a set has fewer than two instances for a goal, or one has no path.
     UtilityError
@@ -99,7 +104,7 @@ def certify(
      ('U2', 1.533, 'every rho'), ('H1-kl Q64', 1.79, 'every rho'), ('H2 Q64', 4.133, 'every rho'),
      ('U1', 5.0, 'every rho')]
     >>> print(table.best.sentence)
-    With probability at least 0.95 over the draw of the 1200 instances, the mean Suboptimality (clipped at 5) of A* with
+    With probability at least 0.95 over the draw of the 1200 instances, the mean suboptimality (clipped at 5) of A* with
     this rho is at most 0.163985 on new instances (measured 0.136485).
     """
     request = Request(

@@ -81,13 +81,15 @@ def choose(setting: Setting) -> Choice:
             if isinstance(found, Dropped):
                 dropped.append(found)
             elif found.least >= WORTH * setting.limit:
-                whole = (
-                    "the whole range" if found.least >= setting.limit else f"nearly the range of {setting.limit:.4g}"
-                )
-                dropped.append(Dropped(found.label, f"cannot get below {found.least:.4g}, {whole}{found.detail}"))
+                dropped.append(Dropped(found.label, _not_worth(found.least, setting.limit) + found.detail))
             else:
                 kept.append(found)
     return Choice(tuple(kept), tuple(dropped))
+
+
+def _not_worth(least: float, limit: float) -> str:
+    shown, whole = f"{least:.4g}", f"{limit:.4g}"
+    return f"cannot get below {shown}, " + ("the whole range" if shown == whole else f"nearly the range {whole}")
 
 
 def _drawn(setting: Setting, data: str) -> tuple[str, ...]:

@@ -24,8 +24,17 @@ _NAMES = {"gbfs": "GBFS", "astar-reopen": "A* with reopening", "astar-closed": "
 def growth_figure(growth: Growth) -> Figure:
     """Draw lg of the numbers of utility vectors and joint behaviours against N, beside the upper bounds.
 
-    Bounds that are more than three times as high as all that is counted are named in the legend with their value, so
-    that the curves stay readable.
+    Bounds that are more than three times as high as all counts are named in the legend with their value, so that the
+    curves stay readable.
+
+    Parameters
+    ----------
+    growth
+        What :func:`rhostar.lab.growth` returned.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
 
     Examples
     --------
@@ -53,6 +62,11 @@ def growth_figure(growth: Growth) -> Figure:
 
 def atlas_figure() -> Figure:
     """Draw the largest shattered sets known against n, beside the constructions and the upper bound of greedy search.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        One picture for the cost and one for expansions.
 
     Examples
     --------
@@ -96,6 +110,10 @@ def atlas_figure() -> Figure:
 
 def crowds_figure() -> Figure:
     """Draw lg of the largest number of behaviours known of a single instance against n.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
 
     Examples
     --------

@@ -10,7 +10,7 @@ import numpy as np
 
 from rhostar import _arrays as arrays
 from rhostar.instances import InstanceSet
-from rhostar.report._comparison import as_methods
+from rhostar.report._method import as_methods
 from rhostar.search import solve_many
 
 

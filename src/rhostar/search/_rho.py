@@ -66,12 +66,17 @@ def for_goal(rho: Rho, graph: Graph, goal: int, name: str = "rho") -> ArrayLike:
 
     Raises
     ------
+    VertexError
+        If the goal is not in the graph.
     HeuristicError
         If a mapping has no values for the goal.
     NotFittedError, ModelError
         If a learner is not fitted; if it or a model is for another graph or another goal.
     """
-    return _by_goal(rho, graph, name)(goal)
+    if isinstance(rho, Mapping):  # the usual case, and a query should not wait for the others
+        with suppress(KeyError, TypeError):
+            return rho[goal]
+    return _by_goal(rho, graph, name)(arrays.vertex(goal, "goal", graph.n))
 
 
 def values_for(rho: Rho, graph: Graph, goal: int, name: str = "rho") -> NDArray[np.float64]:
@@ -82,7 +87,7 @@ def values_for(rho: Rho, graph: Graph, goal: int, name: str = "rho") -> NDArray[
     ArrayError, HeuristicError
         If they are not one finite number per vertex.
     """
-    return arrays.table(for_goal(rho, graph, goal, name), name, graph.n)
+    return arrays.per_vertex(for_goal(rho, graph, goal, name), name, graph.n)
 
 
 def values_for_each(
@@ -111,7 +116,7 @@ def values_for_each(
         if id(values) not in number:
             number[id(values)] = len(tables)
             given.append(values)
-            tables.append(arrays.table(values, f"{name}[{goal}]" if keyed else name, graph.n, infinite=infinite))
+            tables.append(arrays.per_vertex(values, f"{name}[{goal}]" if keyed else name, graph.n, infinite=infinite))
         table_of[k] = number[id(values)]
     return tables, np.ascontiguousarray(table_of[which])
 
@@ -127,8 +132,9 @@ def _by_goal(rho: Rho, graph: Graph, name: str) -> Callable[[int], ArrayLike]:
     any_goal = not keyed and not isinstance(fitted_for, int | np.integer)
 
     def find(goal: int) -> ArrayLike:
-        if keyed and goal in values:
-            return values[goal]
+        if keyed:
+            with suppress(KeyError):  # not `in`: a mapping may make its values when asked
+                return values[goal]
         if any_goal or (not keyed and goal == fitted_for):
             return values
         if hasattr(carrier, "rho_for"):
@@ -143,6 +149,7 @@ def _missing(carrier: object, name: str, goal: int, known: Iterable[Any]) -> Exc
     goals = [str(key) for key in known]
     shown = ", ".join(goals[:5]) + (f" and {len(goals) - 5} more" if len(goals) > 5 else "")
     if carrier is None:
-        return HeuristicError(f"{name} has no values for goal {goal}; it has values for {shown or 'no goal at all'}")
+        others = f"it has values for {shown}" if shown else "it is empty"
+        return HeuristicError(f"{name} has no values for goal {goal}; {others}")
     what = "goal" if len(goals) == 1 else "goals"
     return ModelError(f"this {type(carrier).__name__} was fitted for {what} {shown or 'none'}, not for goal {goal}")
