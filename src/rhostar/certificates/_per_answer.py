@@ -54,7 +54,7 @@ def largest_excess(graph: Graph, rho: ArrayLike, goal: int, low: ArrayLike) -> f
     (0.0, 4.0)
     """
     goal = arrays.vertex(goal, "goal", graph.n)
-    table = arrays.table(rho, "rho", graph.n)
+    table = arrays.per_vertex(rho, "rho", graph.n)
     return float(np.maximum(table - table[goal] - _least_cost(graph, goal, low), 0.0).max())
 
 
@@ -90,7 +90,7 @@ def limited_excess(graph: Graph, rho: ArrayLike, goal: int, low: ArrayLike, most
     1.0
     """
     goal = arrays.vertex(goal, "goal", graph.n)
-    table = arrays.table(rho, "rho", graph.n)
+    table = arrays.per_vertex(rho, "rho", graph.n)
     most = arrays.number(most, "most", "finite and not negative", lambda x: 0 <= x < np.inf)
     return np.minimum(table, table[goal] + _least_cost(graph, goal, low) + most)
 
