@@ -29,5 +29,11 @@ from ._parity import parity_bound as parity_bound
 from ._parity import parity_code as parity_code
 from ._patterns import Shattering as Shattering
 from ._patterns import shattering as shattering
+from ._transcript_code import Message as Message
+from ._transcript_code import decode as decode
+from ._transcript_code import encode as encode
+from ._transcripts import closures as closures
+from ._transcripts import cost_by_records as cost_by_records
+from ._transcripts import rebuild as rebuild
 from ._witness import Witness as Witness
 from ._witness import verify as verify
