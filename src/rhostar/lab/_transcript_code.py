@@ -276,16 +276,18 @@ def encode(
     >>> message = rs.lab.encode(instances, [3, 1, 4, 1, 5, 0])
     >>> message.bits < message.limit
     True
-    >>> rs.lab.decode(instances, message.number)[0][0]  # closure(0) on instance 0: the goal 5 is ahead of 0
-    (5, 0)
+    >>> rs.lab.decode(instances, message.number)[0]  # the closures of instance 0
+    {0: (5,), 1: (5,), 2: (), 3: (), 4: ()}
     """
     problems = _problems(instances)
     n = problems[0].n
     return encode_units(units_of(problems, reopen), n, len(problems), untied(problems, rho), orders=orders)
 
 
-def decode(instances: InstanceSet | Sequence[Instance], number: int, *, reopen: bool = True) -> list[list[Transcript]]:
-    """Return, for each instance, the transcripts that a message stands for.
+def decode(
+    instances: InstanceSet | Sequence[Instance], number: int, *, reopen: bool = True
+) -> list[dict[int, Transcript]]:
+    """Return, for each instance, the sequences that a message stands for.
 
     Parameters
     ----------
@@ -298,9 +300,9 @@ def decode(instances: InstanceSet | Sequence[Instance], number: int, *, reopen: 
 
     Returns
     -------
-    list of list
-        For each instance its run (without reopening), or the transcripts of its closures, by vertex, the goal left out
-        and the root included: what :func:`rhostar.lab.rebuild` needs.
+    list of dict
+        With reopening the closures of each instance, as :func:`rhostar.lab.rebuild` takes them. Without reopening
+        the vertices in the order in which the run selects them, under the source.
 
     Raises
     ------
@@ -313,13 +315,16 @@ def decode(instances: InstanceSet | Sequence[Instance], number: int, *, reopen: 
     >>> instances = rs.lab.sharper_instances(6).instances
     >>> message = rs.lab.encode(instances, [3, 1, 4, 1, 5, 0], reopen=False)
     >>> rs.lab.decode(instances, message.number, reopen=False)[0]
-    [(1, 5)]
+    {1: (1, 5)}
     """
     problems = _problems(instances)
-    units = units_of(problems, reopen)
-    found = decode_units(units, problems[0].n, len(problems), number)
-    each = len(units) // len(problems)
-    return [found[k * each : (k + 1) * each] for k in range(len(problems))]
+    found = iter(decode_units(units_of(problems, reopen), problems[0].n, len(problems), number))
+    if not reopen:
+        return [{problem.source: next(found)} for problem in problems]
+    return [
+        {z: tuple(v for v in next(found) if v != z) for z in range(problem.n) if z != problem.goal}
+        for problem in problems
+    ]
 
 
 def units_of(problems: Sequence[Problem], reopen: bool) -> list[Unit]:
