@@ -1,52 +1,56 @@
-# make demo, make test: all else follows from these two. `make help` lists the rest.
+# `make demo` and `make test` need nothing set up before. `make help` lists all targets.
+# Tests and benchmarks on real data run only if RHOSTAR_DATA names a folder with it.
 PYTHON ?= python3
 CXX ?= g++
 BIN := .venv/bin
 UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export CXX
-# Real data, where somebody put it beside the project; tests that want it skip without it.
-ifneq ($(wildcard ../shared/data),)
-export RHOSTAR_DATA ?= $(abspath ../shared/data)
-endif
 
-CORE := CMakeLists.txt pyproject.toml $(shell find src/core -name '*.[ch]pp')
+# __init__.py has the version, which the installed metadata repeats.
+CORE := CMakeLists.txt pyproject.toml src/rhostar/__init__.py $(shell find src/core -name '*.[ch]pp')
 
-.PHONY: demo test lint build wheel bench-overhead bench-search bench-pieces test-sanitized lock clean help bench-reading bench-learners bench-certificates docs
+.PHONY: demo test lint coverage docs build wheel release test-sanitized lock clean help
+.PHONY: bench-search bench-pieces bench-reading bench-learners bench-certificates bench-overhead
 .DELETE_ON_ERROR:
 
-demo: .venv/.built  ## learn, compare and certify on a made-up city; writes demo/report.html
+demo: .venv/.built  ## learn, compare and certify on a generated city; writes demo/report.html
 	@$(BIN)/rhostar demo
 
-test: .venv/.dev .venv/.built lint  ## lint, types, all tests
+test: .venv/.dev .venv/.built lint  ## run lint, then all tests
 	$(BIN)/python -m pytest -n 2 -q tests --pyargs rhostar
 
-lint: .venv/.dev
+lint: .venv/.dev  ## check style and types
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 
-docs: .venv/.dev .venv/.built  ## the pages of docs/ and the reference from docstrings, in build/docs
+coverage: .venv/.dev .venv/.built  ## run all tests and show which lines they reach; HTML in build/coverage
+	$(BIN)/python -m pytest -n 2 -q --cov --cov-report=term --cov-report=html tests --pyargs rhostar
+	@echo "build/coverage/index.html"
+
+docs: .venv/.dev .venv/.built  ## build the documentation, with the reference, in build/docs
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 	@echo "build/docs/index.html"
 
-build: .venv/.built  ## (re)build the compiled core if it changed
+build: .venv/.built  ## build the compiled core, if it changed
 
-bench-search: .venv/.dev .venv/.built  ## this engine against its peers: JSON, Markdown, plot, the README's table
+bench-search: .venv/.dev .venv/.built  ## compare the search with other libraries; updates the README's table
 	$(BIN)/python benchmarks/search.py
 
-bench-pieces: .venv/.built  ## pieces of runs along a line, against a grid of values
+bench-pieces: .venv/.built  ## time exact pieces along a line against a grid of values
 	$(BIN)/python benchmarks/pieces.py
 
-bench-reading: .venv/.built  ## a million arcs of text; 800 MB of snapshots saved and mapped, with the memory held
+bench-reading: .venv/.built  ## time reading a million arcs, and saving and mapping 800 MB of snapshots
 	$(BIN)/python benchmarks/reading.py
-bench-learners: .venv/.dev .venv/.built  ## learners on real data: JSON, Markdown, plots (some minutes)
+
+bench-learners: .venv/.dev .venv/.built  ## compare learners on real data (takes minutes)
 	$(BIN)/python benchmarks/learners.py
 
-bench-certificates: .venv/.built  ## widths of certificates on METR-LA against N, and what certify costs
+bench-certificates: .venv/.built  ## measure how tight certificates are on METR-LA, and their cost
 	$(BIN)/python benchmarks/certificates.py
 
-bench-overhead: .venv/.built  ## what a call costs beyond the kernel, and a vertex in memory
+bench-overhead: .venv/.built  ## measure the overhead of a call, and memory per vertex
 	$(BIN)/python benchmarks/overhead.py
 
 .venv/.python:
@@ -82,10 +86,13 @@ wheel: .venv/.dev .venv/.built  ## build a wheel and try it in a clean environme
 	$(BIN)/uv pip install --quiet --python build/smoke/bin/python -c locks/run.txt dist/*.whl
 	cd build/smoke && bin/python -I "$(CURDIR)/tests/project/smoke.py"
 
+release: .venv/.dev .venv/.built  ## check everything and tag the version; pushes nothing
+	$(BIN)/python tools/release.py
+
 # The sanitized build lives in an environment of its own that borrows the other packages by path: the
 # editable install, which would beat it, is not borrowed. tests/conftest.py asserts which module is tested.
 SANITIZED := $(CURDIR)/build/sanitized
-test-sanitized: .venv/.dev .venv/.built  ## all tests under the address and undefined-behaviour sanitizers
+test-sanitized: .venv/.dev .venv/.built  ## run all tests with the address and undefined-behaviour sanitizers
 	$(BIN)/python -m venv --clear $(SANITIZED)/venv
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --prefix $(SANITIZED)/venv --ignore-installed \
 	  -C cmake.define.RHOSTAR_SANITIZE=ON -C cmake.build-type=RelWithDebInfo -C build-dir=$(SANITIZED)/build .
@@ -95,14 +102,14 @@ test-sanitized: .venv/.dev .venv/.built  ## all tests under the address and unde
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 RHOSTAR_SANITIZED=$(SANITIZED)/venv \
 	$(SANITIZED)/venv/bin/python -m pytest -n 2 -q --capture=sys -p no:cacheprovider --timeout=150 tests --pyargs rhostar
 
-lock: .venv/.python  ## pin the versions again
+lock: .venv/.python  ## pin the versions of all dependencies again
 	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links --strip-extras \
 	  pyproject.toml --group build -o locks/run.txt
 	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links --strip-extras \
 	  pyproject.toml --group build --group dev -c locks/run.txt -o locks/dev.txt
 
-clean:  ## remove what was built
+clean:  ## remove everything that make created
 	rm -rf .venv build dist demo
 
-help:
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20

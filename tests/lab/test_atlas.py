@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -153,10 +154,64 @@ def test_kinds_and_bad_ones() -> None:
         rs.lab.atlas.search("nowhere", rounds=-1)
 
 
+# ---------------------------------------------------------------- the packed file
+
+
 def test_files_are_small_and_plain() -> None:
-    home = Path(rs.lab.atlas.__file__).parent / "atlas_data"
-    for path in home.glob("*.json"):
-        assert path.stat().st_size < 200_000
-        assert set(json.loads(path.read_text())) == {"kind", "size"} | {
-            field.name for field in dataclasses.fields(rs.lab.Witness)
-        }
+    with zipfile.ZipFile(Path(rs.lab.atlas.__file__).with_name("atlas.zip")) as packed:
+        assert [member.removesuffix(".json") for member in packed.namelist()] == list(ENTRIES)
+        for member in packed.infolist():
+            assert member.file_size < 200_000
+            assert set(json.loads(packed.read(member))) == {"kind", "size"} | {
+                field.name for field in dataclasses.fields(rs.lab.Witness)
+            }
+
+
+def test_packing_again_gives_the_same_entries_and_bytes(tmp_path: Path) -> None:
+    assert rs.lab.atlas.unpack(tmp_path / "folder") == len(ENTRIES)
+    (tmp_path / "folder" / "rounds.json").write_text("{}")  # what a search leaves there is no entry
+    assert rs.lab.atlas.pack(tmp_path / "folder", tmp_path / "one.zip") == len(ENTRIES)
+    assert rs.lab.atlas.pack(tmp_path / "one.zip", tmp_path / "two.zip") == len(ENTRIES)
+    assert rs.lab.atlas.entries(tmp_path / "one.zip") == rs.lab.atlas.entries(tmp_path / "folder") == ENTRIES
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+
+
+def test_what_a_search_finds_is_packed(tmp_path: Path) -> None:
+    folder, packed = tmp_path / "folder", tmp_path / "atlas.zip"
+    kind = QUICK[1]
+    small = hunt(dataclasses.replace(kind, n=4), 0, patience=2)
+    assert small is not None
+    folder.mkdir()
+    # A smaller set than the package's is replaced, a larger one stays.
+    small.save(folder / f"{kind.name}.json")
+    ENTRIES["gbfs-expanded-unit-8"].save(folder / "gbfs-expanded-unit-4.json")
+    assert rs.lab.atlas.unpack(folder) == len(ENTRIES) - 1
+    assert len(rs.lab.Witness.load(folder / "gbfs-expanded-unit-4.json")) == 7
+    (folder / "gbfs-expanded-unit-4.json").unlink()
+    new = Kind(9, "gbfs", True, "expanded", "unit")
+    sizes = rs.lab.atlas.search(folder, rounds=1, seed=1, only=[*QUICK, new])
+    assert set(sizes) == {*ENTRIES, new.name}
+    rs.lab.atlas.pack(folder, packed)
+    assert {name: len(one) for name, one in rs.lab.atlas.entries(packed).items()} == sizes
+    assert all(sizes[name] >= len(one) for name, one in ENTRIES.items())
+
+
+def test_changing_the_mapping_changes_nothing_for_others() -> None:
+    rs.lab.atlas.entries().clear()
+    assert rs.lab.atlas.entries() == ENTRIES
+
+
+def test_damaged_packed_files_say_so(tmp_path: Path) -> None:
+    whole = Path(rs.lab.atlas.__file__).with_name("atlas.zip").read_bytes()
+    path = tmp_path / "atlas.zip"
+    for data in (b"", b"no zip", whole[:-30], whole[:2000] + b"\0" * 200 + whole[2200:]):
+        path.write_bytes(data)
+        with pytest.raises(rs.errors.StorageError, match="no packed atlas"):
+            rs.lab.atlas.entries(path)
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr("gbfs-cost-small-4.json", "{}")
+    with pytest.raises(rs.errors.StorageError, match="gbfs-cost-small-4"):
+        rs.lab.atlas.entries(path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(rs.errors.StorageError, match="no entries to pack"):
+        rs.lab.atlas.pack(tmp_path / "empty", path)

@@ -6,6 +6,7 @@ import statistics
 import subprocess
 import sys
 import time
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +69,14 @@ def test_the_lock_pins_everything_and_names_no_host(lock: str) -> None:
     assert lines
     for line in lines:
         assert re.fullmatch(r"[A-Za-z0-9._-]+==[^\s/]+( ; .*)?", line), line
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    assert metadata.version("rhostar") == rs.__version__
+    newest = re.search(r"^## .*$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest is not None
+    assert re.fullmatch(rf"## {re.escape(rs.__version__)} \((unreleased|\d{{4}}-\d\d-\d\d)\)", newest[0]), newest[0]
+    assert f"version: {rs.__version__}" in (ROOT / "CITATION.cff").read_text().splitlines()
 
 
 def test_the_first_example_prints_what_it_should_and_draws(tmp_path: Path) -> None:

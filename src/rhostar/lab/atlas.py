@@ -2,14 +2,21 @@
 
 The pseudo-dimension is known up to constants at best, so for few vertices the question is a hunt. Each entry
 is a small JSON file with instances, thresholds and one ρ for each of the 2ᴺ patterns (see
-:class:`rhostar.lab.Witness`); the package carries those found so far. :func:`search` goes on from any folder
-of such files, and :func:`verify` believes nothing that the plain reference implementation does not show.
+:class:`rhostar.lab.Witness`). The package carries those found so far in one zip file, ``atlas.zip``, which
+:func:`entries` reads on its first call. :func:`verify` believes nothing that the plain reference implementation does
+not show.
+
+To extend the atlas: :func:`unpack` it into a folder, :func:`search` there, and :func:`pack` the folder again.
 """
 
 from __future__ import annotations
 
+import functools
+import io
 import json
 import os
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from importlib import resources
@@ -18,12 +25,14 @@ from pathlib import Path
 import numpy as np
 
 from rhostar import _arrays as arrays
+from rhostar import _files as files
 from rhostar.errors import StorageError, WitnessError
 from rhostar.lab._hunt import Kind, hunt, known
 from rhostar.lab._witness import Witness
 from rhostar.lab._witness import verify as verify_witness
 
 _STATE = "rounds.json"
+_PACKED = "atlas.zip"
 
 
 def kinds(vertices: Iterable[int] = range(4, 9)) -> list[Kind]:
@@ -44,7 +53,12 @@ def kinds(vertices: Iterable[int] = range(4, 9)) -> list[Kind]:
 
 
 def entries(folder: str | os.PathLike[str] | None = None) -> dict[str, Witness]:
-    """Return the entries of the package, or of a folder, by name.
+    """Return the entries by name, in the order of their names.
+
+    Parameters
+    ----------
+    folder
+        A folder of entries, or a file made by :func:`pack`; by default the entries of the package.
 
     Raises
     ------
@@ -58,10 +72,73 @@ def entries(folder: str | os.PathLike[str] | None = None) -> dict[str, Witness]:
     Witness(2 instances of 4 vertices, gbfs, cost)
     """
     if folder is None:
-        files = [f for f in resources.files("rhostar.lab").joinpath("atlas_data").iterdir() if f.name.endswith(".json")]
-        return {f.name[:-5]: Witness.from_json(f.read_text(), f.name) for f in sorted(files, key=lambda f: f.name)}
+        return dict(_carried())
+    if Path(folder).is_file():
+        return _unzipped(Path(folder).read_bytes(), str(folder))
     paths = sorted(path for path in Path(folder).glob("*.json") if path.name != _STATE)
     return {path.stem: Witness.load(path) for path in paths}
+
+
+def pack(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> int:
+    """Write the entries of a folder to one zip file, as the package carries them.
+
+    The same entries give the same bytes. A failed call leaves the old file as it was.
+
+    Parameters
+    ----------
+    folder
+        Where the entries are.
+    path
+        The file to write.
+
+    Returns
+    -------
+    int
+        The number of entries.
+
+    Raises
+    ------
+    StorageError
+        If the folder has no entries, one of them is damaged, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, rhostar as rs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rs.lab.atlas.unpack(folder)
+    ...     rs.lab.atlas.pack(folder, f"{folder}/atlas.zip")
+    ...     rs.lab.atlas.entries(f"{folder}/atlas.zip") == rs.lab.atlas.entries()
+    77
+    77
+    True
+    """
+    found = entries(folder)
+    if not found:
+        raise StorageError(f"{folder} has no entries to pack")
+    with files.replacing(path) as beside, zipfile.ZipFile(beside, "w") as packed:
+        for name, witness in sorted(found.items()):
+            # A ZipInfo of its own has a fixed date, and no trace of the machine but the system, which we fix too.
+            member = zipfile.ZipInfo(f"{name}.json")
+            member.create_system = 3
+            packed.writestr(member, witness.to_json(), zipfile.ZIP_DEFLATED, compresslevel=9)
+    return len(found)
+
+
+def unpack(folder: str | os.PathLike[str]) -> int:
+    """Write the package's entries to a folder, one JSON file each, and return how many were written.
+
+    Entries that the folder already has are replaced only by larger ones. See :func:`pack` for an example.
+
+    Raises
+    ------
+    StorageError
+        If an entry in the folder is damaged or a file cannot be written.
+    """
+    there = entries(folder)
+    larger = {name: one for name, one in entries().items() if name not in there or len(one) > len(there[name])}
+    for name, witness in larger.items():
+        witness.save(Path(folder) / f"{name}.json")
+    return len(larger)
 
 
 def verify(folder: str | os.PathLike[str] | None = None) -> dict[str, int]:
@@ -217,6 +294,23 @@ def _one_round(kind: Kind, seed: int, number: int) -> Witness | None:
 def _sort(witness: Witness) -> str:
     weights = {w for one in witness.arcs for *_, w in one}
     return "unit" if weights == {1} else "small" if max(weights) <= 4 else "large"
+
+
+@functools.cache
+def _carried() -> dict[str, Witness]:
+    """Return the package's entries, read once in a process; callers get copies of the mapping."""
+    return _unzipped(resources.files("rhostar.lab").joinpath(_PACKED).read_bytes(), _PACKED)
+
+
+def _unzipped(data: bytes, name: str) -> dict[str, Witness]:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            texts = {member: packed.read(member).decode() for member in sorted(packed.namelist())}
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
+        raise StorageError(f"{name} is no packed atlas: {error}") from error
+    return {
+        member.removesuffix(".json"): Witness.from_json(text, f"{member} in {name}") for member, text in texts.items()
+    }
 
 
 def _read_state(home: Path) -> dict[str, int]:
