@@ -20,15 +20,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rhostar.bounds._shattered import cost_code_size, expansion_code_size, largest, reopening_code_size
 from rhostar.errors import InputError
 from rhostar.instances import InstanceSet
 from rhostar.lab._exact import instance_set
 from rhostar.utilities import Cost, Expansions, Utility
+
+
+class Places(Protocol):
+    """Which place has which code word: an array, or what finds it when asked."""
+
+    def __getitem__(self, words: NDArray[np.int64], /) -> NDArray[np.int64]:
+        """Return the place of each word."""
+
 
 Arcs = dict[tuple[int, int], int]
 """The edges of one instance and their weights, while they are put together."""
@@ -46,7 +55,7 @@ class ShatteredSet:
     """For each instance the value that the utility exceeds exactly where the pattern says 1."""
     bits: int
     """Instances per item."""
-    _place: NDArray[np.int64]
+    _place: Places
     """Which place has which code word."""
     _table: Callable[[NDArray[np.int64]], NDArray[np.float64]]
 
@@ -197,11 +206,6 @@ def expansion_code(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs", *, bits
     return _build(n, source, goal, items, bits, arcs, table, expansions, algorithm, True, Expansions(float(2 * n)))
 
 
-def expansion_code_size(n: int, bits: int) -> int:
-    """Return how many instances :func:`expansion_code` gives."""
-    return bits * max(0, (n - 2 * (1 << bits)) // 2)
-
-
 def reopening_code(n: int, *, bits: int | None = None) -> ShatteredSet:
     """Return B·(n − 2 − 2ᴮ) instances that the number of expansions of A* with reopening shatters.
 
@@ -254,11 +258,6 @@ def reopening_code(n: int, *, bits: int | None = None) -> ShatteredSet:
         return 2.5 + 2 * len(changes) + len(changes) // 2
 
     return _build(n, source, goal, items, bits, arcs, table, expansions, "astar", True, Expansions(float(4 * n)))
-
-
-def reopening_code_size(n: int, bits: int) -> int:
-    """Return how many instances :func:`reopening_code` gives."""
-    return bits * max(0, n - 2 - (1 << bits))
 
 
 def cost_code(n: int, *, bits: int | None = None) -> ShatteredSet:
@@ -332,12 +331,6 @@ def cost_code(n: int, *, bits: int | None = None) -> ShatteredSet:
     return _build(n, source, goal, items, bits, arcs, table, cost, "astar", False, limit, falling=True)
 
 
-def cost_code_size(n: int, bits: int) -> int:
-    """Return how many instances :func:`cost_code` gives."""
-    most = 1 << (bits - 1)
-    return bits * max(0, n - 2 - 2 * most - 2 * (most // 2))
-
-
 def gray_code(bits: int) -> tuple[NDArray[np.int64], list[list[int]]]:
     """Return the reflected Gray code: the word of each place, and for each bit the places where it changes.
 
@@ -357,7 +350,7 @@ def gray_code(bits: int) -> tuple[NDArray[np.int64], list[list[int]]]:
 def _bits(n: int, bits: int | None, size: Callable[[int, int], int]) -> int:
     """Return B as asked for, or the best."""
     if bits is None:
-        bits = max(range(1, max(2, n.bit_length())), key=lambda b: size(n, b))
+        _, bits = largest(size, n)
     if bits < 1 or size(n, bits) < 1:
         raise InputError(f"{n} vertices are too few for an item of {bits} bits")
     return bits
