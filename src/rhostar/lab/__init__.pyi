@@ -25,6 +25,10 @@ from ._figures import growth_figure as growth_figure
 from ._growth_counts import Growth as Growth
 from ._growth_counts import growth as growth
 from ._hunt import Kind as Kind
+from ._moving import converter as converter
+from ._moving import most_courses as most_courses
+from ._moving import moving_example as moving_example
+from ._moving import moving_thresholds as moving_thresholds
 from ._parity import parity_bound as parity_bound
 from ._parity import parity_code as parity_code
 from ._patterns import Shattering as Shattering
