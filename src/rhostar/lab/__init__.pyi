@@ -19,6 +19,7 @@ from ._dual_functions import Dual as Dual
 from ._dual_functions import dual as dual
 from ._dual_functions import dual_inconsistency as dual_inconsistency
 from ._exact import instance_set as instance_set
+from ._export import export as export
 from ._figures import atlas_figure as atlas_figure
 from ._figures import crowds_figure as crowds_figure
 from ._figures import growth_figure as growth_figure
