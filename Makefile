@@ -9,6 +9,7 @@ export CXX
 
 # __init__.py has the version, which the installed metadata repeats.
 CORE := CMakeLists.txt pyproject.toml src/rhostar/__init__.py $(shell find src/core -name '*.[ch]pp')
+CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
 .PHONY: demo test lint coverage docs build wheel release test-sanitized lock clean help
 .PHONY: bench-search bench-pieces bench-reading bench-learners bench-certificates bench-overhead
@@ -23,6 +24,7 @@ test: .venv/.dev .venv/.built lint  ## run lint, then all tests
 lint: .venv/.dev  ## check style and types
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
 	$(BIN)/mypy
 
 coverage: .venv/.dev .venv/.built  ## run all tests and show which lines they reach; HTML in build/coverage

@@ -29,7 +29,7 @@ def outcomes(n: int, measure: int) -> set[tuple[int, ...]]:
                 1 << k if measure == 0 else 1
             )  # powers of two: the cost names the path
         sources = np.full(masks.size, source, dtype=np.int32)
-        values = _core.sweep(weights, sources, goal, True, True, rho, 0, measure).reshape(masks.size, len(rho))
+        values = _core.sweep(weights, sources, goal, True, True, rho, 0, measure).values.reshape(masks.size, len(rho))
         found |= set(map(tuple, np.unique(values[(values >= 0).all(axis=1)], axis=0).tolist()))
     return found
 

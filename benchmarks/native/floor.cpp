@@ -13,9 +13,8 @@ extern "C" double floor_edges(const std::int32_t* first_out, const std::int32_t*
   return sum;
 }
 
-extern "C" std::int64_t floor_compare(const std::int32_t* first_out, const std::int32_t* head,
-                                      const double* weights, const std::int32_t* expanded, std::int64_t count,
-                                      const double* g) {
+extern "C" std::int64_t floor_compare(const std::int32_t* first_out, const std::int32_t* head, const double* weights,
+                                      const std::int32_t* expanded, std::int64_t count, const double* g) {
   std::int64_t improvements = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     const double here = g[expanded[i]];

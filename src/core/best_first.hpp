@@ -1,9 +1,24 @@
 // One best-first loop for Algorithm 1 (greedy best-first search), Algorithm 2 (A*) and Dijkstra's.
 //
-// They differ in the score of a vertex and in when they stop; a Rule says both. Rules, logs and bounds know
-// vertices by the user's numbers, the loop by those of its arcs. The loop follows the
-// paper's pseudo-code: among equal scores the smallest vertex is selected, an improvement is strict, and
-// A* returns when the goal is selected while greedy search returns when it is generated.
+//   source ──> OPEN ── empty ────────────────────────────────────────> no_path
+//               │
+//               │ select v: least (score, vertex)
+//               │           A*: v is the goal ───────────────────────> solved
+//               │           expanded == budget ──────────────────────> budget
+//               v
+//             scan the children c of v:  g_new = g(v) + w(v, c)
+//               │
+//               │ c is unseen:        open     c enters OPEN, parent v
+//               │                     greedy: c is the goal ─────────> solved
+//               │ c is in OPEN:       improve  if g_new < g(c): new g, parent and score
+//               │ c is in CLOSED:     reopen   if g_new < g(c): c goes back to OPEN
+//               │ otherwise:          ignore   (greedy search ignores every c it has seen)
+//               v
+//             v ──> CLOSED, and again from OPEN
+//
+// The algorithms differ in the score (A*: g + rho, greedy: rho, Dijkstra: g) and in when they stop; a Rule says both.
+// Ties go as ties.hpp says, and an improvement is strict. Rules, logs and bounds know vertices by the user's numbers,
+// the loop by those of its arcs.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +30,8 @@
 
 #include "csr.hpp"
 #include "heap.hpp"
+#include "interrupt.hpp"
+#include "status.hpp"
 #include "workspace.hpp"
 
 namespace rhostar {
@@ -66,17 +83,6 @@ struct EventLog {
 
 // ---------------------------------------------------------------- what goes in and comes out
 
-// `unfit` stays inside the core: a score does not fit the narrow keys, and the search begins anew with wide ones.
-enum class Status : int { solved, no_path, budget, stopped, bad_weight, bad_rho, bad_bound, unfit };
-
-class Interrupt {
- public:
-  virtual bool requested() = 0;
-
- protected:
-  ~Interrupt() = default;
-};
-
 struct Options {
   bool reopen = true;
   std::int64_t budget = std::numeric_limits<std::int64_t>::max();
@@ -95,18 +101,18 @@ struct Outcome {
   std::int64_t reopened = 0;   // moves from CLOSED to OPEN
   std::int64_t peak_open = 0;  // largest |OPEN| after an iteration
   double bound = -infinity;    // the optimum is at least this; -inf where no lower_bound was given
-  std::int64_t offender = -1;  // the arc or vertex behind a bad_* status
+  std::int64_t offender = -1;  // the arc or vertex behind a failure
 };
 
 // ---------------------------------------------------------------- the loop
 
-// Graphs up to this size stay in the caches by themselves. There instructions count, and nothing is fetched ahead; a
-// wider heap and blank records pay, which they do not where memory is waited for.
+// Graphs up to this size stay in the caches by themselves. There, instructions count: nothing is fetched ahead, and a
+// wider heap and blank records pay. On larger graphs the wait for memory counts, and they do not.
 constexpr std::int32_t largest_near = 20'000;
 
 template <class Key, bool near, class Rule, class Arcs, class Log>
-Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_t goal,
-                   const Options& options, Workspace& workspace, Log& log) {
+Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_t goal, const Options& options,
+                   Workspace& workspace, Log& log) {
   // How many arcs are scanned between two looks at the interrupt.
   constexpr std::int64_t patience = 1 << 16;
 
@@ -177,7 +183,7 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
       }
     }
     if (4 * out.reopened > out.expanded) {
-      heap.vacate();  // where much is reopened, the records are at hand and the next key is often the least
+      heap.vacate();  // where much is reopened, the records are in the cache and the next key is often the least
     } else {
       heap.pop();
       if (!near && !heap.empty()) arcs.prefetch_row(heap.top());
@@ -198,13 +204,13 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
       if (is_bad(weight)) return fail(Status::bad_weight, arcs.edge(arc));
       const double g_new = g + static_cast<double>(weight);
       const bool fresh = child.stamp < open;
-      // First of all what is most common by far: a vertex that is known and not improved.
+      // The most common case by far comes first: a vertex that is known and not improved.
       if (near ? g_new >= child.g : !(fresh | (g_new < child.g))) continue;
 
       if (fresh) {
         if (g_new == infinity) {
           if (is_absent(weight)) continue;
-          return fail(Status::bad_weight, arcs.edge(arc));  // finite, but the sum is beyond the largest float
+          return fail(Status::overflow, arcs.edge(arc));  // the weight is finite, the sum is not
         }
         if (Rule::greedy && c == goal) {
           write_first(c, g_new, v);
@@ -244,11 +250,11 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
   return finish(Status::no_path);
 }
 
-// Integer weights are tried with narrow keys first: with an integer rho their scores fit as a rule, and if one does
-// not, the same search with wide keys gives the same run.
+// Integer weights are tried with narrow keys first. With an integer rho their scores usually fit; if one does not, the
+// same search with wide keys gives the same run.
 template <bool near, class Rule, class Arcs, class Log>
-Outcome search_sized(const Arcs& arcs, const Rule& rule, std::int32_t source, std::int32_t goal,
-                     const Options& options, Workspace& workspace, Log& log) {
+Outcome search_sized(const Arcs& arcs, const Rule& rule, std::int32_t source, std::int32_t goal, const Options& options,
+                     Workspace& workspace, Log& log) {
   if constexpr (Arcs::ties_are_vertices && std::is_same_v<Log, NoLog> && std::is_integral_v<decltype(arcs.weight(0))>) {
     const Outcome out = best_first<NarrowKey, near>(arcs, rule, source, goal, options, workspace, log);
     if (out.status != Status::unfit) return out;
@@ -256,21 +262,21 @@ Outcome search_sized(const Arcs& arcs, const Rule& rule, std::int32_t source, st
   return best_first<Key, near>(arcs, rule, source, goal, options, workspace, log);
 }
 
-// Traces, and graphs that are rearranged, which are large, do with one kernel.
+// Only searches without a log in the user's own order have a kernel for small graphs: a trace need not be fast, and
+// rearranged graphs are large.
 template <class Rule, class Arcs, class Log>
 Outcome search(const Arcs& arcs, const Rule& rule, std::int32_t source, std::int32_t goal, const Options& options,
                Workspace& workspace, Log& log) {
   if constexpr (Arcs::ties_are_vertices && std::is_same_v<Log, NoLog>)
-    if (arcs.graph.n <= largest_near)
-      return search_sized<true>(arcs, rule, source, goal, options, workspace, log);
+    if (arcs.graph.n <= largest_near) return search_sized<true>(arcs, rule, source, goal, options, workspace, log);
   return search_sized<false>(arcs, rule, source, goal, options, workspace, log);
 }
 
 // ---------------------------------------------------------------- one query, with its path
 
-// Appends the path that the pointers hold to `path`, empty where the goal was not generated, and sets the
-// cost. With reopening, when the budget runs out, a vertex before the goal may have been improved without the
-// goal having heard of it yet: the path is then cheaper than g, and is added up from the start, as every g is.
+// Appends the path along the parents to `path`, nothing if the goal was not generated, and sets the cost. With
+// reopening, when the budget runs out, a vertex before the goal may have been improved and the goal's g not yet: the
+// path is then cheaper than g, and is added up from the start, as every g is.
 template <class Arcs>
 void read_path(Arcs arcs, std::int32_t goal, Workspace& workspace, Outcome& out, std::vector<std::int32_t>& path) {
   const Node* nodes = workspace.nodes();
@@ -297,25 +303,30 @@ template <class Rule, class Arcs, class Log>
 Outcome query(const Arcs& arcs, const Rule& rule, std::int32_t source, std::int32_t goal, const Options& options,
               Workspace& workspace, Log& log, std::vector<std::int32_t>& path) {
   Outcome out = search(arcs, rule, arcs.inner(source), arcs.inner(goal), options, workspace, log);
-  if (out.status > Status::budget) return out;
+  if (!is_end_of_run(out.status)) return out;
   read_path(arcs, arcs.inner(goal), workspace, out, path);
   // No optimum is negative, and none exceeds the cost of a path that was found.
   if (options.lower_bound) out.bound = std::min(out.cost, std::max(0.0, out.bound));
   return out;
 }
 
-// Cost-to-go of every vertex (+inf where the goal cannot be reached): Dijkstra's algorithm against the arcs.
+// One search against the arcs, from the goal to everywhere: afterwards distance_in(workspace) has the costs-to-go. With
+// no goal to arrive at, running out of vertices is success.
 template <class W>
-Outcome distances(const InArcs<W>& arcs, std::int32_t goal, Interrupt* interrupt, Workspace& workspace,
-                  double* distance) {
+Ending search_against(const InArcs<W>& arcs, std::int32_t goal, Interrupt* interrupt, Workspace& workspace) {
   NoLog log;
   Options options;
   options.interrupt = interrupt;
   const Outcome out = search(arcs, DijkstraRule{}, goal, -1, options, workspace, log);
-  const Node* nodes = workspace.nodes();
-  for (std::int32_t v = 0; v < arcs.graph.n; ++v)
-    distance[v] = nodes[v].stamp >= workspace.generation() ? nodes[v].g : infinity;
-  return out;
+  if (out.status == Status::no_path) return {};
+  return {.status = out.status, .offender = out.offender};
+}
+
+// A function that gives the cost of a vertex in the last search of a workspace, +inf if it was not reached.
+inline auto distance_in(Workspace& workspace) {
+  return [nodes = workspace.nodes(), seen = workspace.generation()](std::int32_t v) {
+    return nodes[v].stamp >= seen ? nodes[v].g : infinity;
+  };
 }
 
 }  // namespace rhostar

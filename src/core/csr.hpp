@@ -1,8 +1,11 @@
 // Views of the arrays the core is handed, and the checks that make it safe to follow them.
 //
 // A graph is in compressed sparse row form: the arcs leaving vertex v are first_out[v] .. first_out[v+1]-1,
-// and head[arc] is where an arc ends. Children stand in index order, without loops and without parallels.
+// and head[arc] is where an arc ends. Children are in index order, without loops and without parallels.
 // A weight of +inf says that the arc is absent in this instance.
+//
+// Words: the core says "arc" for a directed edge, which the Python side and its users call "edge". In the core "edge"
+// is the user's number of an arc: a search may count the arcs of a transposed or renumbered graph.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +14,10 @@
 #include <limits>
 #include <type_traits>
 #include <vector>
+
+#include "interrupt.hpp"
+#include "status.hpp"
+#include "ties.hpp"
 
 namespace rhostar {
 
@@ -23,30 +30,25 @@ struct Csr {
 
 // ---------------------------------------------------------------- structure
 
-enum class Flaw : int { none, offsets, head_range, loop, child_order };
-
-struct Verdict {
-  Flaw flaw;
-  std::int64_t index;  // the vertex for `offsets`, the arc otherwise
-};
-
-// Everything the kernels rely on so that they never read out of bounds.
-inline Verdict validate(const Csr& graph) {
-  if (graph.first_out[0] != 0) return {Flaw::offsets, 0};
-  if (graph.first_out[graph.n] != graph.m) return {Flaw::offsets, graph.n};
+// Everything the kernels rely on so that they never read out of bounds. The offender is a vertex for bad_offsets, and
+// an arc for the other flaws.
+inline Ending validate(const Csr& graph) {
+  const auto flaw = [](Status status, std::int32_t offender) { return Ending{.status = status, .offender = offender}; };
+  if (graph.first_out[0] != 0) return flaw(Status::bad_offsets, 0);
+  if (graph.first_out[graph.n] != graph.m) return flaw(Status::bad_offsets, graph.n);
   for (std::int32_t v = 0; v < graph.n; ++v)
-    if (graph.first_out[v] > graph.first_out[v + 1]) return {Flaw::offsets, v};
+    if (graph.first_out[v] > graph.first_out[v + 1]) return flaw(Status::bad_offsets, v);
   for (std::int32_t v = 0; v < graph.n; ++v) {
     std::int32_t previous = -1;
     for (std::int32_t arc = graph.first_out[v]; arc < graph.first_out[v + 1]; ++arc) {
       const std::int32_t c = graph.head[arc];
-      if (c < 0 || c >= graph.n) return {Flaw::head_range, arc};
-      if (c == v) return {Flaw::loop, arc};
-      if (c <= previous) return {Flaw::child_order, arc};
+      if (c < 0 || c >= graph.n) return flaw(Status::bad_head, arc);
+      if (c == v) return flaw(Status::loop, arc);
+      if (c <= previous) return flaw(Status::child_order, arc);
       previous = c;
     }
   }
-  return {Flaw::none, -1};
+  return {};
 }
 
 // Position of the arc tail -> head, or -1.
@@ -90,8 +92,8 @@ constexpr bool is_absent(W weight) {
 
 // Arcs in their own direction, and against it, with the weights of one instance. What a search asks of arcs:
 // enter(v) before the arcs of v are read; inner and outer turn the user's number of a vertex into the one that the
-// search counts with and back; tie(v) is what decides among equal scores, with v in its lower half; edge(arc) is
-// the user's number of an arc. (order.hpp has arcs for which these differ.)
+// search counts with and back; tie(v) decides among equal scores, as ties.hpp says; edge(arc) is the user's number of
+// an arc. (order.hpp has arcs for which these differ.)
 template <class W>
 struct OutArcs {
   static constexpr bool ties_are_vertices = true;
@@ -102,7 +104,7 @@ struct OutArcs {
   std::int64_t edge(std::int32_t arc) const { return arc; }
   std::int32_t inner(std::int32_t v) const { return v; }
   std::int32_t outer(std::int32_t v) const { return v; }
-  std::uint64_t tie(std::int32_t v) const { return static_cast<std::uint32_t>(v); }
+  std::uint64_t tie(std::int32_t v) const { return tie_of(v); }
   std::int32_t find(std::int32_t tail, std::int32_t head) const { return find_arc(graph, tail, head); }
   void prefetch_rho(const double* rho, std::int32_t v) const { __builtin_prefetch(rho + v); }
   // What an expansion of v will read first.
@@ -124,7 +126,7 @@ struct InArcs {
   W weight(std::int32_t arc) const { return weights[original[arc]]; }
   std::int64_t edge(std::int32_t arc) const { return original[arc]; }
   std::int32_t outer(std::int32_t v) const { return v; }
-  std::uint64_t tie(std::int32_t v) const { return static_cast<std::uint32_t>(v); }
+  std::uint64_t tie(std::int32_t v) const { return tie_of(v); }
   void prefetch_row(std::int32_t v) const {
     const std::int32_t arc = graph.first_out[v];
     __builtin_prefetch(graph.head + arc);
@@ -142,7 +144,7 @@ constexpr bool is_bad(W weight) {
 }
 
 struct RowCheck {
-  std::int64_t first_bad;  // -1 where all weights are in order
+  std::int64_t first_bad;  // -1 if all weights are good
   bool has_absent;
 };
 
@@ -163,6 +165,31 @@ RowCheck check_row(const W* weights, std::int64_t m) {
         if (is_bad(weights[e])) return {e, absent};
   }
   return {-1, absent};
+}
+
+struct WeightsOutcome {
+  Ending ending;                     // at: the snapshot; offender: the arc
+  std::vector<std::uint8_t> absent;  // for each snapshot, 1 if an arc is absent
+};
+
+// Snapshots of m weights each, up to the first bad weight.
+template <class W>
+WeightsOutcome check_rows(const W* weights, std::int64_t stride, std::int64_t count, std::int64_t m,
+                          Interrupt& interrupt) {
+  WeightsOutcome all{.ending = {}, .absent = std::vector<std::uint8_t>(static_cast<std::size_t>(count))};
+  for (std::int64_t row = 0; row < count; ++row) {
+    if (interrupt.requested()) {
+      all.ending = {Status::stopped, row};
+      return all;
+    }
+    const RowCheck check = check_row(weights + row * stride, m);
+    all.absent[static_cast<std::size_t>(row)] = check.has_absent;
+    if (check.first_bad >= 0) {
+      all.ending = {Status::bad_weight, row, check.first_bad};
+      return all;
+    }
+  }
+  return all;
 }
 
 // reached[v] = 1 for every vertex from which `goal` can be reached over arcs that are present.

@@ -1,58 +1,18 @@
-// An indexed heap, 4-ary or 8-ary, ordered by (score, vertex): equal scores go to the smaller vertex (Assumption 2).
+// An indexed heap, 4-ary or 8-ary. Its keys say the order: ties.hpp has those of searches, (score, vertex).
 //
-// A key packs the pair into 128 bits whose unsigned order is the order of the pair, so one comparison
-// without a branch decides both score and tie. The place of every vertex is kept, which makes decrease-key
-// possible: no stale entry is ever in the heap, and its size is |OPEN|.
+// The place of every vertex is kept, which makes decrease-key possible: no stale entry is ever in the heap, and its
+// size is |OPEN|. A vertex may be in the heap once.
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
 
+#include "ties.hpp"
+
 namespace rhostar {
-
-__extension__ using uint128 = unsigned __int128;
-
-struct Key {
-  static constexpr bool fits(double) { return true; }
-  static constexpr Key lowest() { return {0, 0}; }
-  static constexpr Key highest() { return {~std::uint64_t{0}, ~std::uint64_t{0}}; }
-
-  std::uint64_t low;   // what decides ties; its lower half is the vertex
-  std::uint64_t high;  // the score, its bits arranged so that they order as unsigned integers
-
-  // Adding 0.0 turns -0.0 into 0.0: the two are equal scores and must tie.
-  static Key make(double score, std::uint64_t tie) {
-    const auto bits = std::bit_cast<std::uint64_t>(score + 0.0);
-    const auto sign = static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> 63);
-    return {tie, bits ^ (sign | (std::uint64_t{1} << 63))};
-  }
-  std::int32_t vertex() const { return static_cast<std::int32_t>(low); }
-  bool operator<(const Key& other) const {
-    return ((uint128{high} << 64) | low) < ((uint128{other.high} << 64) | other.low);
-  }
-};
-
-// The same in 64 bits, for scores that are integers below 2^31 in size: half the memory, shorter comparisons.
-struct NarrowKey {
-  std::uint64_t bits;
-
-  static bool fits(double score) {
-    return score >= -2147483648.0 && score < 2147483648.0 && static_cast<std::int32_t>(score) == score;
-  }
-  static constexpr NarrowKey lowest() { return {0}; }
-  static constexpr NarrowKey highest() { return {~std::uint64_t{0}}; }
-  // `tie` is a vertex here, below 2^31.
-  static NarrowKey make(double score, std::uint64_t tie) {
-    const auto shifted = static_cast<std::uint32_t>(static_cast<std::int32_t>(score)) ^ 0x80000000u;
-    return {(std::uint64_t{shifted} << 32) | tie};
-  }
-  std::int32_t vertex() const { return static_cast<std::int32_t>(bits); }
-  bool operator<(const NarrowKey& other) const { return bits < other.bits; }
-};
 
 // 1 or 0, for arithmetic.
 template <class Key>
@@ -63,22 +23,28 @@ std::size_t less(const Key& a, const Key& b) {
 template <class Key, std::size_t arity = 4>
 class Heap {
  public:
-  // `storage` holds nothing but `nothing` between heaps, so that groups need no look at where the heap
-  // ends; `places` has room for every vertex and need not be cleared.
+  //! An empty heap that uses the caller's memory. `storage` is empty, or what an earlier heap of the same kind left
+  //! behind; `places` has room for every vertex and need not be cleared. One heap at a time may use them.
   Heap(std::vector<Key>& storage, std::int32_t* places) : storage_(storage), places_(places) {
     if (storage_.empty()) storage_.assign(64, nothing);
     keys_ = storage_.data();
   }
   Heap(const Heap&) = delete;
   Heap& operator=(const Heap&) = delete;
+  //! Leaves `storage` as the next heap needs it; costs what is still in the heap.
   ~Heap() { std::fill(keys_, keys_ + size_, nothing); }
 
+  //! Whether no key is in the heap.
   bool empty() const { return size_ == 0; }
+  //! The number of keys in the heap. Between vacate() and settle() the vacant top counts as one, until it is filled.
   std::size_t size() const { return size_; }
+  //! The vertex with the least key. Undefined if empty, or between vacate() and settle().
   std::int32_t top() const { return keys_[0].vertex(); }
+  //! All keys, in no particular order. Not between vacate() and settle(); any change of the heap ends the iteration.
   const Key* begin() const { return keys_; }
   const Key* end() const { return keys_ + size_; }
 
+  //! Inserts a key. Undefined if its vertex is in the heap already: use decrease().
   void push(Key key) {
     if (vacant_) {
       vacant_ = false;
@@ -89,12 +55,13 @@ class Heap {
     rise(size_++, key);
   }
 
-  // `key` must not be larger than the one the vertex has.
+  //! Replaces the key of a vertex that is in the heap. Undefined if the new key is larger than the old one.
   void decrease(Key key) { rise(static_cast<std::size_t>(places_[key.vertex()]), key); }
 
-  // The last key fills the gap at the top. It belongs near the bottom, so the gap is moved all the way down
-  // first, by a number of steps that is easy to predict, and the key rises from there.
+  //! Removes the least key. Undefined if empty.
   void pop() {
+    // The last key fills the gap at the top. It belongs near the bottom, so the gap is moved all the way down first, by
+    // a number of steps that is easy to predict, and the key rises from there.
     const std::size_t size = --size_;
     Key* keys = keys_;
     const Key key = keys[size];
@@ -109,12 +76,13 @@ class Heap {
     rise(gap, key);
   }
 
-  // Instead of pop(): the top leaves its place to the next key that is pushed, which saves most of both where
-  // that key is among the least. settle() must follow before the next top is asked for.
+  //! Instead of pop(): removes the least key and keeps its place free for the next key that is pushed, which saves
+  //! most of both where that key is among the least. Call settle() before top(), pop() or vacate(). Undefined if empty.
   void vacate() {
     keys_[0] = Key::lowest();  // below all others, so that none rises into the place
     vacant_ = true;
   }
+  //! Ends what vacate() began: closes the gap at the top if no key was pushed. Does nothing if there is none.
   void settle() {
     if (!vacant_) return;
     vacant_ = false;
@@ -122,6 +90,7 @@ class Heap {
   }
 
  private:
+  // Fills the storage behind the last key, so that groups need no look at where the heap ends.
   static constexpr Key nothing = Key::highest();
 
   // Without branches, which would be mispredicted half of the time; and for the keys of searches without loading the

@@ -1,8 +1,8 @@
-// What learners want of many snapshots with one goal: costs-to-go, reduced while they are at hand, and optimal trees.
+// What learners need from many snapshots with one goal: costs-to-go, reduced one snapshot at a time, and optimal trees.
 //
-// A tree follows a fixed rule: of all optimal paths the one with the fewest edges, and of those the lexicographically
-// smallest. Following just any tight arc (w + distance of its head = distance of its tail) could go round in a circle
-// of zero weights.
+// A tree follows a fixed rule: of all optimal paths the one with the fewest arcs, and of those the lexicographically
+// smallest. Following any tight arc (w + distance of its head = distance of its tail) could go round in a circle of
+// zero weights.
 #pragma once
 
 #include <algorithm>
@@ -16,45 +16,26 @@ namespace rhostar {
 // Snapshot i is weights + rows[i] * stride, in the order of the original graph.
 template <class W>
 struct Snapshots {
-  InArcs<W> arcs;  // with the weights of whatever snapshot
+  InArcs<W> arcs;  // its weights are set for each snapshot
   const W* weights;
   std::int64_t stride;
   const std::int64_t* rows;
   std::int64_t size;
 };
 
-struct LabelOutcome {
-  Status status = Status::solved;  // anything else ended the batch at snapshot `done`
-  std::int64_t done = 0;
-  std::int64_t offender = -1;
-};
-
 // Calls reduce(i, arcs, distance) for each snapshot, where distance(v) is the cost-to-go of v.
 template <class W, class Reduce>
-LabelOutcome label(const Snapshots<W>& snapshots, std::int32_t goal, Interrupt* interrupt, Workspace& workspace,
-                   Reduce&& reduce) {
-  LabelOutcome all;
-  NoLog log;
-  Options options;
-  options.interrupt = interrupt;
+Ending label(const Snapshots<W>& snapshots, std::int32_t goal, Interrupt* interrupt, Workspace& workspace,
+             Reduce&& reduce) {
   InArcs<W> arcs = snapshots.arcs;
-  for (; all.done < snapshots.size; ++all.done) {
-    if (interrupt && interrupt->requested()) {
-      all.status = Status::stopped;
-      return all;
-    }
-    arcs.weights = snapshots.weights + snapshots.rows[all.done] * snapshots.stride;
-    const Outcome out = search(arcs, DijkstraRule{}, goal, -1, options, workspace, log);
-    if (out.status != Status::no_path) {  // with nowhere to arrive, running out of vertices is success
-      all.status = out.status;
-      all.offender = out.offender;
-      return all;
-    }
-    const Node* nodes = workspace.nodes();
-    const std::uint32_t seen = workspace.generation();
-    reduce(all.done, arcs, [nodes, seen](std::int32_t v) { return nodes[v].stamp >= seen ? nodes[v].g : infinity; });
+  for (std::int64_t i = 0; i < snapshots.size; ++i) {
+    if (interrupt && interrupt->requested()) return {Status::stopped, i};
+    arcs.weights = snapshots.weights + snapshots.rows[i] * snapshots.stride;
+    const Ending one = search_against(arcs, goal, interrupt, workspace);
+    if (one.status != Status::done) return {one.status, i, one.offender};
+    reduce(i, arcs, distance_in(workspace));
   }
-  return all;
+  return {};
 }
 
 // Finite costs-to-go added up, counted, and the least of them; each snapshot counts times[i] times.
@@ -87,8 +68,8 @@ struct TreeScratch {
   std::vector<double> own;
 };
 
-// edge[v]: the first edge of the optimal path from v, -1 for the goal and where there is none; below[v]: the weight of
-// all starts that have v on their path, v itself not counted.
+// edge[v]: the first arc of the optimal path from v, by the user's number; -1 for the goal and where there is no path.
+// below[v]: the weight of all starts that have v on their path, v itself not counted.
 template <class W>
 void optimal_tree(const InArcs<W>& arcs, std::int32_t goal, auto distance, const Starts& starts, TreeScratch& scratch,
                   std::int32_t* edge, double* below) {
@@ -103,8 +84,8 @@ void optimal_tree(const InArcs<W>& arcs, std::int32_t goal, auto distance, const
   parent.assign(static_cast<std::size_t>(graph.n), -1);
   order.push_back(goal);
   hops[goal] = 0;
-  // Breadth first over tight arcs: every vertex is met with the fewest edges, and among parents with one edge fewer
-  // the smallest is kept.
+  // Breadth first over tight arcs: every vertex is met with the fewest arcs, and among parents with one arc fewer the
+  // smallest is kept.
   for (std::size_t k = 0; k < order.size(); ++k) {
     const std::int32_t c = order[k];
     const double beyond = distance(c);

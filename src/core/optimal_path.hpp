@@ -1,9 +1,9 @@
-// The optimal path S* of many instances, by a fixed rule: of all optimal paths one with the fewest edges, and of those
-// the lexicographically smallest. It is what inconsistency is measured along.
+// The optimal path S* of many instances, by a fixed rule: of all optimal paths one with the fewest arcs, and of those
+// the lexicographically smallest. Inconsistency is measured along it.
 //
-// An arc (v, c) is tight where w + d(c) == d(v), with the very sum that the reverse search made: rounding and zero
-// weights then leave every vertex with a tight arc, and no tolerance decides. Tight arcs may go round in a circle
-// where weights are zero, so the fewest edges are counted, not assumed to fall.
+// An arc (v, c) is tight if w + d(c) == d(v), with the same sum that the reverse search made: rounding and zero
+// weights then leave every vertex with a tight arc, and no tolerance is needed. Tight arcs may go round in a circle
+// where weights are zero, so the fewest arcs are counted layer by layer.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace rhostar {
 template <class W>
 struct PathBatch {
   Csr graph;
-  InArcs<W> against;  // with the weights of whatever snapshot
+  InArcs<W> against;  // its weights are set for each instance
   const W* weights;
   std::int64_t stride;
   const std::int64_t* rows;
@@ -26,11 +26,10 @@ struct PathBatch {
 };
 
 struct PathOutcome {
-  std::vector<double> cost;           // added up from the start, as searches do; inf where there is no path
-  std::vector<std::int64_t> end;      // where instance i's edges end in `edge`
-  std::vector<std::int32_t> edge;     // the edges of the paths, one path after the other
-  Status failure = Status::solved;    // anything else ended the batch at instance cost.size()
-  std::int64_t offender = -1;
+  Ending ending;
+  std::vector<double> cost;        // added up from the start, as searches do; inf if there is no path
+  std::vector<std::int64_t> end;   // where instance i's arcs end in `edge`
+  std::vector<std::int32_t> edge;  // the arcs of the paths, one path after the other
 };
 
 // Memory that the paths of one batch share; layer[v] is valid where stamp[v] is that of the path.
@@ -42,7 +41,7 @@ struct PathScratch {
   explicit PathScratch(std::int32_t n) : layer(n), stamp(n, 0), reaches(n, 0) {}
 };
 
-// Appends the edges of S* and returns its cost. `distance` are the costs-to-go; the source's is finite.
+// Appends the arcs of S* and returns its cost. `distance` are the costs-to-go; the source's is finite.
 template <class W>
 double append_optimal_path(const Csr& graph, const W* weights, std::int32_t source, std::int32_t goal, auto distance,
                            PathScratch& scratch, std::vector<std::int32_t>& edges) {
@@ -96,27 +95,18 @@ template <class W>
 PathOutcome optimal_paths(const PathBatch<W>& batch, Interrupt* interrupt, Workspace& workspace) {
   PathOutcome all;
   PathScratch scratch(batch.graph.n);
-  NoLog log;
-  Options options;
-  options.interrupt = interrupt;
   InArcs<W> against = batch.against;
   for (std::int64_t i = 0; i < batch.size; ++i) {
     against.weights = batch.weights + batch.rows[i] * batch.stride;
     if (i == 0 || batch.rows[i] != batch.rows[i - 1] || batch.goals[i] != batch.goals[i - 1]) {
-      if (interrupt && interrupt->requested()) {
-        all.failure = Status::stopped;
-        return all;
-      }
-      const Outcome out = search(against, DijkstraRule{}, batch.goals[i], -1, options, workspace, log);
-      if (out.status != Status::no_path) {  // with nowhere to arrive, running out of vertices is success
-        all.failure = out.status;
-        all.offender = out.offender;
+      Ending one{Status::stopped};
+      if (!interrupt || !interrupt->requested()) one = search_against(against, batch.goals[i], interrupt, workspace);
+      if (one.status != Status::done) {
+        all.ending = {one.status, i, one.offender};
         return all;
       }
     }
-    const Node* nodes = workspace.nodes();
-    const std::uint32_t seen = workspace.generation();
-    const auto distance = [nodes, seen](std::int32_t v) { return nodes[v].stamp >= seen ? nodes[v].g : infinity; };
+    const auto distance = distance_in(workspace);
     double cost = infinity;
     if (distance(batch.sources[i]) < infinity)
       cost = append_optimal_path(batch.graph, against.weights, batch.sources[i], batch.goals[i], distance, scratch,

@@ -1,5 +1,5 @@
-// An order of the vertices in which neighbours stand close together in memory, for graphs whose own order
-// scatters them. It is invisible outside: searches in it select, generate and break ties as in the user's order.
+// An order of the vertices that keeps neighbours close together in memory, for graphs whose own order scatters them.
+// It is invisible outside: searches in it select, generate and break ties as in the user's order.
 //
 // Only what a search writes follows it (and the heads of the arcs); weights and rho stay where the user has them.
 #pragma once
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "csr.hpp"
+#include "ties.hpp"
 
 namespace rhostar {
 
@@ -124,10 +125,7 @@ struct OrderedArcs {
   std::int64_t shift = 0;
 
   OrderedArcs(const Order& order, const W* of_instance)
-      : graph(order.view()),
-        weights(of_instance),
-        inner_of(order.inner.data()),
-        outer_of(order.outer.data()),
+      : graph(order.view()), weights(of_instance), inner_of(order.inner.data()), outer_of(order.outer.data()),
         first_edge(order.edge.data()) {}
 
   void enter(std::int32_t v) { shift = std::int64_t{first_edge[v]} - graph.first_out[v]; }
@@ -135,10 +133,7 @@ struct OrderedArcs {
   std::int64_t edge(std::int32_t arc) const { return arc + shift; }
   std::int32_t inner(std::int32_t v) const { return inner_of[v]; }
   std::int32_t outer(std::int32_t v) const { return outer_of[v]; }
-  // Ties are broken by the user's number, which stands above the inner one.
-  std::uint64_t tie(std::int32_t v) const {
-    return (std::uint64_t{static_cast<std::uint32_t>(outer_of[v])} << 32) | static_cast<std::uint32_t>(v);
-  }
+  std::uint64_t tie(std::int32_t v) const { return tie_of(outer_of[v], v); }
   std::int32_t find(std::int32_t tail, std::int32_t other) const {
     std::int32_t arc = graph.first_out[tail];
     while (graph.head[arc] != other) ++arc;
@@ -150,7 +145,10 @@ struct OrderedArcs {
     __builtin_prefetch(row);
     __builtin_prefetch(reinterpret_cast<const char*>(row) + 64);
   }
-  void prefetch_rho(const double* rho, std::int32_t v) const { __builtin_prefetch(outer_of + v); __builtin_prefetch(rho + outer_of[v]); }
+  void prefetch_rho(const double* rho, std::int32_t v) const {
+    __builtin_prefetch(outer_of + v);
+    __builtin_prefetch(rho + outer_of[v]);
+  }
 };
 
 }  // namespace rhostar

@@ -19,9 +19,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "best_first.hpp"
+#include "batch.hpp"
 #include "csr.hpp"
 #include "heap.hpp"
+#include "ties.hpp"
 
 namespace rhostar {
 
@@ -40,13 +41,12 @@ struct Line {
 struct LineKey {
   int128 value;        // q times the score at p / q
   std::int64_t slope;  // decides among equal scores just beside p / q; 0 at the point itself
-  std::int64_t tie;    // then the smaller vertex (Assumption 2)
+  std::uint64_t tie;   // then the tie rule
 
   static constexpr LineKey highest() {
-    return {static_cast<int128>(~uint128{0} >> 1), std::numeric_limits<std::int64_t>::max(),
-            std::numeric_limits<std::int64_t>::max()};
+    return {static_cast<int128>(~uint128{0} >> 1), std::numeric_limits<std::int64_t>::max(), ~std::uint64_t{0}};
   }
-  std::int32_t vertex() const { return static_cast<std::int32_t>(tie); }
+  std::int32_t vertex() const { return vertex_of(tie); }
   bool operator<(const LineKey& other) const {
     if (value != other.value) return value < other.value;
     if (slope != other.slope) return slope < other.slope;
@@ -57,14 +57,10 @@ struct LineKey {
 // The pieces of one instance, from left to right. Piece i ends at p[i] / q[i], just before it where side[i] is -1, and
 // the next begins right after that place; the last ends where the range does.
 struct PiecesOutcome {
+  Ending ending;  // `limit` if there are more pieces than that
   std::vector<std::int64_t> p, q;
   std::vector<std::int8_t> side;
-  std::vector<std::uint8_t> status;
-  std::vector<double> cost;
-  std::vector<std::int64_t> expanded, generated, reopened, peak_open, path_end;
-  std::vector<std::int32_t> path;
-  bool stopped = false;
-  bool complete = false;  // false where the limit on the number of pieces ended it
+  RunColumns runs;
 };
 
 template <bool greedy>
@@ -78,7 +74,7 @@ class LineSearch {
         options_(options), nodes_(static_cast<std::size_t>(graph.n)), places_(nodes_.size()),
         end_places_(nodes_.size()) {}
 
-  // Run at `start` and move `end` back to the last place up to which the run is the same; true where it moved.
+  // Run at `start` and move `end` back to the last place up to which the run is the same; true if it moved.
   template <class Log>
   bool run(const Place& start, Place& end, Outcome& out, Log& log) {
     start_ = start;
@@ -135,7 +131,7 @@ class LineSearch {
 
   LineKey key(const Place& place, std::int32_t v) const {
     const std::int64_t slope = line_.direction[v];
-    return {score(v) * place.q + place.p * slope, place.side * slope, v};
+    return {score(v) * place.q + place.p * slope, place.side * slope, tie_of(v)};
   }
 
   // Where the scores of u and v, of different slopes, are the same.
@@ -159,15 +155,15 @@ class LineSearch {
     at_end_->decrease(key(end_, v));
   }
 
-  // The piece ends before v, which is selected now, ceases to be the least of OPEN: at the first crossing with a
-  // vertex that overtakes it, or just before that where the other wins the tie.
+  // The piece ends where v, which is selected now, is no longer the least of OPEN: at the first crossing with a vertex
+  // that overtakes it, or just before that if the other wins the tie.
   void tighten(std::int32_t v) {
     const LineKey mine = key(end_, v);
     std::optional<Crossing> first;
     for (const LineKey& other : *at_end_) {
       if (!(other < mine)) continue;
       const std::int32_t u = other.vertex();
-      const Crossing place = crossing(u, v, v < u ? 0 : -1);
+      const Crossing place = crossing(u, v, wins_tie(v, u) ? 0 : -1);
       if (!first || place < *first) first = place;
     }
     move_end(*first);
@@ -176,7 +172,7 @@ class LineSearch {
     for (const LineKey& other : *open_) at_end_->push(key(end_, other.vertex()));
   }
 
-  // Out of budget: the run stays the same whatever is selected next, unless it is the goal.
+  // Out of budget: what is selected next does not change the run, unless it is the goal.
   void tighten_before_goal() {
     if (greedy || nodes_[goal_].stamp != generation_) return;
     // The goal is the least from `from` to `to`; it is not at the start, so this lies wholly before or after it.
@@ -189,12 +185,12 @@ class LineSearch {
       if (rise == 0) {
         if (other < at_start) return;  // never the least
       } else if (rise > 0) {
-        const Crossing place = crossing(u, goal_, goal_ < u ? 0 : -1);
+        const Crossing place = crossing(u, goal_, wins_tie(goal_, u) ? 0 : -1);
         if (!to || place < *to) to = place;
       } else {
         if (key(end_, u) < at_end) return;  // not the least before the end
         later |= other < at_start;
-        const Crossing place = crossing(u, goal_, goal_ < u ? 0 : 1);
+        const Crossing place = crossing(u, goal_, wins_tie(goal_, u) ? 0 : 1);
         if (!from || *from < place) from = place;
       }
     }
@@ -290,37 +286,30 @@ class LineSearch {
   std::int64_t countdown_ = 0;
 };
 
-// All pieces from `low` to `high`, both included, or as many as `limit`.
+// All pieces from `low` to `high`, both included, but not more than `limit`.
 template <bool greedy>
 PiecesOutcome find_pieces(LineSearch<greedy>& search, Place low, const Place& high, std::int64_t limit,
                           Interrupt& interrupt) {
   PiecesOutcome all;
   NoLog log;
-  for (Place start = low; static_cast<std::int64_t>(all.status.size()) < limit;) {
+  for (Place start = low; static_cast<std::int64_t>(all.runs.status.size()) < limit;) {
     Place end = high;
     Outcome out;
     if (interrupt.requested()) out.status = Status::stopped;
     const bool broken = out.status != Status::stopped && search.run(start, end, out, log);
     if (out.status == Status::stopped) {
-      all.stopped = true;
+      all.ending.status = Status::stopped;
       return all;
     }
-    all.cost.push_back(search.read_path(all.path));
-    all.path_end.push_back(static_cast<std::int64_t>(all.path.size()));
-    all.status.push_back(static_cast<std::uint8_t>(out.status));
-    all.expanded.push_back(out.expanded);
-    all.generated.push_back(out.generated);
-    all.reopened.push_back(out.reopened);
-    all.peak_open.push_back(out.peak_open);
-    if (!broken) {
-      all.complete = true;
-      return all;
-    }
+    out.cost = search.read_path(all.runs.path);
+    all.runs.add(out);
+    if (!broken) return all;
     all.p.push_back(static_cast<std::int64_t>(end.p));
     all.q.push_back(static_cast<std::int64_t>(end.q));
     all.side.push_back(static_cast<std::int8_t>(end.side));
     start = {end.p, end.q, end.side + 1};
   }
+  all.ending.status = Status::limit;
   return all;
 }
 

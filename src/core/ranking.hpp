@@ -1,12 +1,14 @@
-// What learners want to know of runs: which vertices were selected before the path's, which were generated, and
-// whether a set of runs is cheaper than it was.
+// What learners need to know about runs: which vertices were selected before the path's, which were generated, and
+// whether a set of runs has become cheaper.
 //
 // A vertex u off the path that is selected while the path's vertex p waits in OPEN is a comparison that went the
 // wrong way: rho_u was too low against rho_p. Such comparisons are counted as whole numbers, so sums over instances
 // are the same in any order.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "batch.hpp"
@@ -30,19 +32,18 @@ struct GenerationLog {
   }
 };
 
-// Paths to hold runs against, one after the other; none where each run is held against its own.
+// Paths to compare runs with, one after the other; if there are none, each run is compared with its own.
 struct Paths {
   const std::int32_t* vertices = nullptr;
   const std::int64_t* ends = nullptr;
 };
 
 struct RankingOutcome {
+  Ending ending;
   std::vector<std::uint8_t> status;
   std::vector<double> cost;
   std::vector<std::int64_t> expanded;
-  std::vector<std::int64_t> lower;  // for each vertex: how often it waited on the path, less how often it was in the way
-  Status failure = Status::solved;
-  std::int64_t offender = -1;
+  std::vector<std::int64_t> lower;  // for each vertex: how often it waited on the path less how often it was in the way
 };
 
 // Counts the comparisons of one run. The first vertex of the path that is not in CLOSED is in OPEN: the one before it
@@ -79,28 +80,18 @@ class Ranking {
 };
 
 template <class Rule, class Arcs, class W>
-RankingOutcome rank_batch(const Batch<Arcs, W>& batch, Options options, const Paths& paths, Workspace& workspace) {
+RankingOutcome rank_batch(const Batch<Arcs, W>& batch, const Options& options, const Paths& paths,
+                          Workspace& workspace) {
   RankingOutcome all;
   all.lower.resize(static_cast<std::size_t>(batch.arcs.graph.n));
   Ranking ranking(batch.arcs.graph.n);
   SelectionLog log;
   std::vector<std::int32_t> own;
-  Arcs arcs = batch.arcs;
-  for (std::int64_t i = 0; i < batch.size; ++i) {
-    if (options.interrupt && options.interrupt->requested()) {
-      all.failure = Status::stopped;
-      return all;
-    }
+  all.ending = each_instance<Rule>(batch, options.interrupt, [&](std::int64_t i, const Arcs& arcs, const Rule& rule) {
     log.steps.clear();
     own.clear();
-    arcs.weights = batch.weights + batch.rows[i] * batch.stride;
-    const Outcome out = query(arcs, Rule{batch.rho[batch.rho_of[i]]}, batch.sources[i], batch.goals[i], options,
-                              workspace, log, own);
-    if (out.status > Status::budget) {
-      all.failure = out.status;
-      all.offender = out.offender;
-      return all;
-    }
+    const Outcome out = query(arcs, rule, batch.sources[i], batch.goals[i], options, workspace, log, own);
+    if (!is_end_of_run(out.status)) return out;
     all.status.push_back(static_cast<std::uint8_t>(out.status));
     all.cost.push_back(out.cost);
     all.expanded.push_back(out.expanded);
@@ -110,47 +101,35 @@ RankingOutcome rank_batch(const Batch<Arcs, W>& batch, Options options, const Pa
     } else if (out.status == Status::solved) {
       ranking.count(log.steps, own.data(), static_cast<std::int64_t>(own.size()), all.lower.data());
     }
-  }
+    return out;
+  });
   return all;
 }
 
 struct TouchedOutcome {
+  Ending ending;
   std::vector<std::int64_t> ends;  // where instance i's vertices end
   std::vector<std::int32_t> vertices;
-  Status failure = Status::solved;
-  std::int64_t offender = -1;
 };
 
 // The vertices whose rho each run reads. A run stays the same, step by step, when rho changes elsewhere.
 template <class Rule, class Arcs, class W>
-TouchedOutcome touch_batch(const Batch<Arcs, W>& batch, Options options, Workspace& workspace) {
+TouchedOutcome touch_batch(const Batch<Arcs, W>& batch, const Options& options, Workspace& workspace) {
   TouchedOutcome all;
   GenerationLog log;
-  Arcs arcs = batch.arcs;
-  for (std::int64_t i = 0; i < batch.size; ++i) {
-    if (options.interrupt && options.interrupt->requested()) {
-      all.failure = Status::stopped;
-      return all;
-    }
-    arcs.weights = batch.weights + batch.rows[i] * batch.stride;
-    const Outcome out = search(arcs, Rule{batch.rho[batch.rho_of[i]]}, arcs.inner(batch.sources[i]),
-                               arcs.inner(batch.goals[i]), options, workspace, log);
-    if (out.status > Status::budget) {
-      all.failure = out.status;
-      all.offender = out.offender;
-      return all;
-    }
+  all.ending = each_instance<Rule>(batch, options.interrupt, [&](std::int64_t i, const Arcs& arcs, const Rule& rule) {
+    const Outcome out =
+        search(arcs, rule, arcs.inner(batch.sources[i]), arcs.inner(batch.goals[i]), options, workspace, log);
     all.ends.push_back(static_cast<std::int64_t>(log.vertices.size()));
-  }
+    return out;
+  });
   all.vertices = std::move(log.vertices);
   return all;
 }
 
 struct SpendingOutcome {
-  std::vector<std::int64_t> expanded;  // fewer than instances where `total` ran out
-  bool within = true;
-  Status failure = Status::solved;
-  std::int64_t offender = -1;
+  Ending ending;  // `limit` if `total` ran out
+  std::vector<std::int64_t> expanded;
 };
 
 // Runs instances as long as together they expand fewer than `total` vertices.
@@ -158,29 +137,16 @@ template <class Rule, class Arcs, class W>
 SpendingOutcome spend_batch(const Batch<Arcs, W>& batch, Options options, std::int64_t total, Workspace& workspace) {
   SpendingOutcome all;
   NoLog log;
-  Arcs arcs = batch.arcs;
   const std::int64_t budget = options.budget;
-  for (std::int64_t i = 0; i < batch.size; ++i) {
-    if (options.interrupt && options.interrupt->requested()) {
-      all.failure = Status::stopped;
-      return all;
-    }
+  all.ending = each_instance<Rule>(batch, options.interrupt, [&](std::int64_t i, const Arcs& arcs, const Rule& rule) {
     options.budget = std::min(budget, total);
-    arcs.weights = batch.weights + batch.rows[i] * batch.stride;
-    const Outcome out = search(arcs, Rule{batch.rho[batch.rho_of[i]]}, arcs.inner(batch.sources[i]),
-                               arcs.inner(batch.goals[i]), options, workspace, log);
-    if (out.status > Status::budget) {
-      all.failure = out.status;
-      all.offender = out.offender;
-      return all;
-    }
+    Outcome out = search(arcs, rule, arcs.inner(batch.sources[i]), arcs.inner(batch.goals[i]), options, workspace, log);
+    if (!is_end_of_run(out.status)) return out;
     total -= out.expanded;
-    if (total <= 0) {
-      all.within = false;
-      return all;
-    }
-    all.expanded.push_back(out.expanded);
-  }
+    if (total <= 0) out.status = Status::limit;
+    else all.expanded.push_back(out.expanded);
+    return out;
+  });
   return all;
 }
 

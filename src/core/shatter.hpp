@@ -5,9 +5,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "best_first.hpp"
+#include "interrupt.hpp"
+#include "status.hpp"
 
 namespace rhostar {
+
+struct Thresholds {
+  Ending ending;
+  bool found = false;
+  std::vector<std::int32_t> cuts;  // for each column, if found
+};
 
 // `ranks` holds vectors of `columns` ranks, row by row. Patterns say for each column whether the rank is at least
 // its cut. Columns are fixed one after the other; the rows fall into classes by their pattern so far, and a cut
@@ -15,29 +22,27 @@ namespace rhostar {
 class Shatter {
  public:
   Shatter(const std::int32_t* ranks, std::int64_t rows, std::int32_t columns, Interrupt* interrupt)
-      : ranks_(ranks), rows_(rows), columns_(columns), interrupt_(interrupt), cuts(columns, -1) {}
+      : ranks_(ranks), rows_(rows), columns_(columns), interrupt_(interrupt) {}
+
+  Thresholds find() {
+    all_.cuts.assign(static_cast<std::size_t>(columns_), -1);
+    if (columns_ <= 40 && rows_ >> columns_ != 0)
+      all_.found = extend(std::vector<std::uint64_t>(static_cast<std::size_t>(rows_), 0), 0);
+    return all_;
+  }
 
  private:
   const std::int32_t* ranks_;
   std::int64_t rows_;
   std::int32_t columns_;
   Interrupt* interrupt_;
+  Thresholds all_;
+  std::int64_t visited_ = 0;
 
- public:
-  std::vector<std::int32_t> cuts;
-  bool stopped = false;
-  std::int64_t visited = 0;
-
-  bool find() {
-    if (columns_ > 40 || rows_ >> columns_ == 0) return false;
-    return extend(std::vector<std::uint64_t>(static_cast<std::size_t>(rows_), 0), 0);
-  }
-
- private:
   bool extend(const std::vector<std::uint64_t>& pattern, std::int32_t depth) {
     if (depth == columns_) return true;
-    if ((++visited & 255) == 0 && interrupt_ && interrupt_->requested()) {
-      stopped = true;
+    if ((++visited_ & 255) == 0 && interrupt_ && interrupt_->requested()) {
+      all_.ending.status = Status::stopped;
       return false;
     }
     const std::size_t classes = std::size_t{1} << depth;
@@ -48,7 +53,7 @@ class Shatter {
     std::int32_t best = -1, from = 0, to = 0;
     std::vector<std::int32_t> least(classes), most(classes);
     for (std::int32_t k = 0; k < columns_; ++k) {
-      if (cuts[k] >= 0) continue;
+      if (all_.cuts[k] >= 0) continue;
       std::fill(least.begin(), least.end(), INT32_MAX);
       std::fill(most.begin(), most.end(), -1);
       for (std::int64_t r = 0; r < rows_; ++r) {
@@ -65,11 +70,11 @@ class Shatter {
     for (std::int32_t cut = from; cut <= to; ++cut) {
       for (std::int64_t r = 0; r < rows_; ++r)
         next[r] = pattern[r] | static_cast<std::uint64_t>(ranks_[r * columns_ + best] >= cut) << depth;
-      cuts[best] = cut;
+      all_.cuts[best] = cut;
       if (extend(next, depth + 1)) return true;
-      if (stopped) return false;
+      if (all_.ending.status == Status::stopped) return false;
     }
-    cuts[best] = -1;
+    all_.cuts[best] = -1;
     return false;
   }
 };

@@ -1,26 +1,29 @@
-// One look at a snapshot for what a certificate assumes of it: bounds, integers, and whether it came before.
+// One pass over snapshots for what a certificate assumes about them: bounds, integers, and which are the same.
 #pragma once
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "csr.hpp"
+#include "interrupt.hpp"
+#include "status.hpp"
 
 namespace rhostar {
 
-// What is asked of weights; a bound with stride 0 is one number for all edges.
+// What is asked of weights; a bound with stride 0 is one number for all arcs.
 struct Demands {
   const double* low;
   const double* high;
   std::int64_t low_stride, high_stride;
   bool integers;
-  bool absent_allowed;  // edges of weight +inf satisfy every bound, not only one whose upper end is inf
+  bool absent_allowed;  // absent arcs satisfy every bound, not only one whose upper end is inf
 };
 
 struct Survey {
-  std::int64_t first_bad;  // the first edge that breaks a demand, or -1
+  std::int64_t first_bad;  // the first arc that breaks a demand, or -1
   std::uint64_t digest;    // equal for snapshots of equal content
 };
 
@@ -51,6 +54,31 @@ Survey survey(const W* weights, std::int64_t m, const Demands& demands) {
   if (!good)
     for (first = 0; satisfies(demands, first, weights[first]);) ++first;
   return {first, digest};
+}
+
+struct SurveyOutcome {
+  Ending ending;                      // outside_bounds at: position in `rows`; offender: the arc
+  std::vector<std::uint64_t> digest;  // of each snapshot
+};
+
+// The snapshots `rows`, up to the first that breaks a demand.
+template <class W>
+SurveyOutcome survey_rows(const W* weights, std::int64_t stride, std::int64_t m, const std::int64_t* rows,
+                          std::int64_t count, const Demands& demands, Interrupt& interrupt) {
+  SurveyOutcome all{.ending = {}, .digest = std::vector<std::uint64_t>(static_cast<std::size_t>(count))};
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (interrupt.requested()) {
+      all.ending = {Status::stopped, i};
+      return all;
+    }
+    const Survey found = survey(weights + rows[i] * stride, m, demands);
+    all.digest[static_cast<std::size_t>(i)] = found.digest;
+    if (found.first_bad >= 0) {
+      all.ending = {Status::outside_bounds, i, found.first_bad};
+      return all;
+    }
+  }
+  return all;
 }
 
 }  // namespace rhostar

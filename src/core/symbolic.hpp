@@ -2,7 +2,7 @@
 //
 // A node of the tree is a set of rho, given by difference bounds, on which all decisions so far are the same.
 // Where several vertices of OPEN can be the least, there is a branch for each: "v is selected" says for every
-// other u in OPEN that g_v + rho_v < g_u + rho_u, or <= where v < u. The instances run one after the other under
+// other u in OPEN that g_v + rho_v < g_u + rho_u, or <= if v wins the tie. The instances run one after the other under
 // the same bounds; the leaves are the joint behaviours.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "best_first.hpp"
+#include "ties.hpp"
 
 namespace rhostar::symbolic {
 
@@ -42,7 +43,7 @@ struct Problem {
   std::vector<Instance> instances;
 };
 
-// What a run comes to; the fields of search/outcome.py.
+// What is measured of a run: fields of the public Run.
 enum Measure { cost, expanded, generated, reopened, peak_open, measures };
 
 // A node: the bounds, closed under addition, the state of the current instance and the results of those before.
@@ -53,12 +54,12 @@ struct Node {
   Set open = 0, closed = 0;
   std::int32_t instance = 0;
   std::int64_t counts[measures] = {};
-  double share = 1.0;  // of the tree, by halves at each branching
+  double share = 1.0;                 // of the tree, by halves at each branching
   std::vector<std::int64_t> results;  // measures of the instances finished, one after the other
 };
 
 struct Report {
-  Status status = Status::solved;  // `budget` where the limit was reached, `stopped` where somebody interrupted
+  Ending ending;  // `limit` if there are more leaves than that
   std::int64_t leaves = 0;
   double explored = 0.0;
   std::vector<std::int64_t> prefix;  // joint behaviours of the first 1, 2, ... instances
@@ -89,7 +90,7 @@ class Explorer {
       stack_.pop_back();
       for (;;) {
         if ((++steps & 1023) == 0 && interrupt && interrupt->requested()) {
-          report.status = Status::stopped;
+          report.ending.status = Status::stopped;
           return;
         }
         const Set choices = selectable(*node);
@@ -101,7 +102,7 @@ class Explorer {
         if (!step(*node, std::countr_zero(choices))) continue;
         if (next_instance(*node)) continue;
         if (report.leaves == limit) {
-          report.status = Status::budget;
+          report.ending.status = Status::limit;
           return;
         }
         ++report.leaves;
@@ -138,7 +139,7 @@ class Explorer {
   // The bound on rho_v - rho_u that "v rather than u" asks for.
   Bound preference(const Node& node, std::int32_t v, std::int32_t u) const {
     const std::int64_t c = problem_.greedy ? 0 : node.g[u] - node.g[v];
-    return v < u ? at_most(c) : below(c);
+    return wins_tie(v, u) ? at_most(c) : below(c);
   }
 
   // All new bounds of a selection begin at the same vertex, so a circle uses at most one of them: each may be
@@ -195,7 +196,7 @@ class Explorer {
     }
   }
 
-  // One iteration with v selected; true where it ends the run.
+  // One iteration with v selected; true if it ends the run.
   bool step(Node& node, std::int32_t v) const {
     const Instance& instance = problem_.instances[node.instance];
     if (!problem_.greedy && v == problem_.goal) return true;
@@ -230,7 +231,7 @@ class Explorer {
     return false;
   }
 
-  // Write down what the run came to and go on with the next instance; false where there is none.
+  // Write down the results of the run and go on with the next instance; false if there is none.
   bool next_instance(Node& node) {
     const Instance& instance = problem_.instances[node.instance];
     // Along the pointers: g of the goal may be older than theirs.
@@ -281,7 +282,7 @@ inline std::int64_t measure_run(const Instance& instance, std::int32_t n, std::i
     if (!open) return -1;
     std::int32_t v = std::countr_zero(open);
     for (Set left = open & (open - 1); left; left &= left - 1)
-      if (const std::int32_t u = std::countr_zero(left); score[u] < score[v]) v = u;
+      if (const std::int32_t u = std::countr_zero(left); later_goes_first(score[u], score[v])) v = u;
     if (!greedy && v == goal) break;
     ++counts[expanded];
     const Set self = Set{1} << v;

@@ -10,27 +10,27 @@
 #include <system_error>
 #include <vector>
 
+#include "status.hpp"
+
 namespace rhostar {
 
 // What the lines look like: an optional letter in front, then one number for each kind.
 struct RecordForm {
-  char letter = '\0';          // '\0': none
-  std::string_view comments;   // a line that begins with one of these is skipped
-  std::string_view kinds;      // 'i' for an integer, 'f' for any number
+  char letter = '\0';         // '\0': none
+  std::string_view comments;  // a line that begins with one of these is skipped
+  std::string_view kinds;     // 'i' for an integer, 'f' for any number
 };
-
-// Why the scan stopped: at the end, at a line of another form, or at one that is wrong.
-enum class Halt : int { end = 0, other_line = 1, bad_number = 2, missing_field = 3, extra_field = 4 };
 
 struct Records {
   std::vector<std::vector<std::int64_t>> integers;  // one for each 'i', in order
   std::vector<std::vector<double>> numbers;         // one for each 'f', in order
   std::vector<std::int32_t> line;                   // of each record, counted from where the scan began
   bool whole = true;                                // every 'f' so far was written as an integer below 2^53
-  Halt halt = Halt::end;
-  std::size_t offset = 0;   // where the line begins at which the scan stopped
-  std::int32_t lines = 0;   // how many lines lie before it
-  std::int32_t field = 0;   // which of its fields is wrong, from 0
+  // Why the scan stopped: `done` at the end, else at a line of another form or one that is wrong; the offender is the
+  // field that is wrong, from 0.
+  Ending ending;
+  std::size_t offset = 0;  // where the line begins at which the scan stopped
+  std::int32_t lines = 0;  // how many lines lie before it
 };
 
 namespace text {
@@ -129,28 +129,28 @@ inline Records scan_records(std::string_view data, std::size_t begin, const Reco
     if (!empty) {
       if (form.letter != '\0') {
         if (*at != form.letter || (at + 1 < end && !is_blank(at[1]))) {
-          out.halt = Halt::other_line;
+          out.ending.status = Status::other_line;
           return out;
         }
         ++at;
       }
       std::size_t i = 0, f = 0;
-      out.field = 0;
+      std::int32_t field = 0;
       for (const char kind : form.kinds) {
         while (at < end && is_blank(*at)) ++at;
         const char* token = at;
         while (at < end && !is_blank(*at)) ++at;
-        const bool good = kind == 'i' ? parse_integer(token, at, integers[i++])
-                                      : parse_number(token, at, numbers[f++], out.whole);
+        const bool good =
+            kind == 'i' ? parse_integer(token, at, integers[i++]) : parse_number(token, at, numbers[f++], out.whole);
         if (!good) {
-          out.halt = token == at ? Halt::missing_field : Halt::bad_number;
+          out.ending = {.status = token == at ? Status::missing_field : Status::bad_number, .offender = field};
           return out;
         }
-        ++out.field;
+        ++field;
       }
       while (at < end && is_blank(*at)) ++at;
       if (at != end) {
-        out.halt = Halt::extra_field;
+        out.ending = {.status = Status::extra_field, .offender = field};
         return out;
       }
       // All of the line or nothing of it.

@@ -32,8 +32,7 @@ class Workspace {
  public:
   // calloc: pages that no query reaches are never touched.
   explicit Workspace(std::int32_t n)
-      : size_(static_cast<std::size_t>(n)),
-        nodes_(static_cast<Node*>(std::calloc(size_, sizeof(Node)))),
+      : size_(static_cast<std::size_t>(n)), nodes_(static_cast<Node*>(std::calloc(size_, sizeof(Node)))),
         places_(static_cast<std::int32_t*>(std::malloc(size_ * sizeof(std::int32_t)))) {
     if (!nodes_ || !places_) throw std::bad_alloc();
   }
@@ -55,8 +54,8 @@ class Workspace {
     blank_ = false;
   }
 
-  // The same, and g is NaN wherever nothing has been written since: no g_new is >= that, so one comparison tells
-  // both unseen and improved vertices from the rest. For queries that note what they write first, each vertex once.
+  // The same, and g is NaN for every vertex that this query has not written: no g_new is >= NaN, so one comparison
+  // tells both unseen and improved vertices from the rest. The query must note each vertex that it writes, once.
   void begin_blank() {
     next_generation();
     if (!blank_) {

@@ -1,16 +1,217 @@
+"""The compiled core as Python sees it.
+
+Every call returns one shape: a class with read-only attributes, among them ``ending``, which says how the call ended.
+:mod:`rhostar._failures` turns an ending that is a failure into an exception. The core says "arc" where Python says
+"edge"; here, in its interface, they are edges.
+"""
+
 from collections.abc import Callable
-from typing import Any
+from enum import Enum, IntEnum
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar.search._outcome import Run
+from rhostar.search._outcome import Status as RunStatus
+from rhostar.search._trace import Trace
+
 _Indices = NDArray[np.int32]
+_Positions = NDArray[np.int64]
 _Floats = NDArray[np.float64]
 
+# ---------------------------------------------------------------- how calls end
+
+class Status(Enum):
+    """Every way a call can end (src/core/status.hpp)."""
+
+    SOLVED = ...
+    NO_PATH = ...
+    BUDGET = ...
+    DONE = ...
+    LIMIT = ...
+    STOPPED = ...
+    BAD_WEIGHT = ...
+    OVERFLOW = ...
+    BAD_RHO = ...
+    BAD_BOUND = ...
+    BAD_INPUT = ...
+    BAD_OFFSETS = ...
+    BAD_HEAD = ...
+    LOOP = ...
+    CHILD_ORDER = ...
+    OUTSIDE_BOUNDS = ...
+    OTHER_LINE = ...
+    BAD_NUMBER = ...
+    MISSING_FIELD = ...
+    EXTRA_FIELD = ...
+    UNFIT = ...
+    @property
+    def message(self) -> str:
+        """What to tell the user; gaps in braces are for the caller to fill."""
+
+class Ending:
+    """How a call ended."""
+
+    status: Final[Status]
+    """DONE if nothing is wrong."""
+    at: Final[int]
+    """The instance, snapshot or row at which the call ended early, counted from its first; else -1."""
+    offender: Final[int]
+    """The edge, vertex or field behind a failure; else -1."""
+
+class Event(IntEnum):
+    """What a trace logs (src/core/best_first.hpp)."""
+
+    SELECT = ...
+    OPEN = ...
+    IMPROVE = ...
+    REOPEN = ...
+    CLOSE = ...
+    GOAL = ...
+
 class Stop:
+    """A flag that ends all the kernels that share it."""
+
     def __init__(self) -> None: ...
     def set(self) -> None: ...
     def is_set(self) -> bool: ...
+
+# ---------------------------------------------------------------- what goes in
+
+class Instances:
+    """Instance i uses snapshot rows[i], starts at sources[i] and ends at goals[i]."""
+
+    def __init__(self, weights: NDArray[Any], rows: _Positions, sources: _Indices, goals: _Indices) -> None: ...
+
+class SearchOptions:
+    """How searches run; a budget of -1 is none."""
+
+    def __init__(self, greedy: bool, reopen: bool, budget: int) -> None: ...
+
+class LineProblem:
+    """One instance in whole numbers, and the line ρ = base + θ · direction.
+
+    `weights` are the same as `exact`, in the user's floats, and `unit` is the value of one exact unit, for traces.
+    """
+
+    def __init__(
+        self,
+        exact: _Positions,
+        weights: _Floats,
+        unit: float,
+        source: int,
+        goal: int,
+        base: _Positions,
+        direction: _Positions,
+    ) -> None: ...
+
+# ---------------------------------------------------------------- what comes out
+
+class _Result:
+    ending: Final[Ending]
+
+class RunColumns:
+    """Many runs, field by field; run i's path ends at path_end[i]. `status` holds the first three of Status."""
+
+    status: Final[NDArray[np.uint8]]
+    cost: Final[_Floats]
+    bound: Final[_Floats]
+    expanded: Final[_Positions]
+    generated: Final[_Positions]
+    reopened: Final[_Positions]
+    peak_open: Final[_Positions]
+    path_end: Final[_Positions]
+    path: Final[_Indices]
+
+class BatchOutcome(_Result):
+    runs: Final[RunColumns]
+    """The runs before the ending."""
+
+class Distances(_Result):
+    distance: Final[_Floats]
+
+class RankingOutcome(_Result):
+    status: Final[NDArray[np.uint8]]
+    cost: Final[_Floats]
+    expanded: Final[_Positions]
+    lower: Final[_Positions]
+    """For each vertex: how often it waited on the path less how often it was in the way."""
+
+class TouchedOutcome(_Result):
+    ends: Final[_Positions]
+    """Where instance i's vertices end."""
+    vertices: Final[_Indices]
+
+class SpendingOutcome(_Result):
+    """Ends with LIMIT if the total ran out."""
+
+    expanded: Final[_Positions]
+
+class PathOutcome(_Result):
+    cost: Final[_Floats]
+    end: Final[_Positions]
+    """Where instance i's edges end."""
+    edge: Final[_Indices]
+
+class PiecesOutcome(_Result):
+    """Piece i ends at p[i] / q[i], just before it if side[i] is -1. Ends with LIMIT if there are more pieces."""
+
+    p: Final[_Positions]
+    q: Final[_Positions]
+    side: Final[NDArray[np.int8]]
+    runs: Final[RunColumns]
+
+class EventLog:
+    kind: Final[NDArray[np.uint8]]
+    vertex: Final[_Indices]
+    g: Final[_Floats]
+
+class PieceTrace(_Result):
+    log: Final[EventLog]
+
+class WeightsOutcome(_Result):
+    absent: Final[NDArray[np.uint8]]
+    """For each snapshot, 1 if an edge is absent."""
+
+class SurveyOutcome(_Result):
+    """Ends with OUTSIDE_BOUNDS at the first snapshot with a weight that breaks a demand."""
+
+    digest: Final[NDArray[np.uint64]]
+    """Equal for snapshots of equal content."""
+
+class Transpose:
+    first_out: Final[_Indices]
+    head: Final[_Indices]
+    edge: Final[_Indices]
+    """The position of each edge in the original graph."""
+
+class Scan(_Result):
+    """Ends with DONE, or with what is special about the line at `offset`; the offender is its field."""
+
+    offset: Final[int]
+    lines: Final[int]
+    whole: Final[bool]
+    line: Final[_Indices]
+    columns: Final[list[NDArray[Any]]]
+
+class Exploration(_Result):
+    """Ends with LIMIT if there are more behaviours."""
+
+    leaves: Final[int]
+    explored: Final[float]
+    prefix: Final[_Positions]
+    values: Final[_Positions]
+    rho: Final[_Positions]
+
+class Sweep(_Result):
+    values: Final[_Positions]
+
+class Thresholds(_Result):
+    found: Final[bool]
+    cuts: Final[_Indices]
+
+# ---------------------------------------------------------------- calls
 
 class Graph:
     bytes_per_vertex: int
@@ -19,10 +220,10 @@ class Graph:
     @property
     def rearranged(self) -> bool: ...
     def rearrange(self, coordinates: _Floats | None, least_gain: float) -> bool: ...
-    def transpose(self) -> tuple[_Indices, _Indices, _Indices]: ...
+    def transpose(self) -> Transpose: ...
     def reaches(self, weights: NDArray[Any] | None, goal: int) -> NDArray[np.uint8]: ...
     def age_workspace(self, generation: int, /) -> None: ...
-    # Arguments in any other form than this are answered with a number: the Python side has to look at them.
+    # Arguments in any other form than this end with BAD_INPUT: the Python side has to look at them.
     def solve(
         self,
         greedy: bool,
@@ -36,147 +237,90 @@ class Graph:
         trace: bool,
         stop: Stop | None,
         /,
-    ) -> Any: ...
+    ) -> Run | Ending: ...
     def solve_many(
         self,
-        greedy: bool,
-        weights: NDArray[Any],
-        rows: NDArray[np.int64],
-        sources: _Indices,
-        goals: _Indices,
+        instances: Instances,
+        options: SearchOptions,
         rho: list[_Floats],
         rho_of: _Indices,
-        reopen: bool,
-        budget: int,
         bound: list[_Floats],
         bound_of: _Indices,
         stop: Stop | None,
-    ) -> tuple[Any, ...]: ...
+    ) -> BatchOutcome: ...
     def rank(
         self,
-        greedy: bool,
-        weights: NDArray[Any],
-        rows: NDArray[np.int64],
-        sources: _Indices,
-        goals: _Indices,
+        instances: Instances,
+        options: SearchOptions,
         rho: _Floats,
-        reopen: bool,
-        budget: int,
         path: _Indices | None,
-        path_end: NDArray[np.int64] | None,
+        path_end: _Positions | None,
         stop: Stop | None,
-    ) -> tuple[Any, ...]: ...
+    ) -> RankingOutcome: ...
     def touched(
-        self,
-        greedy: bool,
-        weights: NDArray[Any],
-        rows: NDArray[np.int64],
-        sources: _Indices,
-        goals: _Indices,
-        rho: _Floats,
-        reopen: bool,
-        budget: int,
-        stop: Stop | None,
-    ) -> tuple[Any, ...]: ...
+        self, instances: Instances, options: SearchOptions, rho: _Floats, stop: Stop | None
+    ) -> TouchedOutcome: ...
     def spend(
-        self,
-        greedy: bool,
-        weights: NDArray[Any],
-        rows: NDArray[np.int64],
-        sources: _Indices,
-        goals: _Indices,
-        rho: _Floats,
-        reopen: bool,
-        budget: int,
-        total: int,
-        stop: Stop | None,
-    ) -> tuple[Any, ...]: ...
+        self, instances: Instances, options: SearchOptions, rho: _Floats, total: int, stop: Stop | None
+    ) -> SpendingOutcome: ...
+    def optimal_paths(self, instances: Instances, stop: Stop | None) -> PathOutcome: ...
     def label_moments(
         self,
         weights: NDArray[Any],
-        rows: NDArray[np.int64],
-        times: NDArray[np.int64],
+        rows: _Positions,
+        times: _Positions,
         goal: int,
         sum: _Floats,
-        count: NDArray[np.int64],
+        count: _Positions,
         least: _Floats,
         stop: Stop | None,
-    ) -> tuple[int, int, int]: ...
+    ) -> Ending: ...
     def label_rows(
-        self, weights: NDArray[Any], rows: NDArray[np.int64], goal: int, out: NDArray[Any], stop: Stop | None
-    ) -> tuple[int, int, int]: ...
+        self, weights: NDArray[Any], rows: _Positions, goal: int, out: NDArray[Any], stop: Stop | None
+    ) -> Ending: ...
     def label_trees(
         self,
         weights: NDArray[Any],
-        rows: NDArray[np.int64],
+        rows: _Positions,
         goal: int,
-        begin: NDArray[np.int64],
-        end: NDArray[np.int64],
+        begin: _Positions,
+        end: _Positions,
         vertex: _Indices,
         weight: _Floats,
         edge: _Indices,
         below: _Floats,
         stop: Stop | None,
-    ) -> tuple[int, int, int]: ...
-    def optimal_paths(
-        self,
-        weights: NDArray[Any],
-        rows: NDArray[np.int64],
-        sources: _Indices,
-        goals: _Indices,
-        stop: Stop | None,
-    ) -> tuple[Any, ...]: ...
-    def distances_to(self, weights: NDArray[Any], goal: int, stop: Stop | None) -> tuple[Any, ...]: ...
+    ) -> Ending: ...
+    def distances_to(self, weights: NDArray[Any], goal: int, stop: Stop | None) -> Distances: ...
     def pieces(
         self,
-        greedy: bool,
-        exact: NDArray[np.int64],
-        weights: _Floats,
-        source: int,
-        goal: int,
-        base: NDArray[np.int64],
-        direction: NDArray[np.int64],
-        low: NDArray[np.int64],
-        high: NDArray[np.int64],
-        reopen: bool,
-        budget: int,
+        problem: LineProblem,
+        low: _Positions,
+        high: _Positions,
+        options: SearchOptions,
         limit: int,
         stop: Stop | None,
-    ) -> tuple[Any, ...]: ...
+    ) -> PiecesOutcome: ...
     def piece_trace(
-        self,
-        greedy: bool,
-        exact: NDArray[np.int64],
-        weights: _Floats,
-        unit: float,
-        source: int,
-        goal: int,
-        base: NDArray[np.int64],
-        direction: NDArray[np.int64],
-        place: NDArray[np.int64],
-        reopen: bool,
-        budget: int,
-        stop: Stop | None,
-    ) -> tuple[Any, ...]: ...
+        self, problem: LineProblem, place: _Positions, options: SearchOptions, stop: Stop | None
+    ) -> PieceTrace: ...
 
-def results_are(run: type, statuses: tuple[str, ...]) -> None: ...
+def results_are(run: type[Run], trace: type[Trace], statuses: tuple[RunStatus, ...]) -> None: ...
 def wind_down() -> None: ...
-def check(first_out: _Indices, head: _Indices) -> tuple[int, int]: ...
-def check_weights(weights: NDArray[Any], stop: Stop | None) -> tuple[int, int, NDArray[np.uint8]]: ...
+def check(first_out: _Indices, head: _Indices) -> Ending: ...
+def check_weights(weights: NDArray[Any], stop: Stop | None) -> WeightsOutcome: ...
 def survey_rows(
     weights: NDArray[Any],
-    rows: NDArray[np.int64],
+    rows: _Positions,
     low: _Floats,
     high: _Floats,
     integers: bool,
     absent_allowed: bool,
     stop: Stop | None,
-) -> tuple[int, int, int, NDArray[np.uint64]]: ...
-def scan_records(
-    data: bytes, begin: int, letter: str, comments: str, kinds: str
-) -> tuple[int, int, int, int, bool, _Indices, list[NDArray[Any]]]: ...
+) -> SurveyOutcome: ...
+def scan_records(data: bytes, begin: int, letter: str, comments: str, kinds: str) -> Scan: ...
 def explore(
-    weights: NDArray[np.int64],
+    weights: _Positions,
     sources: _Indices,
     goal: int,
     greedy: bool,
@@ -186,15 +330,15 @@ def explore(
     bits: int,
     progress: Callable[[int, float], object] | None,
     stop: Stop | None,
-) -> tuple[Any, ...]: ...
+) -> Exploration: ...
 def sweep(
-    weights: NDArray[np.int64],
+    weights: _Positions,
     sources: _Indices,
     goal: int,
     greedy: bool,
     reopen: bool,
-    rho: NDArray[np.int64],
+    rho: _Positions,
     bits: int,
     measure: int,
-) -> NDArray[np.int64]: ...
-def shatter(ranks: NDArray[np.int32], stop: Stop | None) -> tuple[int, _Indices]: ...
+) -> Sweep: ...
+def shatter(ranks: NDArray[np.int32], stop: Stop | None) -> Thresholds: ...

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rhostar import _core
+from rhostar.errors import RhostarError
 from rhostar.instances import InstanceSet
 
 T = TypeVar("T")
@@ -35,6 +36,8 @@ def map_chunks(
 ) -> list[T]:
     """Call ``function(chunk, first, stop, **arguments)`` on parts of a set and return the results in order.
 
+    Where chunks raise an error of rhostar, that of the first chunk is raised, for any number of jobs.
+
     Parameters
     ----------
     function
@@ -51,6 +54,8 @@ def map_chunks(
 
     Raises
     ------
+    RhostarError
+        What the first chunk that failed has raised, in the order of the set.
     KeyboardInterrupt
         At once, with all chunks stopped.
     """
@@ -63,7 +68,7 @@ def map_chunks(
     blocks = -(-len(instances) // multiple_of)
     cuts = np.linspace(0, blocks, min(blocks, jobs * _CHUNKS_PER_JOB) + 1).astype(int) * multiple_of
     cuts[-1] = len(instances)
-    counted = _Counted(function)
+    counted = _Counted(_Caught(function))
     tasks = (delayed(counted)(instances[begin:end], begin, stop, **arguments) for begin, end in pairwise(cuts.tolist()))
     try:
         # Told how many: with a preference and no backend joblib forgets what parallel_config said.
@@ -72,11 +77,15 @@ def map_chunks(
             # joblib looks for results every 10 ms, longer than many a batch takes: ask it when they are there.
             counted.wait_for(finished=cuts.size - 1)
             time.sleep(0.0005)  # the last of them is still being handed over
-        return list(results)
+        parts = list(results)
     except BaseException:
         stop.set()
         counted.wait_until_empty(seconds=2.0)
         raise
+    for part in parts:
+        if isinstance(part, RhostarError):
+            raise part
+    return parts
 
 
 def _shares_memory() -> bool:
@@ -85,6 +94,22 @@ def _shares_memory() -> bool:
 
     backend, _ = get_active_backend(prefer="threads")
     return bool(getattr(backend, "supports_sharedmem", False))
+
+
+class _Caught:
+    """A function that returns errors of rhostar instead of raising them.
+
+    Which of several chunks fails first is a matter of timing; which of them is first in the set is not.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        try:
+            return self.function(*arguments, **options)
+        except RhostarError as error:
+            return error
 
 
 class _Counted:

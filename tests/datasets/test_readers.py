@@ -81,9 +81,9 @@ def test_numbers_are_read_as_python_reads_them(values) -> None:
     from rhostar import _core
 
     data = "".join(f"{word}\n" for word in words).encode()
-    halt, offset, lines, _, _, _, (column,) = _core.scan_records(data, 0, "", "#", "f")
-    assert (halt, offset, lines) == (0, len(data), len(words))
-    assert column.tolist() == [float(word) for word in words]
+    found = _core.scan_records(data, 0, "", "#", "f")
+    assert (found.ending.status, found.offset, found.lines) == (_core.Status.DONE, len(data), len(words))
+    assert found.columns[0].tolist() == [float(word) for word in words]
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def test_sweeps_measure_like_the_reference(seed: int) -> None:
     graph = rs.Graph.from_edges(n, tail, head)
     greedy, reopen, measure = bool(rng.random() < 0.4), bool(rng.random() < 0.5), int(rng.integers(5))
     weights, sources = np.ascontiguousarray(matrix[None]), np.array([source], dtype=np.int32)
-    values = _core.sweep(weights, sources, goal, greedy, reopen, rho, 1, measure)
+    values = _core.sweep(weights, sources, goal, greedy, reopen, rho, 1, measure).values
     instances = rs.InstanceSet(
         graph, matrix[graph.tail, graph.head].astype(float)[None], source, goal, infeasible="keep"
     )

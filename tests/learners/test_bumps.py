@@ -13,6 +13,7 @@ from sklearn.base import clone
 from test_ranking import worlds
 
 import rhostar as rs
+from rhostar import _core
 from rhostar.learners import _bumps as bumps
 from rhostar.learners._objective import Objective
 from support.cases import random_case
@@ -85,14 +86,14 @@ def test_a_run_reads_only_what_it_is_said_to_have_touched(seed: int) -> None:
         if case.source == case.goal:
             continue
         one = [np.array([v], dtype=np.int32) for v in (case.source, case.goal)]
-        failure, _, ends, read = case.graph._kernel.touched(
-            case.algorithm == "gbfs", np.ascontiguousarray(case.weights)[None], np.zeros(1, dtype=np.int64), *one,
-            case.rho, case.reopen, -1 if case.budget is None else case.budget, None,
-        )  # fmt: skip
+        only = _core.Instances(np.ascontiguousarray(case.weights)[None], np.zeros(1, dtype=np.int64), *one)
+        options = _core.SearchOptions(case.algorithm == "gbfs", case.reopen, -1 if case.budget is None else case.budget)
+        found = case.graph._kernel.touched(only, options, case.rho, None)
+        read = found.vertices
         states = case.expected().states
         known = set().union(*(s.open | s.closed for s in states))
-        assert failure == 0
-        assert ends.tolist() == [read.size]
+        assert found.ending.status is _core.Status.DONE
+        assert found.ends.tolist() == [read.size]
         assert sorted(read.tolist()) == sorted(known)
         case.lower_bound = None
         before = case.run(trace=True)
@@ -111,12 +112,13 @@ def test_spending_stops_where_the_total_is_reached(algorithm: str) -> None:
     instances = worlds(20)
     rho = rs.heuristics.euclidean(instances.graph, instances.graph.n - 1)
     expanded = rs.solve_many(instances, rho, algorithm=algorithm).expanded
-    parts = (instances.weights, instances.rows, instances.sources, instances.goals, rho, True, 10**6)
+    parts = _core.Instances(instances.weights, instances.rows, instances.sources, instances.goals)
+    options = _core.SearchOptions(algorithm == "gbfs", True, 10**6)
     for total in [1, *np.cumsum(expanded).tolist(), int(expanded.sum()) + 1]:
-        failure, _, within, found = instances.graph._kernel.spend(algorithm == "gbfs", *parts, int(total), None)
-        assert failure == 0
-        assert within == (expanded.sum() < total)
-        assert found.tolist() == expanded[np.cumsum(expanded) < total].tolist()
+        found = instances.graph._kernel.spend(parts, options, rho, int(total), None)
+        within = expanded.sum() < total
+        assert found.ending.status is (_core.Status.DONE if within else _core.Status.LIMIT)
+        assert found.expanded.tolist() == expanded[np.cumsum(expanded) < total].tolist()
 
 
 @pytest.mark.parametrize("make", [worlds, roads])

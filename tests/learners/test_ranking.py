@@ -12,6 +12,7 @@ import pytest
 from sklearn.base import clone
 
 import rhostar as rs
+from rhostar import _core
 from rhostar.learners import _objective as shared
 from rhostar.learners._ranking import comparisons
 from support.cases import Case, random_case
@@ -44,13 +45,12 @@ def kernel(case: Case, path: list[int] | None = None) -> list[int]:
     ends = None if path is None else np.array([len(path)], dtype=np.int64)
     budget = -1 if case.budget is None else case.budget
     weights = np.ascontiguousarray(case.weights)[None]
-    found = case.graph._kernel.rank(
-        case.algorithm == "gbfs", weights, np.zeros(1, dtype=np.int64), *one, case.rho, case.reopen, budget,
-        vertices, ends, None,
-    )  # fmt: skip
-    assert found[0] == 0
-    assert found[4].tolist() == [case.expected().expanded]
-    return found[5].tolist()
+    only = _core.Instances(weights, np.zeros(1, dtype=np.int64), *one)
+    options = _core.SearchOptions(case.algorithm == "gbfs", case.reopen, budget)
+    found = case.graph._kernel.rank(only, options, case.rho, vertices, ends, None)
+    assert found.ending.status is _core.Status.DONE
+    assert found.expanded.tolist() == [case.expected().expanded]
+    return found.lower.tolist()
 
 
 def drawn(seed: int) -> list[Case]:

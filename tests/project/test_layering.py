@@ -8,7 +8,7 @@ from housemap import imports, modules, room_of
 LAYERS = [
     ["errors"],
     ["_core"],
-    ["_arrays", "_files"],
+    ["_arrays", "_failures", "_files"],
     ["bounds"],
     ["graph"],
     ["instances"],

@@ -1,4 +1,4 @@
-// What all bindings share: the graph as Python holds it, arrays in and out, and interrupts.
+// What all bindings share: the graph as Python holds it, arrays in, results out, and interrupts.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -31,20 +31,16 @@ using Coordinates = nb::ndarray<const double, nb::shape<-1, 2>, nb::c_contig, nb
 using Row = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Snapshots = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 
-// Arguments that the Python side must explain: wrong length, vertex out of range, unknown dtype.
-constexpr int bad_input = 7;
-
 // A graph that Python made and validated: it keeps the arrays alive and owns what queries reuse.
 struct Graph {
   Indices first_out, head;
   Csr csr;
   std::unique_ptr<Transpose> transpose;  // made on first use, under the interpreter lock
-  std::unique_ptr<Order> order;          // where the vertices stand closer together than in their own order
+  std::unique_ptr<Order> order;          // if one was chosen that keeps neighbours closer together
   WorkspacePool pool;
 
   Graph(Indices offsets, Indices heads)
-      : first_out(std::move(offsets)),
-        head(std::move(heads)),
+      : first_out(std::move(offsets)), head(std::move(heads)),
         csr{first_out.data(), head.data(), static_cast<std::int32_t>(first_out.size() - 1),
             static_cast<std::int32_t>(head.size())} {}
 
@@ -74,8 +70,7 @@ struct Shutdown {
     main = std::this_thread::get_id();
     begun.store(true);
     nb::gil_scoped_release release;
-    for (int i = 0; i < 2000 && unlocked.load() > 0; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (int i = 0; i < 2000 && unlocked.load() > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 };
 
@@ -99,7 +94,7 @@ class Unlocked {
   std::optional<nb::gil_scoped_release> release_;
 };
 
-// Asked by the kernels every so often; takes the interpreter lock at most every 50 ms to see to signals.
+// What the kernels ask now and then. It takes the interpreter lock at most every 50 ms to look for signals.
 class PythonInterrupt : public Interrupt {
  public:
   explicit PythonInterrupt(Stop* stop) : stop_(stop) {}
@@ -165,6 +160,44 @@ bool with_weights(const Array& weights, F&& f) {
   return false;
 }
 
+// Whether each of `rows` is one of the snapshots, which have a weight for each arc.
+inline bool are_snapshots(const Graph& graph, const Snapshots& weights, const Positions& rows) {
+  bool good =
+      weights.shape(1) == static_cast<std::size_t>(graph.csr.m) && (weights.stride(1) == 1 || weights.shape(1) <= 1);
+  for (std::size_t i = 0; good && i < rows.size(); ++i)
+    good = rows(i) >= 0 && rows(i) < static_cast<std::int64_t>(weights.shape(0));
+  return good;
+}
+
+// ---------------------------------------------------------------- results
+
+// Results are classes with read-only attributes, one for each call; each has an `ending`. Arguments that do not fit are
+// an ending too: wrong length, vertex out of range, unknown type.
+template <class Result>
+Result bad_input() {
+  Result result;
+  result.ending.status = Status::bad_input;
+  return result;
+}
+
+// Shows a vector of a result as an array attribute, without copying; the array keeps the result alive.
+template <auto member, class Result>
+void bind_array(nb::class_<Result>& type, const char* name) {
+  type.def_prop_ro(name, [](nb::handle_t<Result> self) {
+    auto& values = nb::inst_ptr<Result>(self)->*member;
+    using T = typename std::remove_reference_t<decltype(values)>::value_type;
+    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(values.data(), {values.size()}, self).cast();
+  });
+}
+
+// A class of results with its ending.
+template <class Result>
+nb::class_<Result> bind_result(nb::module_& module, const char* name) {
+  nb::class_<Result> type(module, name);
+  type.def_ro("ending", &Result::ending);
+  return type;
+}
+
 // Hands a vector to numpy without copying it.
 template <class T>
 nb::object to_numpy(std::vector<T>&& values) {
@@ -173,14 +206,18 @@ nb::object to_numpy(std::vector<T>&& values) {
   return nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner).cast();
 }
 
-void bind_csr(nb::module_& module, nb::class_<Graph>& graph);
-void bind_best_first(nb::class_<Graph>& graph);
-void bind_query(nb::module_& module, nb::class_<Graph>& graph);
-void bind_labels(nb::class_<Graph>& graph);
-void bind_optimal_path(nb::module_& module, nb::class_<Graph>& graph);
+using GraphClass = nb::class_<Graph>;
+
+void bind_status(nb::module_& module);
+void bind_csr(nb::module_& module, GraphClass& graph);
+void bind_best_first(nb::module_& module, GraphClass& graph);
+void bind_query(nb::module_& module, GraphClass& graph);
+void bind_labels(GraphClass& graph);
+void bind_optimal_path(nb::module_& module, GraphClass& graph);
+void bind_survey(nb::module_& module);
 void bind_text(nb::module_& module);
-void bind_pieces(nb::class_<Graph>& graph);
-void bind_ranking(nb::class_<Graph>& graph);
+void bind_pieces(nb::module_& module, GraphClass& graph);
+void bind_ranking(nb::module_& module, GraphClass& graph);
 void bind_symbolic(nb::module_& module);
 
 }  // namespace rhostar::bindings

@@ -4,28 +4,22 @@ namespace rhostar::bindings {
 
 namespace {
 
-// (flaw, index): flaw 0 where the arrays are a graph that the kernels may follow.
-nb::tuple check(Indices first_out, Indices head) {
+// `done` if the arrays are a graph that the kernels may follow.
+Ending check(Indices first_out, Indices head) {
   const Graph graph(std::move(first_out), std::move(head));
-  const Verdict verdict = validate(graph.csr);
-  return nb::make_tuple(static_cast<int>(verdict.flaw), verdict.index);
+  return validate(graph.csr);
 }
 
 nb::object edge_index(const Graph& graph, Indices tails, Indices heads) {
   std::vector<std::int32_t> found(tails.size(), -1);
   for (std::size_t i = 0; i < tails.size() && i < heads.size(); ++i)
-    if (graph.has_vertex(tails(i)) && graph.has_vertex(heads(i)))
-      found[i] = find_arc(graph.csr, tails(i), heads(i));
+    if (graph.has_vertex(tails(i)) && graph.has_vertex(heads(i))) found[i] = find_arc(graph.csr, tails(i), heads(i));
   return to_numpy(std::move(found));
 }
 
-nb::tuple transpose(Graph& graph) {
-  Transpose copy = graph.transposed();
-  return nb::make_tuple(to_numpy(std::move(copy.first_out)), to_numpy(std::move(copy.head)),
-                        to_numpy(std::move(copy.edge)));
-}
+Transpose transpose(Graph& graph) { return graph.transposed(); }
 
-// Choose an order for locality, unless the user's own is nearly as good; true where one was chosen.
+// Chooses an order that keeps neighbours together, unless the user's own is nearly as good; true if one was chosen.
 bool rearrange(Graph& graph, Coordinates coordinates, double least_gain) {
   const Csr csr = graph.csr;
   const double own = scatter(csr);
@@ -38,29 +32,19 @@ bool rearrange(Graph& graph, Coordinates coordinates, double least_gain) {
   return true;
 }
 
-// (row, column) of the first weight that is negative, NaN or too large, or (-1, -1); and for each row
-// whether an arc is absent.
-nb::tuple check_weights(Snapshots weights, Stop* stop) {
-  std::int64_t row = 0, column = -1;
-  const auto count = static_cast<std::int64_t>(weights.shape(0));
-  const auto m = static_cast<std::int64_t>(weights.shape(1));
-  std::vector<std::uint8_t> absent(static_cast<std::size_t>(count));
+WeightsOutcome check_weights(Snapshots weights, Stop* stop) {
+  WeightsOutcome all;
   PythonInterrupt interrupt(stop);
-  bool stopped = false;
   const bool known = with_weights(weights, [&](const auto* data) {
     Unlocked unlocked;
-    for (row = 0; row < count && !(stopped = interrupt.requested()); ++row) {
-      const RowCheck check = check_row(data + row * weights.stride(0), m);
-      absent[static_cast<std::size_t>(row)] = check.has_absent;
-      if ((column = check.first_bad) >= 0) return;
-    }
+    all = check_rows(data, weights.stride(0), static_cast<std::int64_t>(weights.shape(0)),
+                     static_cast<std::int64_t>(weights.shape(1)), interrupt);
   });
   interrupt.raise_if_signalled();
-  if (!known) throw nb::type_error("weights of a type that is not accepted");
-  return nb::make_tuple(column < 0 ? -1 : row, column, to_numpy(std::move(absent)));
+  return known ? std::move(all) : bad_input<WeightsOutcome>();
 }
 
-// For each vertex, 1 where `goal` can be reached from it; over all arcs where no weights are given.
+// For each vertex, 1 if `goal` can be reached from it; without weights, over all arcs.
 nb::object reaches(Graph& graph, Row weights, std::int32_t goal) {
   const Transpose& transpose = graph.transposed();
   std::vector<std::uint8_t> reached(static_cast<std::size_t>(graph.csr.n));
@@ -78,11 +62,16 @@ nb::object reaches(Graph& graph, Row weights, std::int32_t goal) {
 
 }  // namespace
 
-void bind_csr(nb::module_& module, nb::class_<Graph>& graph) {
+void bind_csr(nb::module_& module, GraphClass& graph) {
+  auto checked = bind_result<WeightsOutcome>(module, "WeightsOutcome");
+  bind_array<&WeightsOutcome::absent>(checked, "absent");
+  nb::class_<Transpose> transposed(module, "Transpose");
+  bind_array<&Transpose::first_out>(transposed, "first_out");
+  bind_array<&Transpose::head>(transposed, "head");
+  bind_array<&Transpose::edge>(transposed, "edge");
   module.def("check", &check, nb::arg("first_out").noconvert(), nb::arg("head").noconvert());
   module.def("check_weights", &check_weights, nb::arg("weights").noconvert(), nb::arg("stop").none());
-  graph
-      .def(nb::init<Indices, Indices>(), nb::arg("first_out").noconvert(), nb::arg("head").noconvert())
+  graph.def(nb::init<Indices, Indices>(), nb::arg("first_out").noconvert(), nb::arg("head").noconvert())
       .def("edge_index", &edge_index, nb::arg("tails").noconvert(), nb::arg("heads").noconvert())
       .def("transpose", &transpose)
       .def("rearrange", &rearrange, nb::arg("coordinates").noconvert().none(), nb::arg("least_gain"))

@@ -12,17 +12,15 @@ using Matrix = nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Sizes = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Trees = nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// (failure, snapshot, offender): what all of these return. `reduce` is as for rhostar::label.
+constexpr Ending misfit{.status = Status::bad_input};
+
+// What all of these do: `reduce` is as for rhostar::label.
 template <class Reduce>
-nb::tuple label_with(Graph& graph, const bindings::Snapshots& weights, const Positions& rows, std::int64_t goal,
-                     Stop* stop, Reduce&& reduce) {
-  bool fits = weights.shape(1) == static_cast<std::size_t>(graph.csr.m) &&
-              (weights.stride(1) == 1 || weights.shape(1) <= 1) && graph.has_vertex(goal);
-  for (std::size_t i = 0; fits && i < rows.size(); ++i)
-    fits = rows(i) >= 0 && rows(i) < static_cast<std::int64_t>(weights.shape(0));
-  if (!fits) return nb::make_tuple(bad_input, -1, -1);
+Ending label_with(Graph& graph, const bindings::Snapshots& weights, const Positions& rows, std::int64_t goal,
+                  Stop* stop, Reduce&& reduce) {
+  if (!are_snapshots(graph, weights, rows) || !graph.has_vertex(goal)) return misfit;
   const Transpose& transpose = graph.transposed();
-  LabelOutcome out;
+  Ending ending;
   PythonInterrupt interrupt(stop);
   const bool known = with_weights(weights, [&](const auto* data) {
     using W = std::remove_cvref_t<decltype(*data)>;
@@ -30,30 +28,28 @@ nb::tuple label_with(Graph& graph, const bindings::Snapshots& weights, const Pos
     Lease workspace(graph.pool, graph.csr.n);
     const rhostar::Snapshots<W> snapshots{InArcs<W>{transpose.view(), transpose.edge.data(), data}, data,
                                           weights.stride(0), rows.data(), static_cast<std::int64_t>(rows.size())};
-    out = label(snapshots, static_cast<std::int32_t>(goal), &interrupt, *workspace, reduce);
+    ending = label(snapshots, static_cast<std::int32_t>(goal), &interrupt, *workspace, reduce);
   });
   interrupt.raise_if_signalled();
-  if (!known) return nb::make_tuple(bad_input, -1, -1);
-  return nb::make_tuple(static_cast<int>(out.status), out.done, out.offender);
+  return known ? ending : misfit;
 }
 
-nb::tuple label_moments(Graph& graph, bindings::Snapshots weights, Positions rows, Positions times, std::int64_t goal,
-                        Sums sum, Counts count, Sums least, Stop* stop) {
+Ending label_moments(Graph& graph, bindings::Snapshots weights, Positions rows, Positions times, std::int64_t goal,
+                     Sums sum, Counts count, Sums least, Stop* stop) {
   const auto n = static_cast<std::size_t>(graph.csr.n);
-  if (times.size() != rows.size() || sum.size() != n || count.size() != n || least.size() != n)
-    return nb::make_tuple(bad_input, -1, -1);
+  if (times.size() != rows.size() || sum.size() != n || count.size() != n || least.size() != n) return misfit;
   const Moments moments{sum.data(), count.data(), least.data()};
   return label_with(graph, weights, rows, goal, stop, [&](std::int64_t i, const auto&, auto distance) {
     moments.add(graph.csr.n, times.data()[i], distance);
   });
 }
 
-nb::tuple label_rows(Graph& graph, bindings::Snapshots weights, Positions rows, std::int64_t goal, Matrix out,
-                     Stop* stop) {
+Ending label_rows(Graph& graph, bindings::Snapshots weights, Positions rows, std::int64_t goal, Matrix out,
+                  Stop* stop) {
   const bool wide = out.dtype() == nb::dtype<double>();
   if (out.shape(0) != rows.size() || out.shape(1) != static_cast<std::size_t>(graph.csr.n) ||
       (!wide && out.dtype() != nb::dtype<float>()))
-    return nb::make_tuple(bad_input, -1, -1);
+    return misfit;
   const auto fill = [&](auto* first) {
     return label_with(graph, weights, rows, goal, stop, [&](std::int64_t i, const auto&, auto distance) {
       auto* row = first + i * graph.csr.n;
@@ -65,8 +61,8 @@ nb::tuple label_rows(Graph& graph, bindings::Snapshots weights, Positions rows, 
 }
 
 // The starts of snapshot i are begin[i] to end[i] - 1 of (vertex, weight).
-nb::tuple label_trees(Graph& graph, bindings::Snapshots weights, Positions rows, std::int64_t goal, Positions begin,
-                      Positions end, Indices vertex, Table weight, Trees edge, Sizes below, Stop* stop) {
+Ending label_trees(Graph& graph, bindings::Snapshots weights, Positions rows, std::int64_t goal, Positions begin,
+                   Positions end, Indices vertex, Table weight, Trees edge, Sizes below, Stop* stop) {
   const auto n = static_cast<std::size_t>(graph.csr.n);
   bool fits = begin.size() == rows.size() && end.size() == rows.size() && vertex.size() == weight.size() &&
               edge.shape(0) == rows.size() && edge.shape(1) == n && below.shape(0) == rows.size() &&
@@ -74,7 +70,7 @@ nb::tuple label_trees(Graph& graph, bindings::Snapshots weights, Positions rows,
   for (std::size_t i = 0; fits && i < rows.size(); ++i)
     fits = 0 <= begin(i) && begin(i) <= end(i) && end(i) <= static_cast<std::int64_t>(vertex.size());
   for (std::size_t i = 0; fits && i < vertex.size(); ++i) fits = graph.has_vertex(vertex(i));
-  if (!fits) return nb::make_tuple(bad_input, -1, -1);
+  if (!fits) return misfit;
   TreeScratch scratch;
   return label_with(graph, weights, rows, goal, stop, [&](std::int64_t i, const auto& arcs, auto distance) {
     const Starts starts{vertex.data(), weight.data(), begin.data()[i], end.data()[i]};
@@ -85,7 +81,7 @@ nb::tuple label_trees(Graph& graph, bindings::Snapshots weights, Positions rows,
 
 }  // namespace
 
-void bind_labels(nb::class_<Graph>& graph) {
+void bind_labels(GraphClass& graph) {
   graph
       .def("label_moments", &label_moments, nb::arg("weights").noconvert(), nb::arg("rows").noconvert(),
            nb::arg("times").noconvert(), nb::arg("goal"), nb::arg("sum").noconvert(), nb::arg("count").noconvert(),
@@ -94,7 +90,8 @@ void bind_labels(nb::class_<Graph>& graph) {
            nb::arg("out").noconvert(), nb::arg("stop").none())
       .def("label_trees", &label_trees, nb::arg("weights").noconvert(), nb::arg("rows").noconvert(), nb::arg("goal"),
            nb::arg("begin").noconvert(), nb::arg("end").noconvert(), nb::arg("vertex").noconvert(),
-           nb::arg("weight").noconvert(), nb::arg("edge").noconvert(), nb::arg("below").noconvert(), nb::arg("stop").none());
+           nb::arg("weight").noconvert(), nb::arg("edge").noconvert(), nb::arg("below").noconvert(),
+           nb::arg("stop").none());
 }
 
 }  // namespace rhostar::bindings

@@ -8,15 +8,17 @@ NB_MODULE(_core, module) {
       .def("is_set", [](const Stop& stop) { return stop.flag.load(); })
       // The flag of another process is another flag.
       .def("__reduce__", [](nb::object self) { return nb::make_tuple(self.type(), nb::make_tuple()); });
-  nb::class_<Graph> graph(module, "Graph");
+  GraphClass graph(module, "Graph");
+  bind_status(module);
   bind_csr(module, graph);
-  bind_best_first(graph);
+  bind_best_first(module, graph);
   bind_query(module, graph);
   bind_labels(graph);
   bind_optimal_path(module, graph);
+  bind_survey(module);
   bind_text(module);
-  bind_pieces(graph);
-  bind_ranking(graph);
+  bind_pieces(module, graph);
+  bind_ranking(module, graph);
   bind_symbolic(module);
   module.def("wind_down", &Shutdown::begin);
   nb::module_::import_("atexit").attr("register")(module.attr("wind_down"));

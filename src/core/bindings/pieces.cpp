@@ -1,6 +1,6 @@
 #include "pieces.hpp"
 
-#include "common.hpp"
+#include "instances.hpp"
 
 namespace rhostar::bindings {
 
@@ -15,7 +15,8 @@ Place to_place(const Positions& halves) {
   return {whole(0), whole(2), static_cast<int>(halves(4))};
 }
 
-struct Problem {
+// One instance in whole numbers, and the line rho = base + theta * direction.
+struct LineProblem {
   Positions exact;
   Table weights;
   double unit;
@@ -36,71 +37,72 @@ struct Problem {
   }
 };
 
-// (failure, complete, p, q, side, status, cost, expanded, generated, reopened, peak_open, path_end, path)
-nb::tuple pieces(Graph& graph, bool greedy, Positions exact, Table weights, std::int64_t source, std::int64_t goal,
-                 Positions base, Positions direction, Positions low, Positions high, bool reopen,
-                 std::int64_t budget, std::int64_t limit, Stop* stop) {
-  const Problem problem{exact, weights, 0.0, source, goal, base, direction};
-  if (!problem.fits(graph) || low.size() != 5 || high.size() != 5) return nb::make_tuple(bad_input);
+PiecesOutcome pieces(Graph& graph, const LineProblem& problem, Positions low, Positions high, const SearchOptions& how,
+                     std::int64_t limit, Stop* stop) {
+  if (!problem.fits(graph) || low.size() != 5 || high.size() != 5) return bad_input<PiecesOutcome>();
   PythonInterrupt interrupt(stop);
-  Options options;
-  options.reopen = reopen;
-  if (budget >= 0) options.budget = budget;
-  options.interrupt = &interrupt;
+  const Options options = how.with(interrupt);
   PiecesOutcome all;
   {
     Unlocked unlocked;
     const auto find = [&](auto search) { return find_pieces(search, to_place(low), to_place(high), limit, interrupt); };
-    all = greedy ? find(problem.search<true>(graph, options)) : find(problem.search<false>(graph, options));
+    all = how.greedy ? find(problem.search<true>(graph, options)) : find(problem.search<false>(graph, options));
   }
   interrupt.raise_if_signalled();
-  const int failure = static_cast<int>(all.stopped ? Status::stopped : Status::solved);
-  return nb::make_tuple(failure, all.complete, to_numpy(std::move(all.p)), to_numpy(std::move(all.q)),
-                        to_numpy(std::move(all.side)), to_numpy(std::move(all.status)), to_numpy(std::move(all.cost)),
-                        to_numpy(std::move(all.expanded)), to_numpy(std::move(all.generated)),
-                        to_numpy(std::move(all.reopened)), to_numpy(std::move(all.peak_open)),
-                        to_numpy(std::move(all.path_end)), to_numpy(std::move(all.path)));
+  return all;
 }
 
-// (failure, (kind, vertex, g)): the events of the run at one place.
-nb::tuple piece_trace(Graph& graph, bool greedy, Positions exact, Table weights, double unit, std::int64_t source,
-                      std::int64_t goal, Positions base, Positions direction, Positions place, bool reopen,
-                      std::int64_t budget, Stop* stop) {
-  const Problem problem{exact, weights, unit, source, goal, base, direction};
-  if (!problem.fits(graph) || place.size() != 5) return nb::make_tuple(bad_input);
-  PythonInterrupt interrupt(stop);
-  Options options;
-  options.reopen = reopen;
-  if (budget >= 0) options.budget = budget;
-  options.interrupt = &interrupt;
-  Outcome out;
+// The events of the run at one place.
+struct PieceTrace {
+  Ending ending;
   EventLog log;
+};
+
+PieceTrace piece_trace(Graph& graph, const LineProblem& problem, Positions place, const SearchOptions& how,
+                       Stop* stop) {
+  if (!problem.fits(graph) || place.size() != 5) return bad_input<PieceTrace>();
+  PythonInterrupt interrupt(stop);
+  const Options options = how.with(interrupt);
+  Outcome out;
+  PieceTrace trace;
   {
     Unlocked unlocked;
     const Place start = to_place(place);
     Place end = start;
-    const auto run = [&](auto search) { search.run(start, end, out, log); };
-    if (greedy) run(problem.search<true>(graph, options));
+    const auto run = [&](auto search) { search.run(start, end, out, trace.log); };
+    if (how.greedy) run(problem.search<true>(graph, options));
     else run(problem.search<false>(graph, options));
   }
   interrupt.raise_if_signalled();
-  const int failure = static_cast<int>(out.status == Status::stopped ? Status::stopped : Status::solved);
-  return nb::make_tuple(failure, nb::make_tuple(to_numpy(std::move(log.kind)), to_numpy(std::move(log.vertex)),
-                                                to_numpy(std::move(log.g))));
+  if (!is_end_of_run(out.status)) trace.ending = {.status = out.status, .offender = out.offender};
+  return trace;
 }
 
 }  // namespace
 
-void bind_pieces(nb::class_<Graph>& graph) {
+void bind_pieces(nb::module_& module, GraphClass& graph) {
+  nb::class_<LineProblem>(module, "LineProblem")
+      .def(nb::init<Positions, Table, double, std::int64_t, std::int64_t, Positions, Positions>(),
+           nb::arg("exact").noconvert(), nb::arg("weights").noconvert(), nb::arg("unit"), nb::arg("source"),
+           nb::arg("goal"), nb::arg("base").noconvert(), nb::arg("direction").noconvert());
+
+  auto found = bind_result<PiecesOutcome>(module, "PiecesOutcome");
+  bind_array<&PiecesOutcome::p>(found, "p");
+  bind_array<&PiecesOutcome::q>(found, "q");
+  bind_array<&PiecesOutcome::side>(found, "side");
+  found.def_ro("runs", &PiecesOutcome::runs);
+
+  nb::class_<EventLog> log(module, "EventLog");
+  bind_array<&EventLog::kind>(log, "kind");
+  bind_array<&EventLog::vertex>(log, "vertex");
+  bind_array<&EventLog::g>(log, "g");
+  bind_result<PieceTrace>(module, "PieceTrace").def_ro("log", &PieceTrace::log);
+
   graph
-      .def("pieces", &pieces, nb::arg("greedy"), nb::arg("exact").noconvert(), nb::arg("weights").noconvert(),
-           nb::arg("source"), nb::arg("goal"), nb::arg("base").noconvert(), nb::arg("direction").noconvert(),
-           nb::arg("low").noconvert(), nb::arg("high").noconvert(), nb::arg("reopen"), nb::arg("budget"),
-           nb::arg("limit"), nb::arg("stop").none())
-      .def("piece_trace", &piece_trace, nb::arg("greedy"), nb::arg("exact").noconvert(),
-           nb::arg("weights").noconvert(), nb::arg("unit"), nb::arg("source"), nb::arg("goal"),
-           nb::arg("base").noconvert(), nb::arg("direction").noconvert(), nb::arg("place").noconvert(),
-           nb::arg("reopen"), nb::arg("budget"), nb::arg("stop").none());
+      .def("pieces", &pieces, nb::arg("problem"), nb::arg("low").noconvert(), nb::arg("high").noconvert(),
+           nb::arg("options"), nb::arg("limit"), nb::arg("stop").none())
+      .def("piece_trace", &piece_trace, nb::arg("problem"), nb::arg("place").noconvert(), nb::arg("options"),
+           nb::arg("stop").none());
 }
 
 }  // namespace rhostar::bindings

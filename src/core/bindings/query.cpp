@@ -1,6 +1,8 @@
-// One query per call from Python. Short queries are answered in about a microsecond, of which most would go into
-// the general machinery of bindings; so the arguments are read, and the Run is made, with Python's and numpy's own C
-// interfaces. Whatever is not in the plain form is left to the Python side, which explains or converts it.
+// One query per call from Python: a Run, or an Ending that says why there is none.
+//
+// A short query takes about a microsecond, and general bindings would cost more than that. So the arguments are read,
+// and the Run is made, with Python's and numpy's own C interfaces. Arguments in any other than the plain form end with
+// bad_input: the Python side then converts them, or says what is wrong.
 #include "common.hpp"
 
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
@@ -14,14 +16,19 @@ namespace rhostar::bindings {
 
 namespace {
 
-// The Python class of the results and the names of its statuses; held for the life of the process.
+// The Python classes of the results and the members of the public Status, in the order of the core's; and the answer to
+// arguments that are not in the plain form. Held for the life of the process.
 PyObject* run_class = nullptr;
+PyObject* trace_class = nullptr;
+PyObject* not_plain = nullptr;
 allocfunc make_run = nullptr;
 std::array<PyObject*, 3> statuses{};
 
-void results_are(nb::handle run, nb::handle names) {
+void results_are(nb::handle run, nb::handle trace, nb::handle names) {
   for (std::size_t i = 0; i < statuses.size(); ++i) statuses[i] = nb::object(names[i]).release().ptr();
   run_class = nb::borrow(run).release().ptr();
+  trace_class = nb::borrow(trace).release().ptr();
+  not_plain = nb::cast(Ending{.status = Status::bad_input}).release().ptr();
   make_run = reinterpret_cast<allocfunc>(PyType_GetSlot(reinterpret_cast<PyTypeObject*>(run_class), Py_tp_alloc));
 }
 
@@ -76,7 +83,7 @@ struct Query {
   Options options{};
   Stop* stop = nullptr;
 
-  // (greedy, weights, source, goal, rho, reopen, budget, lower_bound, trace, stop); false where the Python side
+  // (greedy, weights, source, goal, rho, reopen, budget, lower_bound, trace, stop); false if the Python side
   // has to look at them.
   bool read(PyObject* const* arguments) {
     const auto flag = [&](int i, bool& value) {
@@ -88,7 +95,7 @@ struct Query {
       value = static_cast<std::int32_t>(number);
       return graph.has_vertex(number);
     };
-    // Integers first: they may run code of the user's, and what is read of the arrays must not change afterwards.
+    // Integers first: they may run the user's code, and the arrays must not change after they were looked at.
     if (!vertex(2, source) || !vertex(3, goal)) return false;
     if (arguments[6] != Py_None && (options.budget = integer(arguments[6], -1)) < 0) return false;
     if (!flag(0, greedy) || !flag(5, options.reopen) || !flag(8, trace)) return false;
@@ -105,11 +112,13 @@ struct Query {
 PyObject* path_array(const std::vector<std::int32_t>& path) {
   npy_intp size = static_cast<npy_intp>(path.size());
   PyObject* array = PyArray_SimpleNew(1, &size, NPY_INT);
-  if (array) std::copy(path.begin(), path.end(), static_cast<int*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array))));
+  if (array)
+    std::copy(path.begin(), path.end(), static_cast<int*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array))));
   return array;
 }
 
-PyObject* run_of(const Outcome& out, const std::vector<std::int32_t>& path, bool bounded) {
+// `trace` is the course of the run, or None; it is taken over.
+PyObject* run_of(const Outcome& out, const std::vector<std::int32_t>& path, bool bounded, nb::object trace) {
   PyObject* run = make_run(reinterpret_cast<PyTypeObject*>(run_class), 9);
   if (!run) return nullptr;
   PyObject* const fields[] = {Py_NewRef(statuses[static_cast<std::size_t>(out.status)]),
@@ -120,7 +129,7 @@ PyObject* run_of(const Outcome& out, const std::vector<std::int32_t>& path, bool
                               PyLong_FromLongLong(out.reopened),
                               PyLong_FromLongLong(out.peak_open),
                               bounded ? PyFloat_FromDouble(out.bound) : Py_NewRef(Py_None),
-                              Py_NewRef(Py_None)};
+                              trace.release().ptr()};
   bool whole = true;
   for (Py_ssize_t i = 0; i < 9; ++i) {
     whole = whole && fields[i];
@@ -131,12 +140,12 @@ PyObject* run_of(const Outcome& out, const std::vector<std::int32_t>& path, bool
   return nullptr;
 }
 
-nb::object log_of(EventLog& log) {
-  return nb::make_tuple(to_numpy(std::move(log.kind)), to_numpy(std::move(log.vertex)), to_numpy(std::move(log.g)));
+nb::object trace_of(EventLog& log, std::int32_t goal) {
+  return nb::handle(trace_class)(goal, to_numpy(std::move(log.kind)), to_numpy(std::move(log.vertex)),
+                                 to_numpy(std::move(log.g)));
 }
-nb::object log_of(NoLog&) { return nb::none(); }
+nb::object trace_of(NoLog&, std::int32_t) { return nb::none(); }
 
-// A Run; with a trace, (Run, its log); after a failure (status, offender).
 template <class Rule, class Log>
 PyObject* answer(Query& query) {
   Graph& graph = query.graph;
@@ -161,10 +170,9 @@ PyObject* answer(Query& query) {
   });
   interrupt.lock();
   interrupt.raise_if_signalled();
-  if (out.status > Status::budget) return nb::make_tuple(static_cast<int>(out.status), out.offender).release().ptr();
-  PyObject* run = run_of(out, path, query.options.lower_bound);
-  if (std::is_same_v<Log, NoLog> || !run) return run;
-  return nb::make_tuple(nb::steal(run), log_of(log)).release().ptr();
+  if (!is_end_of_run(out.status))
+    return nb::cast(Ending{.status = out.status, .offender = out.offender}).release().ptr();
+  return run_of(out, path, query.options.lower_bound, trace_of(log, query.goal));
 }
 
 PyObject* solve(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
@@ -173,7 +181,7 @@ PyObject* solve(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
     return nullptr;
   }
   Query query{*nb::inst_ptr<Graph>(nb::handle(self))};
-  if (!query.read(arguments)) return PyLong_FromLong(bad_input);
+  if (!query.read(arguments)) return Py_NewRef(not_plain);
   try {
     if (query.trace) return query.greedy ? answer<GreedyRule, EventLog>(query) : answer<AStarRule, EventLog>(query);
     return query.greedy ? answer<GreedyRule, NoLog>(query) : answer<AStarRule, NoLog>(query);
@@ -195,10 +203,10 @@ void* import_numpy() {
 
 }  // namespace
 
-void bind_query(nb::module_& module, nb::class_<Graph>& graph) {
+void bind_query(nb::module_& module, GraphClass& graph) {
   import_numpy();
   if (PyErr_Occurred()) nb::raise_python_error();
-  module.def("results_are", &results_are, nb::arg("run"), nb::arg("statuses"));
+  module.def("results_are", &results_are, nb::arg("run"), nb::arg("trace"), nb::arg("statuses"));
   graph.attr("solve") = nb::steal(PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(graph.ptr()), &solve_method));
 }
 

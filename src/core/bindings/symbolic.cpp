@@ -11,7 +11,7 @@ using Matrices = nb::ndarray<const std::int64_t, nb::ndim<3>, nb::c_contig, nb::
 using Values = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Ranks = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Interrupts as everywhere, and a Python function told every so often how far the tree is explored.
+// Interrupts as everywhere, and a Python function that is told now and then how far the tree is explored.
 class Progress final : public Interrupt {
  public:
   Progress(Stop* stop, nb::object call, const symbolic::Report& report)
@@ -71,16 +71,31 @@ symbolic::Problem make_problem(const Matrices& weights, const Indices& sources, 
   return problem;
 }
 
-// (status, leaves, explored, prefix, values, rho): values of all measures at each leaf where `measure` is -1, else
-// the distinct vectors of that measure; rho in units of 2^-bits.
-nb::tuple explore(Matrices weights, Indices sources, std::int64_t goal, bool greedy, bool reopen, std::int64_t limit,
-                  int measure, int bits, nb::object progress, Stop* stop) {
+// Whether matrices, sources and the rest describe instances on the same few vertices.
+bool are_instances(const Matrices& weights, const Indices& sources, std::int64_t goal, int bits) {
   const auto n = static_cast<std::int64_t>(weights.shape(1));
-  bool fits = weights.shape(2) == weights.shape(1) && n >= 1 && n <= symbolic::most_vertices && goal >= 0 &&
-              goal < n && sources.size() == weights.shape(0) && weights.shape(0) >= 1 && bits >= 0 && bits < 20 &&
-              measure >= -1 && measure < symbolic::measures;
-  for (std::size_t i = 0; fits && i < sources.size(); ++i) fits = sources(i) >= 0 && sources(i) < n;
-  if (!fits) return nb::make_tuple(bad_input);
+  bool good = weights.shape(2) == weights.shape(1) && n >= 1 && n <= symbolic::most_vertices && goal >= 0 && goal < n &&
+              sources.size() == weights.shape(0) && bits >= 0 && bits < 20;
+  for (std::size_t i = 0; good && i < sources.size(); ++i) good = sources(i) >= 0 && sources(i) < n;
+  return good;
+}
+
+// The joint behaviours of some instances.
+struct Exploration {
+  Ending ending;
+  std::int64_t leaves = 0;
+  double explored = 0.0;             // the share of the tree
+  std::vector<std::int64_t> prefix;  // joint behaviours of the first 1, 2, ... instances
+  std::vector<std::int64_t> values;  // of all measures at each leaf, or the distinct vectors of one measure
+  std::vector<std::int64_t> rho;     // one for each of these, in units of 2^-bits
+};
+
+// `measure` is -1 for all of them.
+Exploration explore(Matrices weights, Indices sources, std::int64_t goal, bool greedy, bool reopen, std::int64_t limit,
+                    int measure, int bits, nb::object progress, Stop* stop) {
+  if (!are_instances(weights, sources, goal, bits) || weights.shape(0) < 1 || measure < -1 ||
+      measure >= symbolic::measures)
+    return bad_input<Exploration>();
   const symbolic::Problem problem = make_problem(weights, sources, goal, greedy, reopen);
   symbolic::Explorer explorer(problem);
   symbolic::Vectors vectors;
@@ -92,58 +107,70 @@ nb::tuple explore(Matrices weights, Indices sources, std::int64_t goal, bool gre
         vectors.add(node, static_cast<symbolic::Measure>(measure), problem.n, bits);
         return;
       }
+      const auto n = static_cast<std::size_t>(problem.n);
       vectors.values.insert(vectors.values.end(), node.results.begin(), node.results.end());
-      vectors.rho.resize(vectors.rho.size() + static_cast<std::size_t>(n));
+      vectors.rho.resize(vectors.rho.size() + n);
       symbolic::witness(node.bound, problem.n, bits, vectors.rho.data() + vectors.rho.size() - n);
     });
   }
   interrupt.raise_if_signalled();
   symbolic::Report& report = explorer.report;
-  return nb::make_tuple(static_cast<int>(report.status), report.leaves, report.explored,
-                        to_numpy(std::move(report.prefix)), to_numpy(std::move(vectors.values)),
-                        to_numpy(std::move(vectors.rho)));
+  return {report.ending,         report.leaves, report.explored, std::move(report.prefix), std::move(vectors.values),
+          std::move(vectors.rho)};
 }
 
-// One measure of every instance under every rho, instance by instance; empty where the arguments do not fit.
-nb::object sweep(Matrices weights, Indices sources, std::int64_t goal, bool greedy, bool reopen, Values rho, int bits,
-                 int measure) {
-  const auto n = static_cast<std::int64_t>(weights.shape(1));
-  bool fits = weights.shape(2) == weights.shape(1) && n >= 1 && n <= symbolic::most_vertices && goal >= 0 &&
-              goal < n && sources.size() == weights.shape(0) && measure >= 0 && measure < symbolic::measures &&
-              static_cast<std::int64_t>(rho.shape(1)) == n && bits >= 0 && bits < 20;
-  for (std::size_t i = 0; fits && i < sources.size(); ++i) fits = sources(i) >= 0 && sources(i) < n && sources(i) != goal;
-  std::vector<std::int64_t> values;
-  if (!fits) return to_numpy(std::move(values));
+struct Sweep {
+  Ending ending;
+  std::vector<std::int64_t> values;  // of every instance under every rho, instance by instance
+};
+
+// One measure. No instance may start at the goal.
+Sweep sweep(Matrices weights, Indices sources, std::int64_t goal, bool greedy, bool reopen, Values rho, int bits,
+            int measure) {
+  const auto n = static_cast<std::size_t>(weights.shape(1));
+  bool fits =
+      are_instances(weights, sources, goal, bits) && measure >= 0 && measure < symbolic::measures && rho.shape(1) == n;
+  for (std::size_t i = 0; fits && i < sources.size(); ++i) fits = sources(i) != goal;
+  if (!fits) return bad_input<Sweep>();
+  Sweep all;
   const symbolic::Problem problem = make_problem(weights, sources, goal, greedy, reopen);
-  values.reserve(problem.instances.size() * rho.shape(0));
+  all.values.reserve(problem.instances.size() * rho.shape(0));
   {
     Unlocked unlocked;
     for (const symbolic::Instance& instance : problem.instances)
       for (std::size_t p = 0; p < rho.shape(0); ++p)
-        values.push_back(symbolic::measure_run(instance, problem.n, problem.goal, greedy, reopen,
-                                               rho.data() + p * static_cast<std::size_t>(n), bits,
-                                               static_cast<symbolic::Measure>(measure)));
+        all.values.push_back(symbolic::measure_run(instance, problem.n, problem.goal, greedy, reopen,
+                                                   rho.data() + p * n, bits, static_cast<symbolic::Measure>(measure)));
   }
-  return to_numpy(std::move(values));
+  return all;
 }
 
-// (status, cuts): status 0 found, 1 there are none, 3 stopped.
-nb::tuple shatter(Ranks ranks, Stop* stop) {
+Thresholds shatter(Ranks ranks, Stop* stop) {
   PythonInterrupt interrupt(stop);
   Shatter search(ranks.data(), static_cast<std::int64_t>(ranks.shape(0)), static_cast<std::int32_t>(ranks.shape(1)),
                  &interrupt);
-  bool found = false;
+  Thresholds all;
   {
     Unlocked unlocked;
-    found = search.find();
+    all = search.find();
   }
   interrupt.raise_if_signalled();
-  return nb::make_tuple(found ? 0 : search.stopped ? 3 : 1, to_numpy(std::move(search.cuts)));
+  return all;
 }
 
 }  // namespace
 
 void bind_symbolic(nb::module_& module) {
+  auto explored = bind_result<Exploration>(module, "Exploration");
+  explored.def_ro("leaves", &Exploration::leaves).def_ro("explored", &Exploration::explored);
+  bind_array<&Exploration::prefix>(explored, "prefix");
+  bind_array<&Exploration::values>(explored, "values");
+  bind_array<&Exploration::rho>(explored, "rho");
+  auto swept = bind_result<Sweep>(module, "Sweep");
+  bind_array<&Sweep::values>(swept, "values");
+  auto thresholds = bind_result<Thresholds>(module, "Thresholds");
+  thresholds.def_ro("found", &Thresholds::found);
+  bind_array<&Thresholds::cuts>(thresholds, "cuts");
   module.def("explore", &explore, nb::arg("weights").noconvert(), nb::arg("sources").noconvert(), nb::arg("goal"),
              nb::arg("greedy"), nb::arg("reopen"), nb::arg("limit"), nb::arg("measure"), nb::arg("bits"),
              nb::arg("progress").none(), nb::arg("stop").none());

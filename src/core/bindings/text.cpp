@@ -1,36 +1,44 @@
 #include "text.hpp"
 
-#include "common.hpp"
-
 #include <nanobind/stl/string.h>
+
+#include "common.hpp"
 
 namespace rhostar::bindings {
 
 namespace {
 
-// (halt, offset, lines, field, whole, line of each record, columns in the order of `kinds`)
-nb::tuple scan(nb::bytes data, std::size_t begin, const std::string& letter, const std::string& comments,
-               const std::string& kinds) {
+// Records with their columns in the order of the fields.
+struct Scan : Records {
+  nb::list columns;
+};
+
+Scan scan(nb::bytes data, std::size_t begin, const std::string& letter, const std::string& comments,
+          const std::string& kinds) {
   const std::string_view text(data.c_str(), data.size());
   RecordForm form{letter.empty() ? '\0' : letter[0], comments, kinds};
-  Records out;
+  Scan out;
   {
     Unlocked unlocked;
-    out = scan_records(text, begin, form);
+    static_cast<Records&>(out) = scan_records(text, begin, form);
   }
-  nb::list columns;
   std::size_t i = 0, f = 0;
   for (const char kind : kinds) {
-    if (kind == 'i') columns.append(to_numpy(std::move(out.integers[i++])));
-    else columns.append(to_numpy(std::move(out.numbers[f++])));
+    if (kind == 'i') out.columns.append(to_numpy(std::move(out.integers[i++])));
+    else out.columns.append(to_numpy(std::move(out.numbers[f++])));
   }
-  return nb::make_tuple(static_cast<int>(out.halt), out.offset, out.lines, out.field, out.whole,
-                        to_numpy(std::move(out.line)), columns);
+  return out;
 }
 
 }  // namespace
 
 void bind_text(nb::module_& module) {
+  auto scanned = bind_result<Scan>(module, "Scan");
+  scanned.def_ro("offset", &Scan::offset)
+      .def_ro("lines", &Scan::lines)
+      .def_ro("whole", &Scan::whole)
+      .def_ro("columns", &Scan::columns);
+  bind_array<&Scan::line>(scanned, "line");
   module.def("scan_records", &scan, nb::arg("data"), nb::arg("begin"), nb::arg("letter"), nb::arg("comments"),
              nb::arg("kinds"));
 }

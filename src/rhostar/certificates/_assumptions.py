@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _core
+from rhostar import _failures as failures
 from rhostar._parallel import map_chunks
-from rhostar.errors import AssumptionError, InputError, StoppedError
+from rhostar.errors import AssumptionError, InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
 
@@ -105,21 +106,26 @@ def survey(instances: InstanceSet, stated: Bounds, name: str) -> NDArray[np.uint
         high=np.ascontiguousarray(high),
         integers=stated.integers is not None,
         absent=bool(np.isinf(stated.high).all()),
+        name=name,
     )
-    digests = []
     for part in parts:
-        failure, _, edge, found = part[:4]
-        if failure:
-            raise StoppedError(f"{name}: stopped") if failure == 3 else InputError(f"{name}: weights cannot be read")
-        if edge >= 0:
-            _refuse(instances, stated, name, int(first_user[part[4]]), int(edge))
-        digests.append(found)
-    content: tuple[NDArray[Any], ...] = (np.concatenate(digests)[position], instances.sources, instances.goals)
+        if part.edge >= 0:
+            _refuse(instances, stated, name, int(first_user[part.at]), part.edge)
+    digests = np.concatenate([part.digests for part in parts])
+    content: tuple[NDArray[Any], ...] = (digests[position], instances.sources, instances.goals)
     key = np.zeros(len(instances), dtype=np.uint64)
     for column in content:
         key = (key ^ column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
         key ^= key >> np.uint64(29)
     return key
+
+
+class _Survey(NamedTuple):
+    """What was found in some snapshots: a key for the content of each, and where the first bad weight is, or -1."""
+
+    digests: NDArray[np.uint64]
+    at: int
+    edge: int
 
 
 def _survey(
@@ -131,10 +137,14 @@ def _survey(
     high: NDArray[np.float64],
     integers: bool,
     absent: bool,
-) -> tuple[int, int, int, NDArray[np.uint64], int]:
+    name: str,
+) -> _Survey:
     low, high = arrays.aligned(low), arrays.aligned(high)
-    failure, at, edge, digests = _core.survey_rows(chunk.weights, chunk.rows, low, high, integers, absent, stop)
-    return failure, at, edge, digests, first + max(at, 0)
+    found = _core.survey_rows(chunk.weights, chunk.rows, low, high, integers, absent, stop)
+    if found.ending.status is _core.Status.OUTSIDE_BOUNDS:
+        return _Survey(found.digest, first + found.ending.at, found.ending.offender)
+    failures.require_done(found.ending, f"{name}: ")
+    return _Survey(found.digest, -1, -1)
 
 
 def _refuse(instances: InstanceSet, stated: Bounds, name: str, i: int, edge: int) -> None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _core
+from rhostar import _failures as failures
 from rhostar._parallel import map_chunks
-from rhostar.errors import InputError, InstanceError, StoppedError
+from rhostar.errors import InstanceError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
-from rhostar.search._run import weight_error
-
-_STOPPED, _BAD_WEIGHT = 3, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +67,7 @@ def optimal_paths(instances: InstanceSet, *, n_jobs: int | None = None) -> Optim
     # Instances of one snapshot and goal next to each other share the search.
     order = np.lexsort((instances.rows, instances.goals))
     parts = map_chunks(_chunk, instances[order], n_jobs=n_jobs)
-    for part in parts:
-        if isinstance(part, Exception):
-            raise part
-    sorted_cost = np.concatenate([part[0] for part in parts])
-    length = np.concatenate([np.diff(part[1], prepend=0) for part in parts])
-    edges = np.concatenate([part[2] for part in parts])
+    sorted_cost, length, edges = (np.concatenate(column) for column in zip(*parts, strict=True))
     cost = np.empty(len(instances))
     cost[order] = sorted_cost
     lost = ~np.isfinite(cost)
@@ -90,13 +83,18 @@ def optimal_paths(instances: InstanceSet, *, n_jobs: int | None = None) -> Optim
     return OptimalPaths(instances.graph, cost, edges, owner, weights)
 
 
-def _chunk(chunk: InstanceSet, first: int, stop: _core.Stop) -> Any:
-    failure, offender, *columns = chunk.graph._kernel.optimal_paths(
-        chunk.weights, chunk.rows, chunk.sources, chunk.goals, stop
-    )
-    if not failure:
-        return tuple(columns)
-    if failure == _BAD_WEIGHT:
-        row = int(chunk.rows[columns[0].size])
-        return weight_error(chunk.graph, chunk.weights[row], offender, f"snapshot {row}: weights")
-    return StoppedError("stopped") if failure == _STOPPED else InputError(f"the core refused its input ({failure})")
+class _Part(NamedTuple):
+    """S* of some instances, one after the other."""
+
+    cost: NDArray[np.float64]
+    length: NDArray[np.int64]
+    """How many edges the path of each instance has."""
+    edges: NDArray[np.int32]
+
+
+def _chunk(chunk: InstanceSet, first: int, stop: _core.Stop) -> _Part:
+    instances = _core.Instances(chunk.weights, chunk.rows, chunk.sources, chunk.goals)
+    found = chunk.graph._kernel.optimal_paths(instances, stop)
+    if found.ending.status is not _core.Status.DONE:
+        raise failures.snapshot_failure(found.ending, chunk, chunk.rows)
+    return _Part(found.cost, np.diff(found.end, prepend=0), found.edge)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _core
+from rhostar import _failures as failures
 from rhostar.errors import ReadError, RhostarWarning
 
 Path = str | os.PathLike[str]
@@ -26,7 +27,6 @@ Path = str | os.PathLike[str]
 _BLOCK = 1 << 22
 _LONGEST_LINE = 1 << 20
 _GZIP = b"\x1f\x8b"
-_HALTS = ("end", "other line", "bad number", "missing field", "extra field")  # the core's (text.hpp, enum Halt)
 
 
 @contextmanager
@@ -148,21 +148,17 @@ def records(
             data = _unmarked(rest + data, first)
             offset = 0
             while True:
-                halt, offset, count, field, integral, line, columns = _core.scan_records(
-                    data, offset, letter, comments, kinds
-                )
-                whole = whole and integral
-                if line.size:
-                    yield Block(columns, line + np.int64(first), whole)
-                first += count
-                if _HALTS[halt] == "end":
+                found = _core.scan_records(data, offset, letter, comments, kinds)
+                offset, whole = found.offset, whole and found.whole
+                if found.line.size:
+                    yield Block(found.columns, found.line + np.int64(first), whole)
+                first += found.lines
+                if found.ending.status is _core.Status.DONE:
                     break
                 end = data.index(b"\n", offset)
                 text = decoded(path, first, data[offset:end])
-                if _HALTS[halt] != "other line":
-                    raise _wrong(path, first, text, _HALTS[halt], kinds, names, field, form)
-                if other is None:
-                    raise ReadError(path, first, f"expected '{form}', got {text[:60]!r}")
+                if found.ending.status is not _core.Status.OTHER_LINE or other is None:
+                    raise _wrong(path, first, text, found.ending, kinds, names, form)
                 other(first, text)
                 first, offset = first + 1, end + 1
             rest = data[offset:]
@@ -171,15 +167,13 @@ def records(
 
 
 def _wrong(
-    path: Path, number: int, text: str, halt: str, kinds: str, names: tuple[str, ...], field: int, form: str
+    path: Path, number: int, text: str, ending: _core.Ending, kinds: str, names: tuple[str, ...], form: str
 ) -> ReadError:
-    shown = repr(text[:60])
-    if halt == "extra field":
-        return ReadError(path, number, f"expected '{form}' and nothing more, got {shown}")
-    if halt == "missing field":
-        return ReadError(path, number, f"{names[field]} is missing: expected '{form}', got {shown}")
-    wanted = "an integer" if kinds[field] == "i" else "a number"
-    return ReadError(path, number, f"{names[field]} must be {wanted}: expected '{form}', got {shown}")
+    gaps = {"form": form, "text": repr(text[:60])}
+    if 0 <= ending.offender < len(names):
+        gaps["field"] = names[ending.offender]
+        gaps["wanted"] = "an integer" if kinds[ending.offender] == "i" else "a number"
+    return failures.line_failure(ending, path, number, **gaps)
 
 
 def require(path: Path, block: Block, good: NDArray[np.bool_], values: NDArray[Any], what: str) -> None:

@@ -27,16 +27,17 @@ class Derived(NamedTuple):
 
 def reverse(graph: Graph) -> Derived:
     """Return the graph with every edge turned round."""
-    first_out, head, edges = graph._kernel.transpose()
-    turned = type(graph)(
-        first_out,
-        head,
+    turned = graph._kernel.transpose()
+    edges = turned.edge.copy()  # without the rest of the transpose
+    reversed_graph = type(graph)(
+        turned.first_out,
+        turned.head,
         coordinates=graph.coordinates,
         labels=graph.labels,
         length=None if graph.length is None else graph.length[edges],
         shape=graph.shape,
     )
-    return Derived(turned, np.arange(graph.n, dtype=np.int32), edges)
+    return Derived(reversed_graph, np.arange(graph.n, dtype=np.int32), edges)
 
 
 def subgraph(graph: Graph, vertices: ArrayLike) -> Derived:

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _core
+from rhostar import _failures as failures
 from rhostar.errors import ArrayError, EdgeError, GraphError, VertexError
 from rhostar.graph import _derived as derived
 from rhostar.graph._edges import Given, grid_edges, sort_edges
@@ -27,17 +28,7 @@ from rhostar.graph._edges import Given, grid_edges, sort_edges
 if TYPE_CHECKING:
     import networkx as nx
 
-# The core's findings about a compressed graph, in its order (csr.hpp, enum Flaw).
-_FLAWS = (
-    "",
-    "first_out must begin with 0, never fall and end with the number of edges; wrong at vertex {index}",
-    "head[{index}] is no vertex: {head}",
-    "head[{index}] = {head} is a loop; use Graph.from_edges, which drops loops",
-    "head[{index}] = {head} is out of order: children must be increasing; use Graph.from_edges",
-)
-
-
-# From so many vertices on, a search's records no longer fit into the caches near the core, and it pays to keep
+# From this many vertices on, a search's records no longer fit into the caches near the core, and it pays to keep
 # those of neighbours together: along a Hilbert curve where there are coordinates, else as a breadth-first search
 # meets them. Nobody outside can tell: ids, paths, traces and ties stay in the user's order.
 _LARGE = 50_000
@@ -124,10 +115,9 @@ class Graph:
         offsets, heads = arrays.indices(first_out, "first_out"), arrays.indices(head, "head")
         if offsets.size < 2:
             raise GraphError("a graph needs at least one vertex")
-        flaw, index = _core.check(offsets, heads)
-        if flaw:
-            at = heads[index] if flaw > 1 else None
-            raise GraphError(_FLAWS[flaw].format(index=index, head=at))
+        ending = _core.check(offsets, heads)
+        if ending.status is not _core.Status.DONE:
+            raise failures.graph_failure(ending, heads)
         n, m = offsets.size - 1, heads.size
         put = super().__setattr__
         put("first_out", arrays.frozen(offsets))

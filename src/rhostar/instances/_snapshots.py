@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _core
+from rhostar import _failures as failures
 from rhostar.errors import ArrayError, WeightError
 from rhostar.graph import Graph
 
@@ -54,16 +55,12 @@ def align(
 
 def check_weights(graph: Graph, snapshots: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Raise at the first bad weight; return for each snapshot whether an edge is absent."""
-    k, e, absent = _core.check_weights(snapshots, None)
-    if k >= 0:
-        users = np.flatnonzero(rows == k)
+    found = _core.check_weights(snapshots, None)
+    ending = found.ending
+    if ending.status is _core.Status.BAD_WEIGHT:
+        users = np.flatnonzero(rows == ending.at)
         whose = f"instance {users[0]}" if users.size else "no instance uses this snapshot"
-        raise WeightError(
-            f"weights[{k}, {e}] (edge {graph.tail[e]} -> {graph.head[e]}, {whose}) "
-            f"must be at least 0 and not NaN{_integer_limit(snapshots)}, got {snapshots[k, e]}"
-        )
-    return absent.astype(bool)
-
-
-def _integer_limit(snapshots: NDArray[Any]) -> str:
-    return ", at most 2**53" if snapshots.dtype.kind == "i" else ""
+        name = f"weights[{ending.at}, {ending.offender}]"
+        raise failures.weight_failure(ending, graph, snapshots[ending.at], name, f", {whose}")
+    failures.require_done(ending)
+    return found.absent.astype(bool)

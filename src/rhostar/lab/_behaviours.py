@@ -13,13 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _core
-from rhostar.errors import InputError, LimitError, UtilityError
+from rhostar import _failures as failures
+from rhostar.errors import LimitError, UtilityError
 from rhostar.instances import Instance, InstanceSet
 from rhostar.lab._exact import Algorithm, Exact, exact, gather, require_algorithm
 from rhostar.search import Runs, Status, Trace, solve_many
@@ -40,7 +42,6 @@ _MEASURE_OF: dict[type[Utility], str] = {
     PeakOpen: "peak_open",
 }
 _ON_COUNTS = (*_MEASURE_OF, Suboptimality, Ratio, SolvedWithin)
-_LIMIT_REACHED = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,20 +222,20 @@ def joint_behaviours(
     algorithm = require_algorithm(algorithm)
     problem = exact(together)
     limit = arrays.integer(limit, "limit", 1)
-    status, leaves, explored, prefix, values, rho = explore(problem, algorithm, reopen, limit, None, progress)
-    if status == _LIMIT_REACHED and not partial:
-        raise limit_error(limit, explored, "joint behaviours")
-    table = values.reshape(leaves, len(together), len(MEASURES))
+    found = explore(problem, algorithm, reopen, limit, None, progress)
+    if not found.complete and not partial:
+        raise limit_error(limit, found.explored, "joint behaviours")
+    table = found.values.reshape(-1, len(together), len(MEASURES))
     columns = {name: np.ascontiguousarray(table[..., k]) for k, name in enumerate(MEASURES)}
     return Behaviours(
         together,
         algorithm,
         bool(reopen),
-        rho,
+        found.rho,
         **columns,
-        prefix=prefix,
-        complete=status != _LIMIT_REACHED,
-        explored=min(1.0, explored) if status == _LIMIT_REACHED else 1.0,
+        prefix=found.prefix,
+        complete=found.complete,
+        explored=1.0 if found.complete else min(1.0, found.explored),
     )
 
 
@@ -261,19 +262,31 @@ def utility_vectors(
         found = joint_behaviours(instances, algorithm, reopen, limit=limit, progress=progress)
         values, first = found.vectors(utility)
         return values, found.rho[first], found.prefix
-    status, _, explored, prefix, raw, rho = explore(exact(instances), algorithm, reopen, limit, measure, progress)
-    if status == _LIMIT_REACHED:
-        raise limit_error(limit, explored, "joint behaviours")
-    clipped = np.minimum(raw.reshape(-1, len(instances)).astype(float), utility.limit)
+    explored = explore(exact(instances), algorithm, reopen, limit, measure, progress)
+    if not explored.complete:
+        raise limit_error(limit, explored.explored, "joint behaviours")
+    clipped = np.minimum(explored.values.reshape(-1, len(instances)).astype(float), utility.limit)
     values, first = np.unique(clipped, axis=0, return_index=True)
-    return values, rho[first], prefix
+    return values, explored.rho[first], explored.prefix
+
+
+class Explored(NamedTuple):
+    """What the core found."""
+
+    complete: bool
+    """False if the limit was reached."""
+    explored: float
+    """The share of the tree."""
+    prefix: NDArray[np.int64]
+    values: NDArray[np.int64]
+    rho: NDArray[np.float64]
 
 
 def explore(
     problem: Exact, algorithm: Algorithm, reopen: bool, limit: int, measure: str | None, progress: Report | None
-) -> tuple[int, int, float, NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+) -> Explored:
     """Call the core; ρ comes back as floats."""
-    answer = _core.explore(
+    found = _core.explore(
         problem.weights,
         problem.sources,
         problem.goal,
@@ -285,10 +298,12 @@ def explore(
         progress,
         None,
     )
-    if len(answer) == 1:
-        raise InputError("the core refused the instances")
-    status, leaves, explored, prefix, values, rho = answer
-    return status, leaves, explored, prefix, values, rho.reshape(-1, problem.n) / 2.0**problem.bits
+    complete = found.ending.status is not _core.Status.LIMIT
+    if complete:
+        failures.require_done(found.ending)
+    rho = found.rho.reshape(-1, problem.n) / 2.0**problem.bits
+    # A copy, since `found` lives as long as any of its arrays.
+    return Explored(complete, found.explored, found.prefix.copy(), found.values, rho)
 
 
 def limit_error(limit: int, explored: float, what: str) -> LimitError:

@@ -116,9 +116,8 @@ def _count(matrix: NDArray[np.int64], kind: Kind, limit: int) -> int:
     """Return the number of behaviours, 0 where there is no path or too many."""
     n, greedy = kind.n, kind.algorithm == "gbfs"
     weights, source = np.ascontiguousarray(matrix[None]), np.array([n - 2], dtype=np.int32)
-    if _core.sweep(weights, source, n - 1, greedy, kind.reopen, np.zeros((1, n), dtype=np.int64), 1, 0)[0] < 0:
+    zeros = np.zeros((1, n), dtype=np.int64)
+    if _core.sweep(weights, source, n - 1, greedy, kind.reopen, zeros, 1, 0).values[0] < 0:
         return 0
-    status, leaves, *_ = _core.explore(
-        weights, source, n - 1, greedy, kind.reopen, limit, 0, n.bit_length(), None, None
-    )
-    return int(leaves) if status == 0 else 0
+    found = _core.explore(weights, source, n - 1, greedy, kind.reopen, limit, 0, n.bit_length(), None, None)
+    return found.leaves if found.ending.status is _core.Status.DONE else 0

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar import _core
+from rhostar import _failures as failures
 from rhostar._parallel import map_chunks
-from rhostar.errors import InfeasibleError, InputError, StoppedError
+from rhostar.errors import InfeasibleError, InputError
 from rhostar.instances import InstanceSet
 from rhostar.lines._intervals import fraction
 from rhostar.lines._line import Line, Snap
@@ -21,8 +23,6 @@ from rhostar.utilities import Algorithm, Utility
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from rhostar import _core
 
 
 __all__ = ["ConvexDual", "Dual", "dual", "dual_inconsistency"]
@@ -199,9 +199,6 @@ def dual_inconsistency(
         raise InputError("instances must not be empty: there is no mean over nothing")
     line = line_of(instances, base, direction, low, high, greedy=False)
     parts = map_chunks(_hinges, instances, n_jobs=n_jobs, line=line)
-    for part in parts:
-        if isinstance(part, Exception):
-            raise part
     level, slope, snaps = (np.concatenate(column) for column in zip(*parts, strict=True))
     return _convex(level, slope, line.line, len(instances), line.line.snap._replace(weights=float(snaps.max())))
 
@@ -216,11 +213,11 @@ def _hinges(chunk: InstanceSet, first: int, stop: _core.Stop, *, line: LineOf) -
         none = np.zeros(1, dtype=np.int64)
         starts = (none, none, np.empty(0, dtype=np.int32), np.empty(0))
         row = weights if weights.flags.c_contiguous else weights.copy()
-        failure, *_ = graph._kernel.label_trees(row[None], none, goal, *starts, edge, below, stop)
-        if failure:
-            return StoppedError(f"instance {i}: stopped")
+        ending = graph._kernel.label_trees(row[None], none, goal, *starts, edge, below, stop)
+        if ending.status is not _core.Status.DONE:
+            raise failures.search_failure(ending, graph, row, where=f"instance {i}: ")
         if edge[0, source] < 0:
-            return InfeasibleError(f"instance {i} has no path from {source} to {goal}")
+            raise InfeasibleError(f"instance {i} has no path from {source} to {goal}")
         path, v = [], int(graph.head[edge[0, source]])
         while v != goal:
             path.append(int(edge[0, v]))

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _core
+from rhostar import _failures as failures
 from rhostar.errors import InputError
 from rhostar.lab._behaviours import MEASURES
 from rhostar.lab._codes import ShatteredSet, interval_code
@@ -238,7 +239,7 @@ class _Round:
         self, matrices: list[NDArray[np.int64]], sources: list[int], points: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         kind = self.kind
-        values = _core.sweep(
+        found = _core.sweep(
             np.ascontiguousarray(np.stack(matrices)),
             np.array(sources, dtype=np.int32),
             self.goal,
@@ -248,7 +249,8 @@ class _Round:
             1,
             MEASURES.index(kind.utility),
         )
-        return values.reshape(len(matrices), len(points))
+        failures.require_done(found.ending)
+        return found.values.reshape(len(matrices), len(points))
 
     # ------------------------------------------------------------ instances
 

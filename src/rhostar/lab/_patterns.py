@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _core
+from rhostar import _failures as failures
 from rhostar.errors import InputError, WitnessError
 from rhostar.instances import Instance, InstanceSet
 from rhostar.lab._behaviours import _MEASURE_OF, Report, utility_vectors
@@ -181,10 +182,11 @@ def split(values: NDArray[np.float64]) -> tuple[NDArray[np.float64] | None, NDAr
     for k in range(size):
         level, ranks[:, k] = np.unique(values[:, k], return_inverse=True)
         levels.append(level)
-    status, cuts = _core.shatter(ranks, None)
-    if status != 0:
+    found = _core.shatter(ranks, None)
+    failures.require_done(found.ending)
+    if not found.found:
         return None, None
-    thresholds = np.array([(level[cut - 1] + level[cut]) / 2 for level, cut in zip(levels, cuts, strict=True)])
+    thresholds = np.array([(level[cut - 1] + level[cut]) / 2 for level, cut in zip(levels, found.cuts, strict=True)])
     patterns = (values > thresholds) @ (1 << np.arange(size))
     shown, first = np.unique(patterns, return_index=True)
     assert shown.size == 1 << size

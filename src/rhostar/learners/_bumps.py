@@ -17,14 +17,16 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _core
+from rhostar import _failures as failures
 from rhostar._parallel import map_chunks
 from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet, provenance
 from rhostar.learners._base import Learner, Seed, generator
-from rhostar.learners._objective import Initial, Objective, initial_table, refusal, spread, typical_weight
+from rhostar.learners._objective import Initial, Objective, initial_table, spread, typical_weight
 from rhostar.learners._progress import progress
 from rhostar.learners._smoothing import step_length
+from rhostar.search import distances_to
 from rhostar.utilities import Algorithm, Expansions, Utility
 
 _REACH = 3.0
@@ -154,7 +156,7 @@ class Space:
         if places is None:
             self.weights = np.ascontiguousarray(instances.weights[instances.rows[0]])
             self.step = typical_weight(instances)
-            distance = self.graph._kernel.distances_to(self.weights, self.goal, None)[2]
+            distance = distances_to(self.graph, self.weights, self.goal)
             self.extent = float(distance[np.isfinite(distance)].max()) / self.step
             return
         self.order = np.argsort(places[:, 0], kind="stable")
@@ -168,7 +170,7 @@ class Space:
         """Return the vertices of a bump and its values there, 1 at the centre; the goal keeps its value."""
         radius = _REACH * width * self.step
         if self.graph.coordinates is None:
-            distance = self.graph._kernel.distances_to(self.weights, centre, None)[2]
+            distance = distances_to(self.graph, self.weights, centre)
             support = np.flatnonzero(distance <= radius)
             distance = distance[support]
         else:
@@ -252,21 +254,18 @@ class Trial:
             return new if math.fsum(np.append(self.values[which] - new, gained)) > 0 else None
         part = self.objective.instances[which]
         total = int(self.values[which].sum() + gained)
-        failure, offender, *found = part.graph._kernel.spend(
-            self.objective.greedy,
-            part.weights,
-            part.rows,
-            part.sources,
-            part.goals,
+        found = part.graph._kernel.spend(
+            _core.Instances(part.weights, part.rows, part.sources, part.goals),
+            _core.SearchOptions(self.objective.greedy, self.objective.reopen, self.most),
             rho,
-            self.objective.reopen,
-            self.most,
             total,
             None,
         )
-        if failure:
-            raise refusal(part, found[1].size if found else 0, 0, failure, offender)
-        return found[1].astype(np.float64) if found[0] else None
+        if found.ending.status is _core.Status.LIMIT:
+            return None
+        if found.ending.status is not _core.Status.DONE:
+            raise failures.instance_failure(found.ending, part, 0, rho=rho)
+        return found.expanded.astype(np.float64)
 
     def _index(self) -> None:
         sizes = [read.size for read in self.touched]
@@ -285,12 +284,7 @@ def touched(objective: Objective, rho: NDArray[np.float64], which: NDArray[np.in
         reopen=objective.reopen,
         budget=objective.budget,
     )
-    found: list[NDArray[np.int32]] = []
-    for part in parts:
-        if isinstance(part, Exception):
-            raise part
-        found += part
-    return found
+    return [read for part in parts for read in part]
 
 
 def _touched(
@@ -302,14 +296,13 @@ def _touched(
     rho: NDArray[np.float64],
     reopen: bool,
     budget: int,
-) -> list[NDArray[np.int32]] | Exception:
-    failure, offender, *columns = chunk.graph._kernel.touched(
-        greedy, chunk.weights, chunk.rows, chunk.sources, chunk.goals, arrays.aligned(rho), reopen, budget, stop
-    )
-    if failure:
-        return refusal(chunk, first + (columns[0].size if columns else 0), first, failure, offender)
-    ends, vertices = columns
-    return np.split(vertices, ends[:-1])
+) -> list[NDArray[np.int32]]:
+    instances = _core.Instances(chunk.weights, chunk.rows, chunk.sources, chunk.goals)
+    options = _core.SearchOptions(greedy, reopen, budget)
+    found = chunk.graph._kernel.touched(instances, options, arrays.aligned(rho), stop)
+    if found.ending.status is not _core.Status.DONE:
+        raise failures.instance_failure(found.ending, chunk, first, rho=rho)
+    return np.split(found.vertices, found.ends[:-1])
 
 
 def _range(values: Any, name: str) -> tuple[float, float]:

@@ -12,19 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _core
+from rhostar import _failures as failures
 from rhostar._parallel import map_chunks
-from rhostar.errors import InputError, StoppedError
-from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
-from rhostar.search._run import weight_error
 
 _BLOCKS = 32
 """Partial sums kept at once; each takes as much memory as three tables."""
 
 _LARGEST_MATRIX = 2**27
 """Entries that a matrix of labels may have in float64; a larger one is kept in float32."""
-
-_STOPPED, _BAD_WEIGHT = 3, 4
 
 
 class Snapshots(NamedTuple):
@@ -61,7 +57,7 @@ def moments(instances: InstanceSet, n_jobs: int | None = None) -> Moments:
     parts = map_chunks(
         _moments, distinct.instances, n_jobs=n_jobs, multiple_of=size, size=size, all_times=distinct.times
     )
-    blocks = [block for part in _checked(parts) for block in part]
+    blocks = [block for part in parts for block in part]
     total, reached, least = blocks[0]
     for block in blocks[1:]:
         total += block.total
@@ -75,7 +71,7 @@ def matrix(instances: InstanceSet, n_jobs: int | None = None) -> tuple[NDArray[A
     distinct = snapshots(instances)
     wide = len(distinct.instances) * instances.graph.n <= _LARGEST_MATRIX
     parts = map_chunks(_rows, distinct.instances, n_jobs=n_jobs, dtype=np.float64 if wide else np.float32)
-    return np.concatenate(_checked(parts)), distinct.times
+    return np.concatenate(parts), distinct.times
 
 
 class Starts(NamedTuple):
@@ -112,58 +108,47 @@ def trees(
     lexicographically smallest. The first matrix holds the edge that leaves each vertex (-1 for the goal and where
     there is no path), the second the weight of all starts that have this vertex on their path, itself not counted.
     """
-    parts = _checked(map_chunks(_trees, distinct.instances, n_jobs=n_jobs, starts=starts))
+    parts = map_chunks(_trees, distinct.instances, n_jobs=n_jobs, starts=starts)
     edge, below = (np.concatenate(matrices) for matrices in zip(*parts, strict=True))
     return edge, below
 
 
 def _moments(
     chunk: InstanceSet, first: int, stop: _core.Stop, *, size: int, all_times: NDArray[np.int64]
-) -> list[Moments] | Exception:
+) -> list[Moments]:
     n, blocks = chunk.graph.n, []
     times = np.ascontiguousarray(all_times[first : first + len(chunk)])
     for begin in range(0, len(chunk), size):
         part = chunk[begin : begin + size]
         block = Moments(np.zeros(n), np.zeros(n, dtype=np.int64), np.full(n, np.inf))
-        outcome = chunk.graph._kernel.label_moments(
+        ending = chunk.graph._kernel.label_moments(
             chunk.weights, part.rows, times[begin : begin + size], int(chunk.goals[0]), *block, stop
         )
-        if outcome[0]:
-            return _failure(chunk, part.rows, *outcome)
+        _require_done(ending, chunk, part.rows)
         blocks.append(block)
     return blocks
 
 
-def _rows(chunk: InstanceSet, first: int, stop: _core.Stop, *, dtype: Any) -> NDArray[Any] | Exception:
+def _rows(chunk: InstanceSet, first: int, stop: _core.Stop, *, dtype: Any) -> NDArray[Any]:
     out = np.empty((len(chunk), chunk.graph.n), dtype=dtype)
-    outcome = chunk.graph._kernel.label_rows(chunk.weights, chunk.rows, int(chunk.goals[0]), out, stop)
-    return _failure(chunk, chunk.rows, *outcome) if outcome[0] else out
+    ending = chunk.graph._kernel.label_rows(chunk.weights, chunk.rows, int(chunk.goals[0]), out, stop)
+    _require_done(ending, chunk, chunk.rows)
+    return out
 
 
 def _trees(
     chunk: InstanceSet, first: int, stop: _core.Stop, *, starts: Starts
-) -> tuple[NDArray[np.int32], NDArray[np.float64]] | Exception:
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     edge = np.empty((len(chunk), chunk.graph.n), dtype=np.int32)
     below = np.empty(edge.shape)
     begin, end = (limit[first : first + len(chunk)] for limit in starts[:2])
-    outcome = chunk.graph._kernel.label_trees(
+    ending = chunk.graph._kernel.label_trees(
         chunk.weights, chunk.rows, int(chunk.goals[0]), begin, end, starts.vertex, starts.weight, edge, below, stop
     )
-    return _failure(chunk, chunk.rows, *outcome) if outcome[0] else (edge, below)
+    _require_done(ending, chunk, chunk.rows)
+    return edge, below
 
 
-def _failure(chunk: InstanceSet, rows: NDArray[np.int64], failure: int, done: int, offender: int) -> Exception:
-    graph: Graph = chunk.graph
-    if failure == _BAD_WEIGHT:
-        row = int(rows[done])
-        return weight_error(graph, chunk.weights[row], offender, f"snapshot {row}: weights")
-    if failure == _STOPPED:
-        return StoppedError("stopped")
-    return InputError(f"the core refused its input (code {failure})")
-
-
-def _checked(parts: list[Any]) -> list[Any]:
-    for part in parts:  # in order, so that the first offending snapshot is named whatever the number of jobs
-        if isinstance(part, Exception):
-            raise part
-    return parts
+def _require_done(ending: _core.Ending, chunk: InstanceSet, rows: NDArray[np.int64]) -> None:
+    if ending.status is not _core.Status.DONE:
+        raise failures.snapshot_failure(ending, chunk, rows)

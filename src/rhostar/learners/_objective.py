@@ -9,21 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from rhostar import _arrays as arrays
-from rhostar.errors import InputError, StoppedError
+from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet, Provenance, Provenances
 from rhostar.learners._base import Learner, one_of
 from rhostar.learners._distances import MeanDistance
 from rhostar.learners._smoothing import blur
 from rhostar.search import solve_many
-from rhostar.search._run import weight_error
 from rhostar.utilities import Algorithm, Expansions, Utility, evaluate
 
 Initial = Learner | ArrayLike | None
 """A table to start from, a learner that fits one, or None for mean distances."""
-
-# The core's failures, in its order (best_first.hpp, enum Status).
-_STOPPED, _BAD_WEIGHT = 3, 4
 
 _SNAPSHOTS = 16
 """So many, evenly spread, say what an edge typically weighs."""
@@ -118,16 +114,6 @@ def spread(rho: NDArray[np.float64], instances: InstanceSet) -> float:
     """
     found = float(np.std(rho))
     return found if found > 0 else typical_weight(instances) * float(np.sqrt(rho.size))
-
-
-def refusal(chunk: InstanceSet, instance: int, first: int, failure: int, offender: int) -> Exception:
-    """Return the error behind a failure of the core at an instance of a chunk."""
-    if failure == _BAD_WEIGHT:
-        row = chunk.rows[instance - first]
-        return weight_error(chunk.graph, chunk.weights[row], offender, f"instance {instance}: weights")
-    if failure == _STOPPED:
-        return StoppedError("stopped")
-    return InputError(f"instance {instance}: the core refused its input (code {failure})")
 
 
 class Blur:

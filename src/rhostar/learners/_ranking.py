@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _core
+from rhostar import _failures as failures
 from rhostar._parallel import map_chunks
 from rhostar.errors import InputError
 from rhostar.instances import InstanceSet, Provenance, provenance
 from rhostar.learners._base import Learner, Seed, generator
-from rhostar.learners._objective import Blur, Initial, Objective, initial_table, refusal, spread
+from rhostar.learners._objective import Blur, Initial, Objective, initial_table, spread
 from rhostar.learners._progress import progress
 from rhostar.learners._wrappers import hold_out
 from rhostar.utilities import Algorithm, Utility
@@ -223,12 +224,7 @@ def comparisons(instances: InstanceSet, rho: NDArray[np.float64], objective: Obj
         reopen=objective.reopen,
         budget=objective.budget,
     )
-    total = np.zeros(instances.graph.n, dtype=np.int64)
-    for part in parts:  # in order, so that the first offending instance is named whatever the number of jobs
-        if isinstance(part, Exception):
-            raise part
-        total += part
-    return total
+    return np.sum(parts, axis=0)
 
 
 def _count(
@@ -240,23 +236,13 @@ def _count(
     rho: NDArray[np.float64],
     reopen: bool,
     budget: int,
-) -> NDArray[np.int64] | Exception:
-    failure, offender, *columns = chunk.graph._kernel.rank(
-        greedy,
-        chunk.weights,
-        chunk.rows,
-        chunk.sources,
-        chunk.goals,
-        arrays.aligned(rho),
-        reopen,
-        budget,
-        None,
-        None,
-        stop,
-    )
-    if not failure:
-        return columns[-1]
-    return refusal(chunk, first + (columns[0].size if columns else 0), first, failure, offender)
+) -> NDArray[np.int64]:
+    instances = _core.Instances(chunk.weights, chunk.rows, chunk.sources, chunk.goals)
+    options = _core.SearchOptions(greedy, reopen, budget)
+    found = chunk.graph._kernel.rank(instances, options, arrays.aligned(rho), None, None, stop)
+    if found.ending.status is not _core.Status.DONE:
+        raise failures.instance_failure(found.ending, chunk, first, rho=rho)
+    return found.lower
 
 
 def _numbers(values: Any, name: str, what: str, accepted: Callable[[float], bool]) -> list[float]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rhostar import _core
 from rhostar._parallel import map_chunks
-from rhostar.errors import InputError, LimitError, UtilityError
+from rhostar.errors import InputError, UtilityError
 from rhostar.instances import InstanceSet
 from rhostar.lines._intervals import Interval, Intervals
 from rhostar.lines._line import Line, Snap, fractional_digits
@@ -142,11 +142,7 @@ def mean_along(
         "limit": limit,
     }
     parts = map_chunks(_measure, instances, n_jobs=n_jobs, **arguments)
-    measured: list[_Measured] = []
-    for part in parts:  # in order, so that the first offending instance is named whatever the number of jobs
-        if isinstance(part, Exception):
-            raise part
-        measured += part
+    measured = [one for part in parts for one in part]
     return _merge(measured, line.line, utility)
 
 
@@ -172,7 +168,7 @@ def _measure(
     utility: Utility,
     optimum: NDArray[np.float64] | None,
     limit: int,
-) -> list[_Measured] | Exception:
+) -> list[_Measured]:
     measured = []
     for i, instance in enumerate(chunk, first):
         table = (int(line.base_of[i]), int(line.direction_of[i]))
@@ -181,9 +177,7 @@ def _measure(
             raw = _raw(utility, found, None if optimum is None else float(optimum[i]), stop)
             values = utility.clip(raw).values
         except UtilityError as error:
-            return UtilityError(f"{error} (instance {i} of the set, piece by piece)")
-        except (InputError, LimitError) as error:
-            return error
+            raise UtilityError(f"{error} (instance {i} of the set, piece by piece)") from None
         measured.append(_Measured(found.cuts, values, raw > utility.limit, found.snap.weights))
     return measured
 

@@ -26,14 +26,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _core
-from rhostar.errors import InputError, LimitError, StoppedError
+from rhostar import _failures as failures
+from rhostar.errors import InputError, LimitError
 from rhostar.graph import Graph
 from rhostar.instances import Instance, InstanceSet
 from rhostar.instances import _snapshots as snapshots
 from rhostar.lines._intervals import Interval, Intervals, fraction
 from rhostar.lines._line import Line, Snap, Snapshot, exact_line
 from rhostar.search import Rho, Run, Runs, Trace
-from rhostar.search._outcome import STATUSES, Paths
 from rhostar.search._run import _budget, _require_graph, _tables
 
 Theta = int | float | Fraction
@@ -41,8 +41,6 @@ Theta = int | float | Fraction
 
 LIMIT = 1_000_000
 """Most pieces of one instance, unless told otherwise."""
-
-_STOPPED = 3
 
 
 class Piece(NamedTuple):
@@ -120,23 +118,11 @@ class Pieces(Sequence[Piece]):
         place = self.line.place(low, 0 if closed else 1)
         snapshot = self.line.snapshot(self.instance.weights, self.options.greedy)
         graph, _, source, goal = self.instance
-        failure, log = graph._kernel.piece_trace(
-            self.options.greedy,
-            snapshot.exact,
-            snapshot.weights,
-            self.line.unit,
-            source,
-            goal,
-            self.line.base[self.table[0]],
-            self.line.direction[self.table[1]],
-            place,
-            self.options.reopen,
-            self.options.budget,
-            stop,
-        )
-        if failure == _STOPPED:
-            raise StoppedError("stopped")
-        return Trace(goal, *log)
+        problem = _problem(self.line, snapshot, source, goal, self.table)
+        found = graph._kernel.piece_trace(problem, place, _core.SearchOptions(*self.options), stop)
+        failures.require_done(found.ending)
+        log = found.log
+        return Trace(goal, log.kind, log.vertex, log.g)
 
 
 def pieces(
@@ -249,35 +235,36 @@ def pieces_on(
     """Find the pieces of one instance on a line that is already in whole numbers."""
     graph, weights, source, goal = instance
     snapshot = line.snapshot(weights, options.greedy) if snapshot is None else snapshot
-    failure, complete, p, q, side, status, cost, expanded, generated, reopened, peak_open, end, path = (
-        graph._kernel.pieces(
-            options.greedy,
-            snapshot.exact,
-            snapshot.weights,
-            source,
-            goal,
-            line.base[table[0]],
-            line.direction[table[1]],
-            line.place(line.low),
-            line.place(line.high),
-            options.reopen,
-            options.budget,
-            limit,
-            stop,
-        )
+    found = graph._kernel.pieces(
+        _problem(line, snapshot, source, goal, table),
+        line.place(line.low),
+        line.place(line.high),
+        _core.SearchOptions(*options),
+        limit,
+        stop,
     )
-    if failure == _STOPPED:
-        raise StoppedError(f"{where}stopped")
-    if not complete:
-        reached = float(line.theta(int(p[-1]), int(q[-1])))
+    if found.ending.status is _core.Status.LIMIT:
+        reached = float(line.theta(int(found.p[-1]), int(found.q[-1])))
         raise LimitError(
             f"{where}there are more than limit={limit} pieces: they reach from {float(line.low):g} to "
             f"{reached:g} of {float(line.high):g}; raise limit or narrow the range"
         )
-    names = np.array([str(s) for s in STATUSES])[status]
-    runs = Runs(names, cost, Paths(path, end), expanded, generated, reopened, peak_open)
+    failures.require_done(found.ending, where)
     snap = line.snap._replace(weights=snapshot.snap)
-    return Pieces(instance, runs, snap, line, options, np.column_stack([p, q, side.astype(np.int64)]), table)
+    cuts = np.column_stack([found.p, found.q, found.side.astype(np.int64)])
+    return Pieces(instance, Runs.of_core(found.runs), snap, line, options, cuts, table)
+
+
+def _problem(line: Line, snapshot: Snapshot, source: int, goal: int, table: tuple[int, int]) -> _core.LineProblem:
+    return _core.LineProblem(
+        snapshot.exact,
+        snapshot.weights,
+        line.unit,
+        source,
+        goal,
+        line.base[table[0]],
+        line.direction[table[1]],
+    )
 
 
 def _limit(limit: int) -> int:

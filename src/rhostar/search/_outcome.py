@@ -24,8 +24,14 @@ class Status(StrEnum):
     BUDGET = "budget"
 
 
-STATUSES = tuple(Status)
-"""In the order of the core's codes."""
+# How the core's statuses and the public ones correspond: a run ends with one of these three, and has the same name in
+# both. Every other ending of the core is a failure, and failures.py turns it into an exception.
+_OF_CORE = {
+    _core.Status.SOLVED: Status.SOLVED,
+    _core.Status.NO_PATH: Status.NO_PATH,
+    _core.Status.BUDGET: Status.BUDGET,
+}
+_NAMES = np.array([str(_OF_CORE[status]) for status in sorted(_OF_CORE, key=lambda status: status.value)])
 
 
 # A tuple, because it is made in a fraction of the time of a frozen dataclass: a short query takes 2 µs.
@@ -72,7 +78,7 @@ class Run(NamedTuple):
         return id(self)
 
 
-_core.results_are(Run, STATUSES)  # the core makes them by itself
+_core.results_are(Run, Trace, tuple(Status(name) for name in _NAMES))  # the core makes them by itself
 
 
 class Paths(Sequence[NDArray[np.int32]]):
@@ -110,6 +116,35 @@ class Runs:
     reopened: NDArray[np.int64]
     peak_open: NDArray[np.int64]
     bound: NDArray[np.float64] | None = None
+
+    @classmethod
+    def of_core(cls, columns: _core.RunColumns, *, bounded: bool = False) -> Runs:
+        """Return what the core found; with `bounded`, lower bounds were given."""
+        return cls(
+            _NAMES[columns.status],
+            columns.cost,
+            Paths(columns.path, columns.path_end),
+            columns.expanded,
+            columns.generated,
+            columns.reopened,
+            columns.peak_open,
+            columns.bound if bounded else None,
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Runs]) -> Runs:
+        """Return the runs of several parts, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        first = np.cumsum([0] + [part.path.vertices.size for part in parts])
+        path = Paths(
+            np.concatenate([part.path.vertices for part in parts]),
+            np.concatenate([part.path.ends + begin for part, begin in zip(parts, first, strict=False)]),
+        )
+        names = ("status", "cost", "expanded", "generated", "reopened", "peak_open")
+        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        bounds = [part.bound for part in parts if part.bound is not None]
+        return cls(path=path, bound=np.concatenate(bounds) if bounds else None, **columns)
 
     def __len__(self) -> int:
         return self.cost.size

@@ -20,18 +20,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _core
+from rhostar import _failures as failures
 from rhostar._parallel import map_chunks
-from rhostar.errors import HeuristicError, InputError, StoppedError, WeightError
+from rhostar.errors import HeuristicError, InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
-from rhostar.search._outcome import STATUSES, Paths, Run, Runs
-from rhostar.search._trace import Trace
+from rhostar.search._outcome import Run, Runs
 
 Rho = ArrayLike | Mapping[int, ArrayLike]
 """One float64 value per vertex, or such an array for each goal."""
 
-# The core's failures, in its order (best_first.hpp, enum Status; bindings/common.hpp).
-_STOPPED, _BAD_WEIGHT, _BAD_INPUT = 3, 4, 7
 _LARGEST_BUDGET = 2**63 - 1
 
 
@@ -144,10 +142,10 @@ def distances_to(graph: Graph, weights: ArrayLike, goal: int) -> NDArray[np.floa
     """
     _require_graph(graph)
     row, goal = arrays.weight_row(weights, "weights", graph.m), arrays.vertex(goal, "goal", graph.n)
-    failure, offender, distance = graph._kernel.distances_to(row, goal, None)
-    if failure == _BAD_WEIGHT:
-        raise weight_error(graph, row, offender, "weights")
-    return distance
+    found = graph._kernel.distances_to(row, goal, None)
+    if found.ending.status is not _core.Status.DONE:
+        raise failures.search_failure(found.ending, graph, row)
+    return found.distance
 
 
 def solve_many(
@@ -220,26 +218,7 @@ def solve_many(
         bounds=bounds,
         bound_of=bound_of,
     )
-    for part in parts:  # in order, so that the first offending instance is named whatever the number of jobs
-        if isinstance(part, Exception):
-            raise part
-    status, cost, expanded, generated, reopened, peak_open, bound, end, path = (
-        np.concatenate(column) for column in zip(*parts, strict=True)
-    )
-    # Each chunk counts its own path vertices.
-    sizes = np.array([part[-1].size for part in parts])
-    end = end + np.repeat(np.cumsum(sizes) - sizes, [part[0].size for part in parts])
-    names = np.array([str(s) for s in STATUSES])[status]
-    return Runs(
-        names,
-        cost,
-        Paths(path, end),
-        expanded,
-        generated,
-        reopened,
-        peak_open,
-        None if lower_bound is None else bound,
-    )
+    return Runs.joined(parts)
 
 
 # ---------------------------------------------------------------- one query
@@ -265,12 +244,14 @@ def solve(
         _require_graph(graph)
         raise
     found = kernel.solve(greedy, weights, source, goal, rho, reopen, budget, lower_bound, trace, stop)
-    if type(found) is Run:
+    if isinstance(found, Run):
         return found
-    if found == _BAD_INPUT and isinstance(rho, Mapping):
+    if isinstance(rho, Mapping):
         rho = _for_goal(rho, goal, "rho")
         found = kernel.solve(greedy, weights, source, goal, rho, reopen, budget, lower_bound, trace, stop)
-    if found == _BAD_INPUT:
+        if isinstance(found, Run):
+            return found
+    if found.status is _core.Status.BAD_INPUT:
         # Something is wrong or merely not in the core's form: check all of it and try again.
         source, goal = arrays.vertex(source, "source", graph.n), arrays.vertex(goal, "goal", graph.n)
         weights = arrays.weight_row(weights, "weights", graph.m)
@@ -278,12 +259,9 @@ def solve(
         limit = None if budget is None else _budget(budget)
         reopen, trace = bool(reopen), bool(trace)
         found = kernel.solve(greedy, weights, source, goal, rho, reopen, limit, lower_bound, trace, stop)
-    if type(found) is Run:
+    if isinstance(found, Run):
         return found
-    first, second = found
-    if type(first) is Run:
-        return first._replace(trace=Trace(int(goal), *second))
-    raise _failure(first, second, graph, weights, [rho], [lower_bound])
+    raise failures.search_failure(found, graph, weights, rho=rho, lower_bound=lower_bound)
 
 
 def _require_graph(graph: Graph) -> None:
@@ -365,57 +343,24 @@ def _solve_chunk(
     budget: int,
     bounds: list[NDArray[np.float64]],
     bound_of: NDArray[np.int32],
-) -> Any:
-    """Return the columns of the results, or the error that the chunk's first bad instance deserves."""
+) -> Runs:
     last = first + len(chunk)
-    failure, offender, *columns = chunk.graph._kernel.solve_many(
-        greedy,
-        chunk.weights,
-        chunk.rows,
-        chunk.sources,
-        chunk.goals,
+    found = chunk.graph._kernel.solve_many(
+        _core.Instances(chunk.weights, chunk.rows, chunk.sources, chunk.goals),
+        _core.SearchOptions(greedy, reopen, budget),
         [arrays.aligned(table) for table in rho],
         arrays.aligned(rho_of[first:last]),
-        reopen,
-        budget,
         [arrays.aligned(table) for table in bounds],
         arrays.aligned(bound_of[first:last]),
         stop,
     )
-    if failure < _STOPPED:
-        return tuple(columns)
-    done = columns[0].size if columns else 0
-    weights = chunk.weights[chunk.rows[done]]
-    return _failure(failure, offender, chunk.graph, weights, rho, bounds, f"instance {first + done}: ")
-
-
-# ---------------------------------------------------------------- what went wrong
-
-
-def _failure(
-    failure: int, offender: int, graph: Graph, weights: Any, rho: Sequence[Any], bounds: Sequence[Any], where: str = ""
-) -> Exception:
-    """Return the error behind a status of the core."""
-    if failure == _BAD_WEIGHT:
-        return weight_error(graph, weights, offender, f"{where}weights")
-    if failure == _STOPPED:
-        return StoppedError(f"{where}stopped")
-    try:
-        for table in rho:
-            arrays.table(table, "rho", graph.n)
-        for table in bounds:
-            if table is not None:
-                arrays.table(table, "lower_bound", graph.n, infinite=True)
-    except InputError as error:
-        return error
-    return InputError(f"{where}the core refused its input (code {failure})")
-
-
-def weight_error(graph: Graph, weights: Any, edge: int, name: str) -> WeightError:
-    """Return what is wrong with the weight of an edge."""
-    what = f"{name}[{edge}] (edge {graph.tail[edge]} -> {graph.head[edge]})"
-    value = weights[edge]
-    if value >= 0 and weights.dtype.kind == "f":
-        return WeightError(f"{what} is {value}: with it a path costs more than the largest float64")
-    limit = " and at most 2**53" if weights.dtype == np.int64 else ""
-    return WeightError(f"{what} must be at least 0{limit} and not NaN, got {value}")
+    if found.ending.status is not _core.Status.DONE:
+        i = found.ending.at
+        raise failures.instance_failure(
+            found.ending,
+            chunk,
+            first,
+            rho=rho[rho_of[first + i]],
+            lower_bound=bounds[bound_of[first + i]] if bounds else None,
+        )
+    return Runs.of_core(found.runs, bounded=bool(bounds))

@@ -10,30 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
+from rhostar import _core
 
+Event = _core.Event
+"""What the core logs.
 
-class Event(IntEnum):
-    """What the core logs, in its order (best_first.hpp, enum Event)."""
-
-    SELECT = 0
-    """A vertex is selected: an iteration begins."""
-    OPEN = 1
-    """A vertex enters OPEN for the first time; its pointer is the selected vertex."""
-    IMPROVE = 2
-    """A vertex of OPEN gets a smaller g and a new pointer."""
-    REOPEN = 3
-    """A vertex moves from CLOSED to OPEN with a smaller g and a new pointer."""
-    CLOSE = 4
-    """The selected vertex moves from OPEN to CLOSED: the iteration ends."""
-    GOAL = 5
-    """Greedy search generates the goal, which gets its pointer but does not enter OPEN."""
+- SELECT: a vertex is selected, and an iteration begins.
+- OPEN: a vertex enters OPEN for the first time; its pointer is the selected vertex.
+- IMPROVE: a vertex of OPEN gets a smaller g and a new pointer.
+- REOPEN: a vertex moves from CLOSED to OPEN with a smaller g and a new pointer.
+- CLOSE: the selected vertex moves from OPEN to CLOSED, and the iteration ends.
+- GOAL: greedy search generates the goal, which gets its pointer but does not enter OPEN.
+"""
 
 
 class State(NamedTuple):
