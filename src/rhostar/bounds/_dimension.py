@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from rhostar.bounds import _capacity as capacity
 from rhostar.bounds import _checks as checks
 from rhostar.bounds import _logcount as logcount
+from rhostar.bounds import _shattered as shattered
+from rhostar.bounds import _transcripts as transcripts
 from rhostar.bounds._capacity import Capacity
 
 
@@ -21,6 +23,7 @@ def capacities(
     rank: int | None = None,
     levels: int | None = None,
     fixed_source: bool = False,
+    reopen: bool = True,
 ) -> tuple[Capacity, ...]:
     """Return every count of runs that applies; a class may use any of them, and the least of them at no cost in δ.
 
@@ -30,7 +33,7 @@ def capacities(
     --------
     >>> from rhostar.bounds import capacities
     >>> [row.label for row in capacities(50, "astar", integer_weights=10)]
-    ['A', 'I', 'A′', 'C1', 'C1′', 'Q64']
+    ['A', 'I', 'A′', 'Wp', 'C1', 'C1′', 'Q64']
     """
     n = checks.integer(n, "n", 2)
     greedy = checks.algorithm(algorithm) == "gbfs"
@@ -48,6 +51,7 @@ def capacities(
         rows += [] if integers is None else [capacity.integer_paper(n, integers)]
         rows += [capacity.astar(n, fixed_source=fixed_source)]
         rows += [] if d is None else [capacity.degree(n, d, fixed_source=fixed_source)]
+        rows += [transcripts.astar(n) if reopen else transcripts.astar_closed(n)]
         if integers is not None:
             rows += [capacity.catalan(n, integers)]
             rows += [capacity.catalan_in_open(n, integers, fixed_source=fixed_source)]
@@ -95,7 +99,9 @@ def lower(n: int, algorithm: checks.Algorithm, *, fixed_source: bool = False) ->
     return n - (2 if checks.algorithm(algorithm) == "gbfs" else 1) - fixed_source
 
 
-def lower_expansions(n: int, algorithm: checks.Algorithm, *, integer_weights: int | None = None) -> int:
+def lower_expansions(
+    n: int, algorithm: checks.Algorithm, *, integer_weights: int | None = None, reopen: bool = True
+) -> int:
     """Return E, for the number of expansions as utility: of order n lg n, from one start.
 
     The size of the largest set of :mod:`rhostar.lab._codes` whose weights are in the class: B·⌊(n − 2ᴮ⁺¹)/2⌋ for any B,
@@ -111,11 +117,11 @@ def lower_expansions(n: int, algorithm: checks.Algorithm, *, integer_weights: in
     n, greedy = checks.integer(n, "n", 2), checks.algorithm(algorithm) == "gbfs"
     most = math.inf if integer_weights is None else checks.integer(integer_weights, "integer_weights", 1)
     bits = range(1, n.bit_length())
-    found = [0, *(b * ((n - (2 << b)) // 2) for b in bits)]
+    found = [0, *(shattered.expansion_code_size(n, b) for b in bits)]
     if greedy or most >= 10:
-        found.append(2 * (n - (6 if greedy else 3)))
-    if not greedy:
-        found += [b * (n - 2 - (1 << b)) for b in bits if 8 << b <= most]
+        found.append(shattered.interval_code_size(n, algorithm))
+    if not greedy and reopen:
+        found += [shattered.reopening_code_size(n, b) for b in bits if 8 << b <= most]
     return max(found)
 
 
@@ -155,6 +161,8 @@ class Row:
     meaning: str
     of_runs: bool = True
     """Whether it is about all utilities of a run; else about the inconsistency."""
+    of_cost: bool = False
+    """Whether it is a lower bound with the cost as utility."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +185,7 @@ class PseudoDimension:
     @property
     def lower(self) -> int:
         """The largest lower bound for the cost as utility; 0 where none is known."""
-        return max((row.value for row in self.rows if row.label in ("T5", "T5′")), default=0)
+        return max((row.value for row in self.rows if row.of_cost), default=0)
 
     def __index__(self) -> int:
         return self.upper
@@ -207,6 +215,7 @@ def pseudo_dimension(
     rank: int | None = None,
     levels: int | None = None,
     fixed_source: bool = False,
+    reopen: bool = True,
 ) -> PseudoDimension:
     """Return every bound on the pseudo-dimension of the utilities of a class of heuristics.
 
@@ -228,6 +237,8 @@ def pseudo_dimension(
         B, where every ρ_v but that of the goal is one of B values fixed beforehand.
     fixed_source
         Whether every instance starts at the same vertex.
+    reopen
+        Whether A* may reopen vertices. Upper bounds for True hold for False too.
 
     Returns
     -------
@@ -246,12 +257,14 @@ def pseudo_dimension(
       A    ≤                541,857  paper    A*, any weights
       I    ≤                 10,606  paper    A*, weights in 0..10
       A′   ≤                532,228  sharper  A*, any weights
+      Wp   ≤                135,542  sharper  A*, any weights
       C1   ≤                  3,852  sharper  A*, weights in 0..10
       C1′  ≤                  3,849  sharper  A*, weights in 0..10
       Q64  ≤                 13,248  sharper  functions of 207 float64 numbers
       U1   ≤                  3,907  sharper  inconsistency of A* along the optimal path
       T5   ≥                    203  lower    cost, unit weights
       T5′  ≥                    206  lower    cost
+      P    ≥                    231  lower    cost, unit weights
       E    ≥                    408  lower    expansions, with reopening
       R1   ≥                  1,277  lower    some utility, unit weights
     """
@@ -264,29 +277,36 @@ def pseudo_dimension(
         rank=rank,
         levels=levels,
         fixed_source=fixed_source,
+        reopen=reopen,
     )
     rows = [Row(row.label, row.origin, row.pseudo_dimension, row.meaning) for row in found]
     if algorithm == "astar":
         row = capacity.inconsistency(n)
         rows.append(Row(row.label, row.origin, row.pseudo_dimension, row.meaning, of_runs=False))
     if parameters is None and levels is None:
-        rows += _lower_rows(n, algorithm, integer_weights, out_degree, fixed_source)
+        rows += _lower_rows(n, algorithm, integer_weights, out_degree, fixed_source, reopen)
     return PseudoDimension(n, tuple(rows))
 
 
 def _lower_rows(
-    n: int, algorithm: checks.Algorithm, integers: int | None, out_degree: int | None, fixed_source: bool
+    n: int, algorithm: checks.Algorithm, integers: int | None, out_degree: int | None, fixed_source: bool, reopen: bool
 ) -> list[Row]:
     """Return the lower bounds whose instances are in the class: stars have large out-degrees, T5′ weights up to 3."""
     rows = []
     if out_degree is None or out_degree >= n - 3:
-        rows.append(Row("T5", "lower", lower_paper(n), "cost, unit weights"))
+        rows.append(Row("T5", "lower", lower_paper(n), "cost, unit weights", of_cost=True))
     needed = 3 if algorithm == "astar" else 2
     if (integers is None or integers >= needed) and (out_degree is None or out_degree >= 2):
-        rows.append(Row("T5′", "lower", lower(n, algorithm, fixed_source=fixed_source), "cost"))
+        rows.append(Row("T5′", "lower", lower(n, algorithm, fixed_source=fixed_source), "cost", of_cost=True))
+    if out_degree is None or out_degree >= 2:
+        rows.append(Row("P", "lower", shattered.lower_cost(n), "cost, unit weights", of_cost=True))
     if out_degree is None:
-        value = lower_expansions(n, algorithm, integer_weights=integers)
-        rows.append(Row("E", "lower", value, "expansions" + (", with reopening" if algorithm == "astar" else "")))
+        closed = algorithm == "astar" and not reopen
+        if closed and (value := shattered.lower_cost_closed(n, integers)):
+            rows.append(Row("Pc", "lower", value, "cost, without reopening", of_cost=True))
+        value = lower_expansions(n, algorithm, integer_weights=integers, reopen=reopen)
+        how = ", without reopening" if closed else ", with reopening" if algorithm == "astar" else ""
+        rows.append(Row("E", "lower", value, f"expansions{how}"))
     if out_degree is None or out_degree >= n - 2:
         rows.append(Row("R1", "lower", lower_for_some_utility(n), "some utility, unit weights"))
     return rows
