@@ -1,10 +1,10 @@
 """The exact pseudo-dimension of greedy search on few vertices (the argument), by trying every graph.
 
-Greedy search sees the order of ρ alone, so an instance with a threshold is a set of orders. All edge sets from one
-start are run under all orders; for the cost, every set of the paths that occur may be the expensive one: on up to 6
-vertices there are at most 4 of them, and weights that are not negative can always make it so. Then functions that split
-all orders in every way are looked for by backtracking, the first of them only up to names of vertices. 6 vertices take
-about a minute.
+Greedy search depends only on the order of ρ, so an instance with a threshold is a set of orders. All edge sets from one
+start are run under all orders. For the cost, any subset of the paths that occur may be the expensive one: on up to 6
+vertices there are at most 4 paths, and non-negative weights can make any of them expensive. Backtracking then looks for
+functions that split all orders in every way; the first function is tried only up to renaming of vertices. 6 vertices
+take about a minute.
 """
 
 import itertools
@@ -67,7 +67,7 @@ def functions(n: int, measure: int) -> tuple[list[int], list[int]]:
 
 
 def shattered(found: list[int], first: list[int], points: int, size: int) -> bool:
-    """Say whether some functions of this number show every pattern on the points."""
+    """Return whether `size` of the functions show every pattern on the points."""
 
     def extend(classes: list[int], candidates: list[int], left: int) -> bool:
         if left == 0:

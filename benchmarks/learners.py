@@ -1,9 +1,9 @@
-"""Everything about learners: tables for A* on roads, for greedy search on worlds of obstacles.
+"""Everything about learners: values for A* on roads, and for greedy search on worlds of obstacles.
 
-    make bench-learners                                   both, and benchmarks/results/learners.md over them
+    make bench-learners                                   both, and an overview in benchmarks/results/learners.md
     python benchmarks/learners.py metr_la                 one of them
 
-Seeds are fixed; what is chosen is chosen on training and validation parts, and reported on test parts.
+Seeds are fixed. Everything is chosen on training and validation parts, and reported on test parts.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def overview(head: dict) -> str:
     if "worlds" in head:
         lines += ["", "## Greedy search on worlds", ""]
         lines += [
-            "Mean expansions on the test worlds, which were in view when defaults were chosen, and on worlds that had "
-            "no part in choosing anything and stand in no other part. Where these are few, they are rare ones.",
+            "Mean expansions on the test worlds, which were in view when defaults were chosen, and on unseen worlds, "
+            "which had no part in choosing anything and are in no other part. Where these are few, they are atypical.",
             "",
         ]
         lines += ["| family | Euclid, test | learned, test | learned, unseen | path, test |", "|---|--:|--:|--:|--:|"]

@@ -1,9 +1,9 @@
-"""Greedy search with learned tables on worlds of obstacles, beside what has been published.
+"""Greedy search with learned heuristic values on worlds of obstacles, beside published figures.
 
-Four families of 201 x 201 worlds are read from ``RHOSTAR_DATA/worlds``; four more, of which no pictures are at hand,
-are drawn by ``rhostar.datasets``. Start at the bottom left, goal at the top right, diagonals may cut corners.
-Tables are chosen on the validation worlds and reported on the test worlds, and on worlds that had no part in anything
-that was chosen, defaults of the learners included. Run as
+Four families of 201 x 201 worlds are read from ``RHOSTAR_DATA/worlds``; ``rhostar.datasets`` draws four more, for which
+there are no pictures. Start at the bottom left, goal at the top right, diagonals may cut corners. Values are chosen on
+the validation worlds and reported on the test worlds, and on worlds that had no part in choosing anything, not even
+the learners' defaults. Run as
 ``python benchmarks/learners_worlds.py [family ...]``, or through ``run(folder)``.
 """
 
@@ -36,9 +36,9 @@ class Family(NamedTuple):
     validation: rs.InstanceSet
     test: rs.InstanceSet
     fresh: rs.InstanceSet
-    """Test worlds that do not stand in the training set."""
+    """Test worlds that are not in the training set."""
     unseen: rs.InstanceSet
-    """Worlds beyond the first 200 of the training folder that stand in no other part, or drawn anew."""
+    """Worlds after the first 200 of the training folder that are in no other part, or new draws."""
 
 
 def load(name: str, size: int) -> Family:
@@ -77,8 +77,8 @@ def rescaled(mean: float) -> float:
     return float(np.clip((mean - 200) / 4800, 0, 1))
 
 
-class Table(NamedTuple):
-    """A learned table."""
+class Candidate(NamedTuple):
+    """Learned values, and how they were found."""
 
     stage: str
     name: str
@@ -86,33 +86,33 @@ class Table(NamedTuple):
     validation: float
     seconds: float
     judged: int
-    """How many tables were compared on the validation worlds to find this one, itself included."""
+    """How many ρ were compared on the validation worlds to find this one, itself included."""
 
 
-def learn(family: Family, log=print) -> list[Table]:
-    """Return every table that was tried."""
-    tables: list[Table] = []
+def learn(family: Family, log=print) -> list[Candidate]:
+    """Return every candidate that was tried."""
+    tried: list[Candidate] = []
 
-    def add(stage: str, name: str, learner: rs.learners.Learner) -> Table:
+    def add(stage: str, name: str, learner: rs.learners.Learner) -> Candidate:
         began = time.process_time()
         rho = learner.fit(family.train).rho_
         seconds = time.process_time() - began
         judged = learner.history_.size if isinstance(learner, rs.learners.SelfImitatedRanking) else 1
-        tables.append(Table(stage, name, rho, expansions(family.validation, rho), seconds, judged))
-        log(f"{family.name}: {stage}, {name}: {tables[-1].validation:.1f} on validation, {seconds:.1f} s")
-        return tables[-1]
+        tried.append(Candidate(stage, name, rho, expansions(family.validation, rho), seconds, judged))
+        log(f"{family.name}: {stage}, {name}: {tried[-1].validation:.1f} on validation, {seconds:.1f} s")
+        return tried[-1]
 
     for name, learner in closed_forms().items():
         add("closed form", name, learner)
-    ordered = sorted(tables, key=lambda table: table.validation)
-    mean = next(table for table in tables if table.name == "mean distance")
-    for start in (mean, next(table for table in ordered if table is not mean)):
+    ordered = sorted(tried, key=lambda one: one.validation)
+    mean = next(one for one in tried if one.name == "mean distance")
+    for start in (mean, next(one for one in ordered if one is not mean)):
         ranking = rs.learners.SelfImitatedRanking(start.rho, validation=family.validation, random_state=0)
         add("ranking", f"from {start.name}", ranking)
-    ranked = sorted((table for table in tables if table.stage == "ranking"), key=lambda table: table.validation)
+    ranked = sorted((one for one in tried if one.stage == "ranking"), key=lambda one: one.validation)
     for start in (mean, ranked[0]):
         add("bumps", f"from {start.stage}, {start.name}", rs.learners.BumpSearch(start.rho, random_state=0))
-    return tables
+    return tried
 
 
 def measure(name: str, log=print) -> dict:
@@ -121,13 +121,13 @@ def measure(name: str, log=print) -> dict:
     graph, goal = family.test.graph, int(family.test.goals[0])
     straight = rs.heuristics.euclidean(graph, goal)
     optimal = rs.solve_many(family.test, rs.heuristics.octile(graph, goal))
-    tables = learn(family, log)
-    best = {stage: min((t for t in tables if t.stage == stage), key=lambda t: t.validation) for stage in STAGES}
-    best["chosen"] = min(tables, key=lambda table: table.validation)
+    tried = learn(family, log)
+    best = {stage: min((t for t in tried if t.stage == stage), key=lambda t: t.validation) for stage in STAGES}
+    best["chosen"] = min(tried, key=lambda one: one.validation)
     return {
         "worlds": {part: len(getattr(family, part)) for part in family._fields[1:]},
-        "candidates": len(tables),
-        "judged": sum(table.judged for table in tables),
+        "candidates": len(tried),
+        "judged": sum(one.judged for one in tried),
         "published": PUBLISHED.get(name),
         "baselines": {
             "Euclid": expansions(family.test, straight),
@@ -138,8 +138,8 @@ def measure(name: str, log=print) -> dict:
             "Euclid": expansions(family.unseen, straight),
             "path": path_edges(family.unseen, rs.heuristics.octile(graph, goal)),
         },
-        "learned": {stage: figures(family, table) for stage, table in best.items()},
-        "seconds": sum(table.seconds for table in tables),
+        "learned": {stage: figures(family, one) for stage, one in best.items()},
+        "seconds": sum(one.seconds for one in tried),
     }
 
 
@@ -151,22 +151,22 @@ def path_edges(instances: rs.InstanceSet, rho: np.ndarray) -> float:
 STAGES = ("closed form", "ranking", "bumps")
 
 
-def figures(family: Family, table: Table) -> dict:
-    """Return what one table does on every part."""
-    runs = rs.solve_many(family.test, table.rho, algorithm="gbfs", budget=BUDGET)
+def figures(family: Family, one: Candidate) -> dict:
+    """Return how one candidate does on every part."""
+    runs = rs.solve_many(family.test, one.rho, algorithm="gbfs", budget=BUDGET)
     optimum = rs.solve_many(family.test, rs.heuristics.octile(family.test.graph, int(family.test.goals[0]))).cost
     return {
-        "stage": table.stage,
-        "name": table.name,
-        "seconds": table.seconds,
-        "train": expansions(family.train, table.rho),
-        "validation": table.validation,
+        "stage": one.stage,
+        "name": one.name,
+        "seconds": one.seconds,
+        "train": expansions(family.train, one.rho),
+        "validation": one.validation,
         "test": float(runs.expanded.mean()),
         "rescaled": rescaled(runs.expanded.mean()),
         "median": float(np.median(runs.expanded)),
         "largest": int(runs.expanded.max()),
-        "unseen": expansions(family.unseen, table.rho),
-        "fresh": expansions(family.fresh, table.rho) if len(family.fresh) else None,
+        "unseen": expansions(family.unseen, one.rho),
+        "fresh": expansions(family.fresh, one.rho) if len(family.fresh) else None,
         "cost above optimum": float(np.mean(runs.cost / optimum - 1)),
     }
 
@@ -179,7 +179,7 @@ def curve(name: str, log=print) -> list[dict]:
         family = whole._replace(train=whole.train[:size])
         began = time.process_time()
         ranking = rs.learners.SelfImitatedRanking(
-            steps=(0.4, 0.15), blurs=(1, 2), validation=family.validation, random_state=0
+            step_sizes=(0.4, 0.15), blurs=(1, 2), validation=family.validation, random_state=0
         ).fit(family.train)
         row: dict = {"size": len(family.train), "seconds": time.process_time() - began}
         row |= {part: expansions(getattr(family, part), ranking.rho_) for part in ("train", "validation", "test")}
@@ -242,24 +242,22 @@ def write(result: dict, folder: Path) -> None:
 def markdown(result: dict) -> str:
     """Return the tables."""
     lines = [
-        "# Learned tables for greedy search on worlds of obstacles",
+        "# Learned heuristic values for greedy search on worlds of obstacles",
         "",
         f"Worlds of 201 x 201 cells, start at the bottom left, goal at the top right, corners may be cut. {TRAIN} "
-        "training worlds. Expansions are means of greedy search; each family is learned by itself. The path is the "
-        "number of edges of an optimal path: no search expands fewer vertices than some path has edges. Times are "
-        "processor seconds of all fits.",
+        "training worlds. Expansions are means of greedy search; each family is learned by itself. *Path* is the "
+        "number of edges of an optimal path: no search expands fewer vertices than some path has edges. Times "
+        "are processor seconds of all fits.",
         "",
-        "**What was chosen, and on what.** In each run the table is chosen on the validation worlds: among "
-        f"{len(closed_forms()) + 4} tables, and within each of the two rankings among the tables of 16 rounds, 25 of "
-        "each, and the initial one; the column "
-        "*judged* adds these up. But the *defaults* of the ranking were chosen "
-        "while figures on the *test* worlds were in view, so the test columns flatter. The column **unseen** does not: "
-        f"these are the worlds of the training folder after the first {TRAIN}, without those that also stand among the "
-        f"first {TRAIN}, in validation or in test, and for the families that are drawn 600 worlds drawn for this "
-        "column alone. No table of these columns was fitted to them, none was chosen by them, and the column was "
-        "computed once, after the defaults were fixed. Where a family has few distinct worlds, few are left, and these "
-        "are its rare ones, not typical of it. *Fresh* are the test worlds that do not also "
-        "stand in the training set.",
+        "**What was chosen, and on what.** In each run ρ is chosen on the validation worlds, among "
+        f"{len(closed_forms()) + 4} candidates. Each of the two rankings in turn chooses among its start and 25 values "
+        "of ρ in each of 16 rounds. The column *judged* counts them all. But the *defaults* of the ranking were "
+        "chosen with figures of the *test* worlds in view, so the test columns flatter. The column **unseen** does "
+        f"not: these are the worlds of the training folder after the first {TRAIN}, without those that are also among "
+        f"the first {TRAIN}, in validation or in test; for the drawn families, they are 600 worlds drawn for this "
+        "column alone. No ρ was fitted to them or chosen by them, and the column was computed once, after the defaults "
+        "were fixed. If a family has few distinct worlds, few unseen ones remain, and these are atypical. *Fresh* are "
+        "the test worlds that are not also in the training set.",
         "",
         "| family | Euclid | A*, octile | closed form | ranking | bumps | **chosen, test** | fresh | "
         "**chosen, unseen** | path | judged | fits |",
@@ -305,12 +303,12 @@ def markdown(result: dict) -> str:
             "",
             "Rescaled expansions, (E − 200)/4800 within [0, 1], of greedy search. "
             "The published figures come from another test bed (its planner, its count of "
-            "expansions, its split of the worlds), so they say in which region a method lies, not by how much one "
-            "beats another. Nothing is claimed where plain Euclid is ahead of the published figure by itself (forest).",
+            "expansions, its split of the worlds), so they show roughly where a method lies, not by how much one "
+            "beats another. For forest nothing is claimed: plain Euclid alone is ahead of the published figure.",
         ]
     if result["fit times"]:
         lines += ["", "## Time of fits", ""]
-        lines += ["Default settings, up to two threads; seconds on the clock, and of the processors in brackets.", ""]
+        lines += ["Default settings, up to two threads; wall-clock seconds, processor seconds in brackets.", ""]
         lines += [
             "| family | worlds | mean distance | mean weights | ranking | together |",
             "|---|--:|--:|--:|--:|--:|",
@@ -323,8 +321,8 @@ def markdown(result: dict) -> str:
     if result["curves"]:
         lines += ["", "## More worlds to learn from", ""]
         lines += [
-            "Self-imitated ranking from the mean distance, four rounds, best table on validation. Processor seconds of "
-            "the whole fit. Those with 800 worlds learn from the worlds that are unseen above.",
+            "Self-imitated ranking from the mean distance, four rounds, best ρ on validation. Processor seconds of "
+            "the whole fit. The fits on 800 worlds learn from the worlds that are unseen above.",
             "",
             "| family | worlds | train | validation | test | fit |",
             "|---|--:|--:|--:|--:|--:|",
@@ -339,7 +337,7 @@ def markdown(result: dict) -> str:
 
 
 def plot(result: dict, file: Path) -> None:
-    """Draw what each stage reaches above the path, and the curves."""
+    """Draw the expansions of each stage beside the optimal path, and the curves."""
     import matplotlib as mpl
 
     mpl.use("Agg")

@@ -1,8 +1,8 @@
-"""What a call costs beyond the kernel, what a vertex costs in memory, and what an import costs.
+"""What a call costs beyond the kernel, a vertex in memory, an import, and how soon Ctrl-C works.
 
-The overhead of one ``rs.astar`` call on 200 vertices is its time minus the time of the same query inside
-one ``solve_many`` batch of thousands, where Python is entered once. Both are taken in turns in one
-process; medians and the spread of the differences are printed.
+The overhead of one ``rs.astar`` call on 200 vertices is its time minus the time of the same query in a
+``solve_many`` batch of thousands, which enters Python once. Both take turns in one process; medians and the
+spread of the differences are printed.
 
     make bench-overhead
 """
@@ -61,21 +61,57 @@ def measure_memory() -> None:
 
 
 def measure_import() -> None:
-    for code in ("import rhostar", "import rhostar; rhostar.astar, rhostar.InstanceSet"):
+    def seconds(*command: str) -> float:
         times = []
         for _ in range(7):
             start = time.perf_counter()
-            subprocess.run([sys.executable, "-c", code], check=True)
+            subprocess.run([sys.executable, *command], check=True, capture_output=True)
             times.append(time.perf_counter() - start)
-        bare = []
-        for _ in range(7):
-            start = time.perf_counter()
-            subprocess.run([sys.executable, "-c", ""], check=True)
-            bare.append(time.perf_counter() - start)
-        print(f"{code!r}: {statistics.median(times) - statistics.median(bare):.3f} s beyond a bare interpreter")
+        return statistics.median(times)
+
+    bare = seconds("-c", "")
+    for code in ("import rhostar", "import rhostar; rhostar.astar, rhostar.InstanceSet"):
+        print(f"{code!r}: {seconds('-c', code) - bare:.3f} s beyond a bare interpreter")
+    print(f"'rhostar --help': {seconds('-m', 'rhostar.cli.main', '--help') - bare:.3f} s beyond a bare interpreter")
+
+
+# A* with reopening expands vertices 2^44 times here. rho makes it try the dearest paths first.
+_ENDLESS = """
+import os, signal, sys, threading, time
+import numpy as np, rhostar as rs
+signal.signal(signal.SIGINT, signal.default_int_handler)
+k = 45
+pairs = [(j, i) for j in range(2, k + 1) for i in range(1, j)] + [(1, 0)]
+graph = rs.Graph.from_edges(k + 1, *zip(*pairs))
+weights = graph.arrange(np.array([2.0**j - 2.0 ** (i + 1) for j, i in pairs[:-1]] + [0.0]))
+rho = np.arange(k + 1) * 2.0 ** (k + 2)
+rho[0] = (k + 3) * 2.0 ** (k + 2)
+instances = rs.InstanceSet(graph, weights, [k] * 8, 0)
+pressed = []
+def press():
+    pressed.append(time.perf_counter())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Timer(0.5, press).start()
+try:
+    rs.solve_many(instances, rho, n_jobs=int(sys.argv[1]))
+except KeyboardInterrupt:
+    print(time.perf_counter() - pressed[0])
+"""
+
+
+def measure_interrupt() -> None:
+    for jobs in (1, 2):
+        command = [sys.executable, "-c", _ENDLESS, str(jobs)]
+        times = [
+            float(subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout)
+            for _ in range(5)
+        ]
+        threads = "one thread" if jobs == 1 else f"{jobs} threads"
+        print(f"Ctrl-C ends a batch on {threads} after {statistics.median(times):.3f} s (at most {max(times):.3f})")
 
 
 if __name__ == "__main__":
     measure_call()
     measure_memory()
     measure_import()
+    measure_interrupt()

@@ -1,8 +1,8 @@
 """Other libraries as contestants: each is prepared outside the clock and answers one query inside it.
 
-A contestant is a function that runs a query and returns (seconds, cost). What is on the clock is the library's
-own search; converting the graph, and where a library takes it the heuristic, is not, except in the comparison of
-short calls, where overhead is the question.
+A contestant is a function that runs a query and returns (seconds, cost). The clock measures the library's own search.
+It leaves out the conversion of the graph and, if the library takes one, of the heuristic; only the comparison of short
+calls includes that, because overhead is what it measures.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class NetworKit:
 
 
 class Scipy:
-    """scipy's Dijkstra: it has no goal and goes on to the last vertex, or to a `limit` where it is told one."""
+    """scipy's Dijkstra: it has no goal and visits all vertices, or those within a `limit`."""
 
     def __init__(self, graph: rs.Graph, weights: np.ndarray) -> None:
         from scipy.sparse import csr_matrix
@@ -86,7 +86,7 @@ class Scipy:
 
 
 class Igraph:
-    """igraph: Dijkstra in C; its A* asks Python for every value of rho."""
+    """igraph: Dijkstra in C; its A* calls Python for every value of rho."""
 
     def __init__(self, graph: rs.Graph, weights: np.ndarray) -> None:
         import igraph
@@ -134,7 +134,7 @@ def igraph_alone(graph: rs.Graph, weights: np.ndarray, source: int, goal: int, r
 
 
 class Rustworkx:
-    """rustworkx: weights, goal test and rho are asked of Python; it never reopens."""
+    """rustworkx: calls Python for weights, goal test and rho; it never reopens."""
 
     def __init__(self, graph: rs.Graph, weights: np.ndarray) -> None:
         import rustworkx

@@ -1,4 +1,4 @@
-"""The pieces of runs along a line: how long a piece takes, against running the same line on a grid of θ.
+"""The exact pieces of runs along a line: the time of a piece, compared with plain runs on a grid of θ.
 
 Writes benchmarks/results/pieces.json and pieces.md.
 """
@@ -29,7 +29,7 @@ def seconds(function: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def lines() -> list[dict[str, Any]]:
-    """Lines on a grid of 10,000 vertices, in ranges that have hundreds of pieces."""
+    """Return lines on a grid of 10,000 vertices, with hundreds of pieces each."""
     graph = rs.Graph.grid(SIDE, SIDE, neighbours=8)
     goal = graph.n - 1
     rng = np.random.default_rng(0)
@@ -93,7 +93,7 @@ def measure(line: dict[str, Any]) -> dict[str, Any]:
         spent, _ = seconds(lambda: [search(*place, line["base"] + t * line["direction"]) for t in few])  # noqa: B023
         run_times.append(spent / few.size)
     pieces_time, run_time = statistics.median(pieces_times), statistics.median(run_times)
-    # What a grid of θ would have seen: the pieces that hold one of its values.
+    # What a grid of θ would see: the pieces that contain one of its values.
     grid = np.linspace(low, high, GRID)
     seen = {found.intervals.index(float(t)) for t in grid}
     return {

@@ -1,11 +1,13 @@
-"""What reading and storing cost: a million arcs of text, and 800 MB of snapshots saved and mapped.
+"""What reading and storing cost: a million edges of text, 800 MB of snapshots saved and mapped, scenario files.
 
-Text: a DIMACS file of 1,000,000 arcs by chance, plain and compressed; the whole reader, its scan alone, and numpy's
-``loadtxt`` on the same numbers, taking turns; medians. Storage: a grid of 1,000,000 vertices with 50 snapshots of
-float32 weights, made and saved in one process, loaded in another, each of which prints the largest memory it ever held
-as a multiple of the weights.
+Text: a DIMACS file of 1,000,000 random edges, plain and compressed; the whole reader, its scan alone, and numpy's
+``loadtxt`` on the same numbers take turns; medians. Storage: a grid of 1,000,000 vertices with 50 snapshots of
+float32 weights is made and saved in one process and loaded in another; each prints the most memory it ever held, as a
+multiple of the weights. Scenarios: a map with hundreds of queries; the time to make the set, which finds out whether
+each query has a path, as a share of the time to solve it.
 
-    make bench-reading                      writes benchmarks/results/reading.json too
+    make bench-reading                         writes benchmarks/results/reading.json too
+    python benchmarks/reading.py scenarios     one part of it
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +30,7 @@ import rhostar as rs
 from rhostar.datasets import _text as text
 
 HERE = Path(__file__).parent
-ARCS, VERTICES, ROUNDS = 1_000_000, 400_000, 5
+EDGES, VERTICES, ROUNDS = 1_000_000, 400_000, 5
 
 _STATUS = """
 def memory():
@@ -69,14 +72,14 @@ print(json.dumps({"before": before, "after": loaded, "searched": memory(), "cost
 
 
 def measure_text(folder: Path) -> dict[str, float]:
-    """Return the median seconds of each way to read the same million arcs."""
+    """Return the median seconds of each way to read the same million edges."""
     rng = np.random.default_rng(0)
-    arcs = np.stack(
-        [rng.integers(1, VERTICES + 1, ARCS), rng.integers(1, VERTICES + 1, ARCS), rng.integers(1, 10**5, ARCS)], 1
+    edges = np.stack(
+        [rng.integers(1, VERTICES + 1, EDGES), rng.integers(1, VERTICES + 1, EDGES), rng.integers(1, 10**5, EDGES)], 1
     )
     plain, packed, bare = folder / "x.gr", folder / "x.gr.gz", folder / "x.txt"
-    lines = "\n".join(f"a {u} {v} {w}" for u, v, w in arcs.tolist())
-    plain.write_text(f"c a million arcs by chance\np sp {VERTICES} {ARCS}\n{lines}\n")
+    lines = "\n".join(f"a {u} {v} {w}" for u, v, w in edges.tolist())
+    plain.write_text(f"c a million random edges\np sp {VERTICES} {EDGES}\n{lines}\n")
     packed.write_bytes(gzip.compress(plain.read_bytes(), 6))
     bare.write_text(lines.replace("a ", "") + "\n")
 
@@ -97,7 +100,7 @@ def measure_text(folder: Path) -> dict[str, float]:
             start = time.perf_counter()
             way()
             times[name].append(time.perf_counter() - start)
-    print(f"{ARCS:,} arcs of DIMACS text, {plain.stat().st_size / 1e6:.0f} MB (median of {ROUNDS}, least to largest):")
+    print(f"{EDGES:,} edges of DIMACS text, {plain.stat().st_size / 1e6:.0f} MB (median of {ROUNDS}, spread):")
     for name, mine in times.items():
         print(f"  {name:20}{statistics.median(mine):7.2f} s  ({min(mine):.2f} to {max(mine):.2f})")
     return {name: statistics.median(mine) for name, mine in times.items()}
@@ -112,7 +115,7 @@ def measure_storage(folder: Path) -> dict[str, dict]:
 
     saved = child(_SAVE)
     size = saved["weights"]
-    print(f"1,000,000 vertices, 50 snapshots of float32, {size / 1e6:.0f} MB of weights; largest memory ever held:")
+    print(f"1,000,000 vertices, 50 snapshots of float32, {size / 1e6:.0f} MB of weights; most memory ever held:")
     made, after = saved["before"]["VmHWM"], saved["after"]["VmHWM"]
     print(f"  made {made / size:.2f} of the weights, checked and saved {after / size:.2f} ({saved['s']:.1f} s)")
     result = {"saved": saved}
@@ -125,14 +128,62 @@ def measure_storage(folder: Path) -> dict[str, dict]:
     return result
 
 
-def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        result = {
-            "machine": {"cores": os.cpu_count(), "python": platform.python_version()},
-            "text": measure_text(Path(folder)),
-            "storage": measure_storage(Path(folder)),
+def scenarios() -> Iterator[tuple[str, rs.datasets.Network, np.ndarray, np.ndarray]]:
+    """Return (name, map, sources, goals): a random map of 512 x 512 cells, and those of MovingAI where they are."""
+    rng = np.random.default_rng(0)
+    grid = rs.Graph.grid(512, 512, neighbours=8)
+    blocked = rng.random((512, 512)) < 0.25
+    weights = rs.InstanceSet.from_obstacles(grid, blocked, 0, 1, corner_cutting=False, infeasible="keep").weights
+    sources, goals = rng.permutation(np.flatnonzero(~blocked))[:1000].reshape(2, 500)
+    yield "random map, 512 x 512", rs.datasets.Network(grid, weights), sources, goals
+    folder = Path(os.environ.get("RHOSTAR_DATA", "")) / "movingai"
+    for map_file, scenario_file in (("den520d.map", "den520d.map.scen"), ("den312d.map", "den312d-random-1.scen")):
+        if not (folder / map_file).is_file() or not (folder / scenario_file).is_file():
+            print(f"{map_file}: no data; set RHOSTAR_DATA to a folder that has movingai/{map_file}")
+            continue
+        scenario = rs.datasets.read_scenario(folder / scenario_file)
+        yield map_file, rs.datasets.read_map(folder / map_file), scenario.sources, scenario.goals
+
+
+def measure_scenarios() -> dict[str, dict]:
+    """Return the seconds to make each set and to solve it with rho = 0."""
+    print("scenario files: seconds to make the set, to solve it with rho = 0, and their ratio (medians):")
+    result = {}
+    for name, network, sources, goals in scenarios():
+        rho = np.zeros(network.graph.n)
+        made, solved = [], []
+        for _ in range(ROUNDS):
+            start = time.perf_counter()
+            instances = network.instances(sources, goals, infeasible="drop")
+            middle = time.perf_counter()
+            rs.solve_many(instances, rho)
+            made.append(middle - start)
+            solved.append(time.perf_counter() - middle)
+        ratio = statistics.median(a / b for a, b in zip(made, solved, strict=True))
+        result[name] = {
+            "queries": len(instances),
+            "goals": int(np.unique(goals).size),
+            "make": statistics.median(made),
+            "solve": statistics.median(solved),
+            "ratio": ratio,
         }
+        row = result[name]
+        print(f"  {name:24}{row['queries']:5} queries {row['make']:7.3f} s {row['solve']:7.3f} s  {ratio:.3f}")
+    return result
+
+
+def main() -> None:
+    parts = {"text": measure_text, "storage": measure_storage, "scenarios": lambda _: measure_scenarios()}
+    chosen = sys.argv[1:] or list(parts)
+    unknown = [part for part in chosen if part not in parts]
+    if unknown:
+        raise SystemExit(f"unknown part {unknown[0]!r}; there are {', '.join(parts)}")
     file = HERE / "results" / "reading.json"
+    result = json.loads(file.read_text()) if file.exists() else {}
+    result["machine"] = {"cores": os.cpu_count(), "python": platform.python_version()}
+    with tempfile.TemporaryDirectory() as folder:
+        for part in chosen:
+            result[part] = parts[part](Path(folder))
     file.write_text(json.dumps(result, indent=1) + "\n")
 
 

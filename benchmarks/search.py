@@ -5,8 +5,8 @@
     python benchmarks/search.py --real      Rome, San Joaquin and den520d alone, where RHOSTAR_DATA has them
     python benchmarks/search.py calls rows  some of it: printed, not saved
 
-Every figure is a ratio of two times taken in the same round; medians over the rounds, with the least and the
-largest ratio beside them, because machines are noisy. Each turn is one query off the clock and one on it. Answers
+Every figure is a ratio of two times taken in the same round: the median over the rounds, with the least and the
+largest ratio beside it, because machines are noisy. Each turn is one query that is not timed and one that is. Answers
 are compared: a contestant whose cost differs is marked. Results go to benchmarks/results (JSON, Markdown, a plot)
 and into the table of the README.
 """
@@ -35,13 +35,13 @@ SLOW = 0.5  # seconds beyond which the state of the caches does not matter
 
 
 def compete(contestants: dict[str, peers.Contestant], optimum: float) -> dict:
-    """Let all run in turns; return each one's median time, its ratio to ours and whether its cost was optimal."""
+    """Let all take turns; return the median time of each, its ratio to ours, and its cost divided by the optimum."""
     times: dict[str, list[float]] = {name: [] for name in contestants}
     costs: dict[str, float] = {}
     slow = {name for name, run in contestants.items() if run()[0] > SLOW}
     for _ in range(ROUNDS):
         for name, run in contestants.items():
-            if name not in slow:  # whoever asks one network again and again finds the caches as it left them
+            if name not in slow:  # repeated queries on one network find warm caches
                 run()
             seconds, costs[name] = run()
             times[name].append(seconds)
@@ -149,7 +149,7 @@ def batch() -> dict:
 def calls(informed: bool) -> dict:
     """Return (d): calls on 200 vertices, path included, with the octile distance or nearly exact values.
 
-    Every call starts elsewhere: a query asked over and over is answered by the branch predictor.
+    Every call has another start: the branch predictor would learn a repeated query by heart.
     """
     rng = np.random.default_rng(4)
     graph = rs.Graph.grid(10, 20, neighbours=8)
@@ -181,7 +181,7 @@ def calls(informed: bool) -> dict:
 
 
 def greedy(work: workloads.Workload) -> dict:
-    """Return (e): greedy search; the nearest a peer has is A* on the same graph with all weights 0."""
+    """Return (e): greedy search; the closest thing a peer has is A* on the same graph with all weights 0."""
     graph, rho = work.graph, work.rho["noisy"]
     run = rs.gbfs(graph, work.weights, work.source, work.goal, rho)
     contestants = {

@@ -75,8 +75,8 @@ def details(result: dict) -> str:
             lines += table(entry["field"])
             floor = entry["floor"]
             lines.append(
-                f"The floor: reading the edges of the same expansions takes {floor['edges']:.2f} of our time, "
-                f"with the comparison of g {floor['edges and g']:.2f}."
+                f"The floor: just reading the edges of the same expansions takes {floor['edges']:.2f} of our time, "
+                f"reading them and comparing g {floor['edges and g']:.2f}."
             )
             if "igraph A*" in entry:
                 lines.append(f"igraph's A* on this query, in a process of its own: {entry['igraph A*']}.")
@@ -85,19 +85,19 @@ def details(result: dict) -> str:
     for rho, field in result["calls"].items():
         lines += [f"## Calls on 200 vertices, path included, {rho} ρ", "", *table(field)]
     lines += [f"## Greedy search ({result['gbfs']['expanded']:,} expansions)", "", *table(result["gbfs"]["field"])]
-    lines += ["## Integer weights and ρ, as a share of the time with the same numbers as floats", ""]
+    lines += ["## Integer weights and ρ: time as a share of that with the same numbers as floats", ""]
     for graph, shares in result["integers"].items():
         lines.append(f"- {graph}: " + ", ".join(f"{rho} {share:.2f}" for rho, share in shares.items()))
     lines += ["", "## What an expansion costs, ρ = 0 on square grids", ""]
-    lines += ["| vertices | expansions | largest OPEN | ns an expansion |", "|--:|--:|--:|--:|"]
+    lines += ["| vertices | expansions | largest OPEN | ns per expansion |", "|--:|--:|--:|--:|"]
     for row in result["growth"]:
         lines.append(f"| {row['n']:,} | {row['expanded']:,} | {row['peak_open']:,} | {row['ns']:.0f} |")
     lines += [
         "",
-        "Two things grow. The heap becomes deeper: its levels are the logarithm of the largest OPEN to base 4, "
-        f"{levels(result['growth'][0])} at the smallest and {levels(result['growth'][-1])} at the largest grid. And "
-        "the 20 bytes a vertex of the records, with 8 neighbours to look at, move away from the core: 20 KB fit the "
-        "first cache, 2 MB just about the second, 20 MB do not.",
+        "Two things grow. The heap gets deeper: its levels are the logarithm of the largest OPEN to base 4, "
+        f"{levels(result['growth'][0])} on the smallest and {levels(result['growth'][-1])} on the largest grid. And "
+        "the records (20 bytes per vertex, with 8 neighbours to look at) move away from the core: 20 KB fit the "
+        "first cache, 2 MB just about the second, 20 MB neither.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -121,7 +121,7 @@ def unit(ms: float) -> str:
 
 
 def plot(result: dict, file: Path) -> None:
-    """Draw all ratios on a logarithmic axis, one row a comparison."""
+    """Draw all ratios on a logarithmic axis, one row per comparison."""
     import matplotlib as mpl
 
     mpl.use("Agg")

@@ -26,9 +26,9 @@ class Workload(NamedTuple):
 def heuristics(graph: rs.Graph, weights: np.ndarray, goal: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Return rho = 0, a consistent rho, and a noisy one that is not.
 
-    The consistent one is the straight line at the least cost per length, or where there are no coordinates the best of
-    eight landmarks' differences; the noisy one is 0.9 of the exact
-    cost-to-go, each value off by up to 10 % either way: it neither underestimates always nor is consistent.
+    The consistent one is the straight line at the least cost per length; without coordinates it is the best of eight
+    landmarks. The noisy one is 0.9 of the exact cost-to-go, each value off by up to 10 % either way: it overestimates
+    sometimes and is not consistent.
     """
     consistent = straight_line(graph, weights, goal)
     exact = rs.distances_to(graph, weights, goal)
@@ -41,7 +41,7 @@ def heuristics(graph: rs.Graph, weights: np.ndarray, goal: int, rng: np.random.G
 
 
 def straight_line(graph: rs.Graph, weights: np.ndarray, goal: int) -> np.ndarray:
-    """Return a consistent rho: the straight line, or where that says nothing the differences to landmarks."""
+    """Return a consistent rho: the straight line, or landmarks where the straight line is always 0."""
     if graph.coordinates is not None:
         length = np.hypot(*(graph.coordinates[graph.tail] - graph.coordinates[graph.head]).T)
         scale = np.divide(weights, length, out=np.full(graph.m, np.inf), where=length > 0).min() * (1 - 1e-12)
@@ -56,7 +56,7 @@ def straight_line(graph: rs.Graph, weights: np.ndarray, goal: int) -> np.ndarray
 
 
 def real() -> Iterator[tuple[str, Workload]]:
-    """Return real networks, where RHOSTAR_DATA names a folder that has them: (f) Rome, (g) San Joaquin, (h) den520d."""
+    """Return the real networks that the folder RHOSTAR_DATA has: (f) Rome, (g) San Joaquin, (h) den520d."""
     folder = Path(os.environ.get("RHOSTAR_DATA", ""))
     kinds = {
         "Rome": (
@@ -80,7 +80,7 @@ def real() -> Iterator[tuple[str, Workload]]:
 
 
 def _connected(name: str, network: rs.datasets.Network) -> Workload:
-    """Return a long query on the largest strongly connected part, without edges that are never there."""
+    """Return a long query on the largest strongly connected part, without absent edges."""
     graph, weights = network.graph, network.weights[0].astype(np.float64)
     there = weights < np.inf
     present = rs.Graph.from_edges(
@@ -104,10 +104,10 @@ def grid(side: int = 1000) -> Workload:
 
 
 def road(n: int = 200_000, *, order: str = "rows") -> Workload:
-    """Return (b): a road-like planar graph, about 2.6 roads a junction, some of them fast.
+    """Return (b): a road-like planar graph, about 2.6 roads per junction, some of them fast.
 
-    Junctions are a jittered lattice; roads the Delaunay edges in a minimum spanning tree and the shortest of
-    the rest. Numbered row by row as a survey would ("rows"), or by chance ("random").
+    Junctions form a jittered lattice; roads are the Delaunay edges of a minimum spanning tree and the shortest of
+    the rest. Numbered row by row as a survey would ("rows"), or in random order ("random").
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import minimum_spanning_tree

@@ -70,7 +70,7 @@ def main(folder: Path) -> None:
     print(f"{'':30}{'expanded':>10}{'cost / optimum':>16}")
     for name, rho in heuristics.items():
         result = rs.evaluate(test, rho, [rs.utilities.Expansions(10 * graph.n), rs.utilities.Ratio(3.0)])
-        print(f"{name:30}{result['Expansions'].mean:10.0f}{result['Ratio'].mean:16.4f}")
+        print(f"{name:30}{result['expansions'].mean:10.0f}{result['ratio'].mean:16.4f}")
 
     # A promise needs independent instances: new doors for every query.
     fresh = town.closing(door & (rng.random((400, *door.shape)) < SHUT))

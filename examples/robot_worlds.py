@@ -51,7 +51,7 @@ def main(folder: Path) -> None:
     utilities = [rs.utilities.Expansions(grid.n), rs.utilities.Ratio(10.0)]
     for name, rho in heuristics.items():
         results = [rs.evaluate(test, rho, utilities, algorithm="gbfs") for test in tests.values()]
-        print(f"{name:24}" + "".join(f"{r['Expansions'].mean:13.0f}{r['Ratio'].mean:13.3f}" for r in results))
+        print(f"{name:24}" + "".join(f"{r['expansions'].mean:13.0f}{r['ratio'].mean:13.3f}" for r in results))
     table = rs.certify(
         heuristics["ρ by imitation"],
         holdout=tests["new mazes"],

@@ -2,7 +2,7 @@
 
 Reads a week of Los Angeles (METR-LA) where RHOSTAR_DATA names a folder that has it, and otherwise makes a city with
 rush hours and closed roads. Learns ρ from past snapshots, and compares on unseen ones twice: drawn at random from the
-same days, as bounds for i.i.d. instances assume, and on the last day, which nobody has seen.
+same days, as bounds for i.i.d. instances assume, and on the last day, which is unseen.
 
     python examples/traffic.py [folder for the picture]
 """
@@ -34,7 +34,7 @@ def main(folder: Path) -> None:
     else:
         network = rs.datasets.city(900, seed=4).history(days=7, seed=0, per_day=96)
         straight = rs.heuristics.euclidean
-        name, top_speed = "a city by chance, minutes", 1.0  # kilometres a minute: 60 km/h
+        name, top_speed = "a random city, minutes", 1.0  # kilometres a minute: 60 km/h
         longest_delay = 2.0
     goal = rs.datasets.choose_goal(network.graph)
     instances = network.sample(3000, goal=goal, seed=0)
@@ -55,7 +55,7 @@ def main(folder: Path) -> None:
         }
         for label, rho in heuristics.items():
             result = rs.evaluate(test, rho, utilities)
-            text = f"{result['Expansions'].mean:11.1f}{result['Ratio'].mean:11.4f}"
+            text = f"{result['expansions'].mean:11.1f}{result['ratio'].mean:11.4f}"
             rows[label] = rows.get(label, f"{label:32}") + text
     print("\n".join(rows.values()))
 

@@ -1,4 +1,7 @@
-"""What all tests share: which module is tested, how hypothesis runs, where real data is."""
+"""What pytest sets up for all tests: hypothesis, the header that names the tested core, two fixtures.
+
+What tests import from one another is in ``tests/support``.
+"""
 
 import os
 from pathlib import Path

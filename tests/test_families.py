@@ -1,29 +1,37 @@
-"""Families of tables: what is in them, and which instances shaped them."""
+"""Families of heuristics: what is in them, which instances shaped them, what a new one takes."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 import rhostar as rs
-from rhostar.families import FullTable, Linear, Quantised
+from rhostar.bounds import _capacity as capacity
+from rhostar.families import FAMILIES, Family, FullTable, Linear, Quantised
 from rhostar.instances import Provenance, Provenances, provenance
+from support.instances import grid_instances
 
 
-def instances() -> rs.InstanceSet:
+def draw(count: int) -> rs.InstanceSet:
     graph = rs.Graph.grid(3, 3)
-    return rs.InstanceSet(graph, np.ones((10, graph.m)), sources=0, goal=8)
+    weights = np.random.default_rng(count).uniform(1, 2, size=(count, graph.m))
+    return rs.InstanceSet(graph, weights, sources=0, goal=8)
 
 
 def test_a_family_knows_the_instances_that_shaped_it() -> None:
-    train, other = instances().split(0.5, seed=0)
+    train, other = grid_instances(3, 3, 10).split(0.5, seed=0)
     family = Linear(base=np.zeros(9), features=np.ones((9, 1)), built_from=(Provenance.of(train[:3]),))
     assert family.overlap(train) == 3
     assert family.overlap(other) == 0
-    assert family.overlap(instances()) == 0, "another origin"
+    assert family.overlap(grid_instances(3, 3, 10)) == 0, "another origin"
     assert FullTable().overlap(train) == 0
 
 
 def test_what_was_seen_adds_up_by_origin() -> None:
-    first, second = instances(), instances()
+    first, second = grid_instances(3, 3, 10), grid_instances(3, 3, 10)
     one = provenance(first[:4], Provenance.of(first[2:6]))
     assert isinstance(one, Provenance)
     assert one.indices.tolist() == [0, 1, 2, 3, 4, 5]
@@ -68,3 +76,61 @@ def test_quantised_family() -> None:
         Quantised(levels=np.zeros(1), goal=0, goal_value=np.inf)
     with pytest.raises(rs.errors.InputError):
         Quantised(levels=np.array([]), goal=0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scaled(Family):
+    """Every ρ = θ · shape with a whole θ up to `most`: written as a user would, nothing else is touched for it."""
+
+    shape: np.ndarray
+    most: int = 7
+
+    kind: ClassVar[str] = "scaled"
+
+    def contains(self, rho: Any) -> bool:
+        theta = np.round(rho[0] / self.shape[0])
+        return bool(0 <= theta <= self.most and np.array_equal(theta * self.shape, rho))
+
+    def capacities(self, n: int, algorithm: Any, **_: Any) -> tuple[rs.bounds.Capacity, ...]:
+        return (capacity.quantised(2, self.most + 1),)
+
+
+def test_a_new_family_is_one_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train = draw(300)
+    shape = rs.distances_to(train.graph, np.ones(train.graph.m), goal=8)
+    family = Scaled(shape=shape, built_from=(Provenance.of(draw(3)),))
+    table = rs.certify(2 * shape, train=train, family=family, utility=rs.utilities.Expansions(limit=9.0))
+    assert table["H1-kl Q"].measured["ln K"] == pytest.approx(math.log(8))
+    assert table["H1-kl Q"].holds_for == "every rho of the family"
+    with pytest.raises(rs.errors.AssumptionError, match=r"not in the family .* \(Scaled\)"):
+        rs.certify(shape + 0.5, train=train, family=family, utility=rs.utilities.Expansions(limit=9.0))
+    learner = rs.learners.MeanDistance().fit(train)
+    learner.family_ = family
+    rs.Model.of(learner, train.graph).save(tmp_path / "m.npz")
+    with pytest.raises(rs.errors.StorageError, match="there is no family 'scaled'; there are full, linear, quantised"):
+        rs.Model.load(tmp_path / "m.npz")
+    monkeypatch.setitem(FAMILIES, Scaled.kind, Scaled)
+    found = rs.Model.load(tmp_path / "m.npz").family_
+    assert isinstance(found, Scaled)
+    assert np.array_equal(found.shape, shape)
+    assert (found.most, found.built_from[0].size) == (7, 3)
+
+
+def test_what_is_exact_and_what_is_moved() -> None:
+    rho = np.array([0.1, 0.2, 0.0])
+    full, linear = FullTable(), Linear(base=np.zeros(3), features=rho[:, None])
+    levels = Quantised(levels=rho, goal=2)
+    for family, exact in ((full, [True, True, True]), (linear, [True, True, False]), (levels, [True, False, False])):
+        assert family.exact_sums(0.0, counted=True), "greedy search adds nothing to ρ"
+        assert [
+            family.exact_sums(0.0, counted=False),
+            family.exact_sums(10.0, counted=True),
+            family.exact_sums(10.0, counted=False),
+        ] == exact
+        assert not family.exact_sums(None, counted=True)
+    for family, g, counted in ((full, None, True), (full, 0.0, True), (linear, 10.0, False), (levels, 10.0, True)):
+        assert family.into_class(rho, g, counted=counted) == (rho, "")
+    for family, g in ((full, 10.0), (linear, 10.0), (linear, 0.0), (linear, None)):
+        placed = family.into_class(rho, g, counted=True)
+        assert placed.how
+        assert placed.rho == pytest.approx(rho, rel=1e-5)

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 import rhostar as rs
-from rhostar.errors import InputError, ModelError, RhostarError, StorageError
+from rhostar.errors import InputError, ModelError, NotFittedError, RhostarError, StorageError
 from rhostar.families import Linear, Quantised
 from rhostar.instances import Provenance
+from support.failures import no_space
+from support.instances import grid_instances
 
 
 @pytest.fixture
 def instances() -> rs.InstanceSet:
-    graph = rs.Graph.grid(4, 5)
-    weights = np.random.default_rng(0).uniform(1, 2, size=(30, graph.m))
-    return rs.InstanceSet(graph, weights, sources=0, goal=19)
+    return grid_instances(4, 5, 30)
 
 
 class Fitted:
@@ -113,7 +113,7 @@ def test_another_graph_is_refused(instances: rs.InstanceSet) -> None:
 
 
 def test_what_is_not_fitted_or_does_not_fit_is_refused(instances: rs.InstanceSet) -> None:
-    with pytest.raises(InputError, match="must be fitted"):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
         rs.Model.of(rs.learners.MeanDistance(), instances.graph)
     with pytest.raises(InputError, match="one value for each of the 20 vertices"):
         rs.Model.of(Fitted(np.zeros(7)), instances.graph)
@@ -181,11 +181,8 @@ def test_a_failed_save_leaves_the_old_file(
     model.save(path)
     before = path.read_bytes()
 
-    def full_disk(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
     for name, failure, expected in (
-        ("savez_compressed", full_disk, StorageError),
+        ("savez_compressed", no_space, StorageError),
         ("savez_compressed", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt), KeyboardInterrupt),
     ):
         monkeypatch.setattr(np, name, failure)

@@ -11,7 +11,7 @@ from . import report as report
 from . import utilities as utilities
 from ._models import Model as Model
 from .bounds._dimension import pseudo_dimension as pseudo_dimension
-from .bounds._planning import epsilon as epsilon
+from .bounds._planning import deviation as deviation
 from .bounds._planning import sample_size as sample_size
 from .certificates._certificate import Certificate as Certificate
 from .certificates._certificate import CertificateTable as CertificateTable
@@ -31,6 +31,6 @@ from .search._run import distances_to as distances_to
 from .search._run import gbfs as gbfs
 from .search._run import solve_many as solve_many
 from .search._trace import Trace as Trace
-from .utilities import evaluate as evaluate
+from .utilities._evaluate import evaluate as evaluate
 
 __version__: str

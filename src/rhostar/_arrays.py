@@ -1,7 +1,6 @@
-"""Turning what a user passes into the arrays the core takes, with errors that say what is wrong.
+"""Turning a user's arguments into the arrays that the core takes, with errors that say what is wrong.
 
-Nothing here knows about graphs or searches; every function takes the name under which the
-user passed the argument, so that the message can use it.
+Nothing here knows about graphs or searches. Every function takes the name of the argument, for its error message.
 """
 
 from __future__ import annotations
@@ -9,18 +8,21 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar.errors import ArrayError, GraphError, HeuristicError, InputError, VertexError
 
+Algorithm = Literal["astar", "gbfs"]
+"""A* and greedy best-first search; users import it from :mod:`rhostar.search`."""
+
 LARGEST_INDEX = 2**31 - 1
 """Vertices and edges are numbered with 32 bits."""
 
 WEIGHT_TYPES = (np.float64, np.float32, np.int32, np.int64)
-"""The types of weights that the core reads as they are."""
+"""The types of weights that the core reads without conversion."""
 
 WEIGHT_TYPE_NAMES = "float64, float32, int32 or int64"
 
@@ -42,6 +44,13 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
+def algorithm(value: Any, name: str = "algorithm") -> Algorithm:
+    """Return the name of an algorithm, or raise :class:`InputError`."""
+    if value not in ("astar", "gbfs"):
+        raise InputError(f"{name} must be 'astar' or 'gbfs', got {value!r}")
+    return cast(Algorithm, value)
+
+
 def vertex(value: Any, name: str, n: int) -> int:
     """Return `value` as a vertex of a graph of `n` vertices, or raise :class:`VertexError`."""
     try:
@@ -54,7 +63,7 @@ def vertex(value: Any, name: str, n: int) -> int:
 
 
 def vertices(values: ArrayLike, name: str, n: int, *, what: str = "vertex") -> NDArray[np.int32]:
-    """Return `values` as a contiguous int32 array of indices below `n`, or raise naming the first that is none."""
+    """Return `values` as a contiguous int32 array of indices below `n`; an error names the first that is not."""
     array = as_array(values, name)
     if array.size == 0 and array.dtype.kind == "f":  # np.asarray([]) is a float array
         array = array.astype(np.int32)
@@ -72,14 +81,14 @@ def vertices(values: ArrayLike, name: str, n: int, *, what: str = "vertex") -> N
 
 
 def number(value: Any, name: str, what: str, accepted: Callable[[float], bool]) -> float:
-    """Return `value` as a float that is `accepted`, or raise :class:`InputError` saying `what` is."""
+    """Return `value` as a float that is `accepted`, or raise :class:`InputError`; `what` says what is accepted."""
     if not isinstance(value, Real) or not accepted(float(value)):
         raise InputError(f"{name} must be {what}, got {value!r}")
     return float(value)
 
 
 def table_layout(values: ArrayLike, name: str, n: int) -> NDArray[np.float64]:
-    """Return `values` as one float64 per vertex in the core's form; the values themselves are not looked at."""
+    """Return `values` as one float64 per vertex in the core's form; the values are not checked."""
     array = as_array(values, name)
     if array.dtype != np.float64:
         if isinstance(values, np.ndarray):
@@ -114,7 +123,7 @@ def weight_row(values: ArrayLike, name: str, m: int) -> NDArray[Any]:
 
 
 def indices(values: ArrayLike, name: str) -> NDArray[np.int32]:
-    """Return a private int32 copy that nobody can change any more once the core has validated it."""
+    """Return a private int32 copy that nobody can change after the core has validated it."""
     array = as_array(values, name)
     if array.size == 0:
         array = array.astype(np.int32)
@@ -127,7 +136,7 @@ def indices(values: ArrayLike, name: str) -> NDArray[np.int32]:
         if outside.any():
             first = int(np.argmax(outside))
             raise GraphError(f"{name}[{first}] must be between 0 and 2**31 - 1, got {array[first]}")
-    # The flag of an array that owns its memory can be turned back; that of one over bytes cannot.
+    # An array that owns its memory can be made writeable again; one over bytes cannot.
     return np.frombuffer(array.astype(np.int32, copy=False).tobytes(), dtype=np.int32)
 
 
@@ -170,17 +179,17 @@ def length(values: ArrayLike, m: int) -> NDArray[np.float64]:
     bad = ~((array >= 0) & np.isfinite(array))
     if bad.any():
         first = int(np.argmax(bad))
-        raise GraphError(f"length[{first}] must be finite and not negative, got {array[first]}")
+        raise GraphError(f"length[{first}] must be finite and non-negative, got {array[first]}")
     return frozen(array)
 
 
 def aligned(array: NDArray[Any]) -> NDArray[Any]:
-    """Return `array`, copied where it lies askew in memory, as arrays that came through a pipe may."""
+    """Return `array`, copied if unaligned: arrays that came through a pipe may be."""
     return array if array.flags.aligned else array.copy()
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view of `array`; what the caller holds stays as it was."""
+    """Return a read-only view of `array`; the caller's own array stays writeable."""
     if not array.flags.writeable:
         return array
     view = array.view()
@@ -189,7 +198,7 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_array(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Return `values` as an array, refusing ragged sequences by name."""
+    """Return `values` as an array, or raise if they are a ragged sequence."""
     try:
         return np.asarray(values)
     except ValueError:
@@ -214,7 +223,7 @@ def _floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
 
 
 def joined(parts: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
-    """Return one array of all parts, giving each of them back as soon as it is copied."""
+    """Return all parts as one array; the list is emptied, so that each part is freed once it is copied."""
     total = np.empty(sum(part.size for part in parts), dtype=dtype)
     at = 0
     parts.reverse()

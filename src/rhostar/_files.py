@@ -1,4 +1,4 @@
-"""Files that are replaced whole or not at all, and are on the disk before they take the old one's place."""
+"""Files that are replaced completely or not at all, and are on disk before they take the old one's place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rhostar.errors import StorageError
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a file to write to that replaces `path` at the end; if anything fails, nothing has changed.
+    """Give a file to write, which replaces `path` at the end; if anything fails, nothing changes.
 
     The new file is written beside `path` and synced to disk before it is renamed, so a crash leaves the old file or
     the new one. Missing folders are made, and a link stays a link.
@@ -26,11 +26,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     Raises
     ------
     StorageError
-        If the disk refuses, or `path` exists and is not a plain file: replacing /dev/null by a file would harm
-        everybody on the machine.
+        If the disk refuses, or `path` exists and is not a plain file: replacing /dev/null by a file would break
+        other programs.
     """
     target = Path(os.path.realpath(path))
-    # The name keeps its suffix, because some writers choose the format by it.
+    # The suffix stays, because some writers choose the format by it.
     beside = target.with_name(f".{secrets.token_hex(8)}-{target.name}")
     try:
         if target.exists() and not target.is_file():
@@ -51,7 +51,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file, or the list of names in a folder, is on the disk."""
+    """Wait until a file, or the list of names in a folder, is on disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

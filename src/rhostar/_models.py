@@ -1,8 +1,8 @@
-"""Fitted values in a file: ρ with all it takes to use it again, and to refuse it where it does not belong.
+"""Models: fitted heuristic values in a file, with everything that is needed to use them again.
 
-A model is one ``.npz`` file of plain arrays; the rest stands in it as JSON text. Nothing in it is ever
-unpickled. It holds the hash of the graph that it was fitted on and refuses every other: ρ is a column of
-numbers, and on another graph of the same size they would lead astray without a word.
+A model is one ``.npz`` file of plain arrays and JSON text. Nothing in it is ever unpickled. It holds the hash of the
+graph that it was fitted on and refuses every other graph: on one of the same size the values would be wrong and
+nobody would notice.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _files as files
-from rhostar.errors import InputError, ModelError, StorageError
-from rhostar.families import Family, FullTable, Linear, Quantised
+from rhostar.errors import InputError, StorageError
+from rhostar.families import Family, FullTable
 from rhostar.graph import Graph
 from rhostar.instances import Provenance, Provenances
-from rhostar.utilities import Algorithm
+from rhostar.search import Algorithm
+from rhostar.search._rho import values_of
 
 _KIND = "rhostar-model"
 _VERSION = 1
@@ -34,7 +35,7 @@ _VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Heuristic values with their origin. Has the attributes of a fitted learner, so it is taken where one is.
+    """Heuristic values with their origin. It has the attributes of a fitted learner and is accepted wherever one is.
 
     Most users call :meth:`of` after a fit, :meth:`save`, and :meth:`load` later.
 
@@ -53,7 +54,7 @@ class Model:
     goal_
         The goal, or None where ρ holds for several.
     family_
-        The tables it was chosen among.
+        The heuristics among which it was chosen.
     trained_on_
         Which instances it was learned from, where that is known.
     lower_
@@ -106,18 +107,17 @@ class Model:
 
         Raises
         ------
-        InputError
+        NotFittedError
             If the learner is not fitted.
+        ModelError
+            If it was fitted on another graph.
         ArrayError, HeuristicError
             If its values are not one finite number per vertex of the graph.
         """
-        rho = getattr(learner, "rho_", None)
-        if rho is None:
-            raise InputError(f"learner must be fitted: this {type(learner).__name__} has no rho_")
-        tables = _tables(rho, graph.n)
+        rho = _checked(values_of(learner, graph), graph.n)
         goal = getattr(learner, "goal_", None)
         return cls(
-            rho_=tables,
+            rho_=rho,
             fingerprint=graph.fingerprint,
             learner=type(learner).__name__,
             parameters={k: _plain(v) for k, v in getattr(learner, "get_params", dict)().items()},
@@ -150,12 +150,7 @@ class Model:
         ModelError
             If it was fitted on another graph.
         """
-        if graph.fingerprint != self.fingerprint:
-            raise ModelError(
-                f"the model was fitted on another graph: {self.n} vertices, hash {self.fingerprint[:12]}; "
-                f"this one has {graph.n} vertices, hash {graph.fingerprint[:12]}"
-            )
-        return self.rho_
+        return values_of(self, graph)
 
     def search_with(self, algorithm: Algorithm | None = None) -> Algorithm:
         """Return the algorithm to use: the one asked for, else the one it is meant for, else "astar"."""
@@ -205,7 +200,7 @@ class Model:
                 parts["trained_on"] = seen.indices
         if self.lower_ is not None:
             parts["lower"] = self.lower_
-        family_parts, facts["family"] = _take_apart(self.family_)
+        family_parts, facts["family"] = self.family_.to_parts()
         parts |= family_parts
         parts["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
         with files.replacing(path) as beside, beside.open("wb") as stream:
@@ -229,7 +224,7 @@ class Model:
                 raise StorageError(f"{source} holds {facts['format']!r} version {facts['version']}, not a model")
             rho, goals = parts["rho"], parts["goals"].tolist()
             if rho.dtype != np.float64 or rho.ndim != 2 or len(goals) != len(rho) or not np.isfinite(rho).all():
-                raise StorageError(f"{source} is damaged: its values are not tables of finite numbers")
+                raise StorageError(f"{source} is damaged: its values are not finite numbers, one per vertex")
             return cls(
                 rho_=arrays.frozen(rho[0]) if goals == [-1] else dict(zip(goals, map(arrays.frozen, rho), strict=True)),
                 fingerprint=str(facts["graph"]),
@@ -237,7 +232,7 @@ class Model:
                 parameters=dict(facts["parameters"]),
                 algorithm=facts["algorithm"],
                 goal_=facts["goal"],
-                family_=_put_together(facts["family"], parts),
+                family_=Family.from_parts(parts, facts["family"]),
                 trained_on_=_seen(facts["trained_on"], parts),
                 lower_=parts.get("lower"),
                 certificate=facts["certificate"],
@@ -249,11 +244,13 @@ class Model:
             raise StorageError(f"{source} cannot be read: {error.strerror or error}") from error
         except StorageError:
             raise
-        except Exception as error:  # a damaged archive fails in whatever way its reader happens to
+        except InputError as error:
+            raise StorageError(f"{source} cannot be used: {error}") from None
+        except Exception as error:  # a damaged archive can fail in many ways
             raise StorageError(f"{source} is damaged or not a model of rhostar ({type(error).__name__})") from None
 
 
-def _tables(rho: Any, n: int) -> Any:
+def _checked(rho: Any, n: int) -> Any:
     if isinstance(rho, Mapping):
         if not rho:
             raise InputError("rho_ must have values for at least one goal")
@@ -282,25 +279,3 @@ def _seen(origins: Any, parts: Mapping[str, NDArray[Any]]) -> Provenance | Prove
     if isinstance(origins, list):
         return Provenances(Provenance(str(origin), parts[f"trained_on_{k}"]) for k, origin in enumerate(origins))
     return Provenance(str(origins), parts["trained_on"])
-
-
-def _take_apart(family: Family) -> tuple[dict[str, Any], dict[str, Any]]:
-    parts: dict[str, Any] = {f"built_from_{k}": part.indices for k, part in enumerate(family.built_from)}
-    facts: dict[str, Any] = {"built_from": [part.origin for part in family.built_from]}
-    if isinstance(family, Linear):
-        return parts | {"base": family.base, "features": family.features}, facts | {"kind": "linear"}
-    if isinstance(family, Quantised):
-        fixed = {"goal": int(family.goal), "goal_value": float(family.goal_value)}
-        return parts | {"levels": family.levels}, facts | {"kind": "quantised"} | fixed
-    return parts, facts | {"kind": "full"}
-
-
-def _put_together(facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]]) -> Family:
-    built = tuple(Provenance(str(o), parts[f"built_from_{k}"]) for k, o in enumerate(facts["built_from"]))
-    if facts["kind"] == "linear":
-        return Linear(built, base=parts["base"], features=parts["features"])
-    if facts["kind"] == "quantised":
-        return Quantised(built, levels=parts["levels"], goal=facts["goal"], goal_value=facts.get("goal_value", 0.0))
-    if facts["kind"] != "full":
-        raise ValueError("an unknown family")
-    return FullTable(built)

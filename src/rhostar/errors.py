@@ -1,11 +1,41 @@
 """One tree for everything that rhostar raises on purpose.
 
 Every error names the argument, the first offending index and value, and what is accepted.
-Whatever is wrong with an argument is also a :class:`ValueError`, so code that knows nothing of
-rhostar can catch it.
+An error about an argument is also a :class:`ValueError`, so code that knows nothing of rhostar can
+catch it.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__all__ = [
+    "ArrayError",
+    "AssumptionError",
+    "EdgeError",
+    "FitError",
+    "GraphError",
+    "HeuristicError",
+    "InfeasibleError",
+    "InputError",
+    "InstanceError",
+    "LimitError",
+    "ModelError",
+    "NotFittedError",
+    "ReadError",
+    "RhostarError",
+    "RhostarWarning",
+    "StoppedError",
+    "StorageError",
+    "UtilityError",
+    "VertexError",
+    "WeightError",
+    "WitnessError",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 class RhostarError(Exception):
@@ -59,12 +89,8 @@ class AssumptionError(InputError):
     """An assumption of a certificate that the instances, the heuristic or the family break."""
 
 
-class NotFittedError(InputError, AttributeError):
-    """A learner that is asked for its table before it has one."""
-
-
 class FitError(RhostarError, RuntimeError):
-    """A fit that came to no end: a linear program that is infeasible or out of time, and the like."""
+    """A fit that found no answer, for example because its linear program ran out of time."""
 
 
 class WitnessError(InputError):
@@ -88,7 +114,7 @@ class ReadError(InputError):
 
 
 class LimitError(RhostarError):
-    """An exact answer that was not reached within its limit; the message says how far it got."""
+    """An exact count that was stopped at its maximum; the message says how far it got."""
 
 
 class ModelError(InputError):
@@ -101,3 +127,33 @@ class StoppedError(RhostarError):
 
 class RhostarWarning(UserWarning):
     """Something worth knowing that does not prevent an answer."""
+
+
+if TYPE_CHECKING:
+
+    class NotFittedError(InputError, AttributeError):
+        """A learner that was asked for its values before it was fitted."""
+
+
+def not_fitted(learner: object) -> NotFittedError:
+    """Return the error for a learner that has learned nothing yet."""
+    kind = globals().get("NotFittedError") or __getattr__("NotFittedError")
+    return kind(f"this {type(learner).__name__} is not fitted yet: call fit first")
+
+
+def __getattr__(name: str) -> Any:
+    """Make NotFittedError when it is first asked for.
+
+    It is a subclass of scikit-learn's, which takes a second to import: nobody should wait for it who does not need it.
+    """
+    if name != "NotFittedError":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sklearn.exceptions import NotFittedError as TheirError
+
+    made = type(
+        name,
+        (InputError, TheirError),
+        {"__doc__": "A learner that was asked for its values before it was fitted.", "__module__": __name__},
+    )
+    globals()[name] = made
+    return made

@@ -1,39 +1,140 @@
-"""Which tables ρ a learner chooses among: what a bound for every ρ at once has to count.
+"""Families: the heuristics among which a learner chooses.
 
-A full table has one free value for each vertex. Fewer free values, or few levels for each, make a
-smaller class, and with it a certificate that says something on a large graph. What the family itself
-is made of (a base, features, levels) must not come from the instances that the certificate is computed
-on, so a family remembers the instances it was built from.
+A bound that holds for every ρ at once has to count the ρ of a family. A full family has one free value for each
+vertex. Fewer free values, or few levels for each, make a smaller family, and so a certificate that is worth
+something on a large graph. What a family is made of (a base, features, levels) must not come from the instances
+that the certificate is computed on, so a family remembers the instances it was built from.
+
+A new family is one class in this file and its name in :data:`FAMILIES`, which is what reads it from saved models.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.errors import ArrayError, InputError
+from rhostar import bounds
+from rhostar.errors import ArrayError, AssumptionError, InputError
 from rhostar.instances import InstanceSet, Provenance
+from rhostar.search import Algorithm
+
+__all__ = ["Family", "FullTable", "Linear", "Placed", "Quantised"]
+
+_FEATURE_BITS = 20
+"""How many bits the base and the features of a linear family keep; the rest of the 52 are for θ."""
+
+
+class Placed(NamedTuple):
+    """A heuristic after :meth:`Family.into_class`."""
+
+    rho: NDArray[np.float64]
+    how: str
+    """What was done to it, as in "rho was …"; empty where it stayed as it was."""
 
 
 @dataclass(frozen=True, eq=False)
 class Family:
     """What all families share.
 
+    A family of your own is a frozen dataclass that derives from this one and has at least :meth:`contains`. Its
+    fields are arrays and plain values; :class:`rhostar.Model` saves them by name.
+
     Parameters
     ----------
     built_from
-        The instances that shaped the family itself, as :class:`Provenance`; empty where it was fixed
-        without looking at any.
+        The instances that shaped the family itself, as :class:`Provenance`; empty if it was fixed without looking
+        at any.
     """
 
     built_from: tuple[Provenance, ...] = ()
 
+    kind: ClassVar[str] = ""
+    """How saved models name it."""
+    every_rho: ClassVar[bool] = False
+    """Whether every finite ρ belongs to it, so that single values may be moved."""
+
+    def contains(self, rho: ArrayLike) -> bool:
+        """Return whether ρ belongs to the family."""
+        raise NotImplementedError
+
+    def check(self, rho: ArrayLike, goal: int) -> None:
+        """Raise :class:`AssumptionError` unless ρ belongs to the family and the family to the goal."""
+        if not self.contains(rho):
+            raise AssumptionError(f"rho is not in the family that it is said to be chosen from ({type(self).__name__})")
+
     def overlap(self, instances: InstanceSet) -> int:
         """Return how many of these instances shaped the family."""
         return sum(part.overlap(instances) for part in self.built_from)
+
+    def capacities(
+        self, n: int, algorithm: Algorithm, *, integer_weights: int | None = None, out_degree: int | None = None
+    ) -> tuple[bounds.Capacity, ...]:
+        """Return every count of the runs that the family has on graphs of n vertices.
+
+        Parameters
+        ----------
+        n, algorithm, integer_weights, out_degree
+            As for :func:`rhostar.pseudo_dimension`.
+        """
+        return bounds.capacities(n, algorithm, integer_weights=integer_weights, out_degree=out_degree)
+
+    def exact_sums(self, largest_g: float | None, *, counted: bool) -> bool:
+        """Return whether no sum g + ρ rounds once ρ went through :meth:`into_class`, which has these parameters."""
+        return largest_g == 0
+
+    def into_class(self, rho: NDArray[np.float64], largest_g: float | None, *, counted: bool) -> Placed:
+        """Return the ρ of the family, near this one, that the counts of :meth:`capacities` are about.
+
+        Parameters
+        ----------
+        rho
+            A heuristic of the family.
+        largest_g
+            No path costs more, where all weights are integers; 0 for greedy search, which adds nothing to ρ; None
+            where weights are any numbers, so that sums round.
+        counted
+            Whether a bound for every ρ of the family is wanted. Without one, only this ρ matters.
+        """
+        return Placed(rho, "")
+
+    # ------------------------------------------------------------ files
+
+    def to_parts(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Return the arrays of the family and its plain values, by name, for a file."""
+        stored: dict[str, NDArray[Any]] = {f"built_from_{k}": part.indices for k, part in enumerate(self.built_from)}
+        facts: dict[str, Any] = {"kind": self.kind, "built_from": [part.origin for part in self.built_from]}
+        for entry in fields(self)[1:]:
+            value = getattr(self, entry.name)
+            if isinstance(value, np.ndarray):
+                stored[entry.name] = value
+            else:
+                facts[entry.name] = value
+        return stored, facts
+
+    @classmethod
+    def from_parts(cls, stored: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> Family:
+        """Return the family that :meth:`to_parts` took apart.
+
+        Raises
+        ------
+        InputError
+            If its kind is not known here.
+        """
+        kind = FAMILIES.get(facts["kind"])
+        if kind is None:
+            raise InputError(f"there is no family {facts['kind']!r}; there are {', '.join(FAMILIES)}")
+        built = tuple(
+            Provenance(str(origin), stored[f"built_from_{k}"]) for k, origin in enumerate(facts["built_from"])
+        )
+        names = [entry.name for entry in fields(kind)[1:]]
+        values = {name: source[name] for source in (stored, facts) for name in names if name in source}
+        return kind(built, **values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +148,39 @@ class FullTable(Family):
     True
     """
 
+    kind: ClassVar[str] = "full"
+    every_rho: ClassVar[bool] = True
+
     def contains(self, rho: ArrayLike) -> bool:
-        """Return whether the table is one of the family: every finite one is."""
+        """Return whether ρ belongs to the family: every finite one does."""
         return bool(np.isfinite(np.asarray(rho, dtype=np.float64)).all())
+
+    def exact_sums(self, largest_g: float | None, *, counted: bool) -> bool:
+        """Return whether no sum g + ρ rounds: with integer weights ρ is snapped to few enough bits."""
+        return largest_g is not None
+
+    def into_class(self, rho: NDArray[np.float64], largest_g: float | None, *, counted: bool) -> Placed:
+        """Return ρ in multiples of 2^−k with g + abs(ρ) < 2^(52−k): float64 sums with integers are then exact.
+
+        Raises
+        ------
+        InputError
+            If values are so large that k would be negative.
+
+        Examples
+        --------
+        >>> import numpy as np, rhostar as rs
+        >>> rs.families.FullTable().into_class(np.array([0.1, 2.0]), 2.0**40, counted=True).rho.tolist()
+        [0.10009765625, 2.0]
+        """
+        if not largest_g:
+            return Placed(rho, "")
+        bound = largest_g + float(np.abs(rho).max(initial=0.0)) + 1
+        k = 52 - math.frexp(bound)[1]
+        if k < 0:
+            raise InputError(f"rho is too large for exact sums with integer weights: |rho| + g reaches {bound:.3g}")
+        snapped = np.ldexp(np.rint(np.ldexp(rho, k)), -k) + 0.0
+        return Placed(snapped, "snapped to multiples of a power of two with which g + rho is exact")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -72,12 +203,16 @@ class Linear(Family):
     --------
     >>> import numpy as np, rhostar as rs
     >>> family = rs.families.Linear(base=np.zeros(3), features=[[2.0], [1.0], [0.0]])
+    >>> family
+    Linear(3 vertices, 1 parameter)
     >>> family.parameters, family.rank, family.table([1.5]).tolist()
     (1, 1, [3.0, 1.5, 0.0])
     """
 
     base: NDArray[np.float64]
     features: NDArray[np.float64]
+
+    kind: ClassVar[str] = "linear"
 
     def __post_init__(self) -> None:
         base = np.array(self.base, dtype=np.float64)
@@ -90,6 +225,9 @@ class Linear(Family):
             raise ArrayError("base and features must be finite")
         object.__setattr__(self, "base", arrays.frozen(base))
         object.__setattr__(self, "features", arrays.frozen(features))
+
+    def __repr__(self) -> str:
+        return f"Linear({self.base.size} vertices, {arrays.counted(self.parameters, 'parameter')})"
 
     @property
     def parameters(self) -> int:
@@ -109,16 +247,80 @@ class Linear(Family):
         return self.base + self.features @ values
 
     def contains(self, rho: ArrayLike) -> bool:
-        """Return whether the table lies in the family, up to rounding."""
+        """Return whether ρ belongs to the family, up to rounding."""
         rest = np.asarray(rho, dtype=np.float64) - self.base
         theta = np.linalg.lstsq(self.features, rest, rcond=None)[0]
         scale = max(1.0, float(np.abs(rest).max(initial=0.0)), float(np.abs(self.base).max(initial=0.0)))
         return bool(np.abs(self.features @ theta - rest).max(initial=0.0) <= 1e-9 * scale)
 
+    def capacities(
+        self, n: int, algorithm: Algorithm, *, integer_weights: int | None = None, out_degree: int | None = None
+    ) -> tuple[bounds.Capacity, ...]:
+        """Return every count of the runs that the family has, by its number of parameters.
+
+        The rank of the features would be smaller, but it is known up to rounding only; and where sums must be exact
+        the features are rounded, which can make dependent columns independent.
+        """
+        return bounds.capacities(
+            n, algorithm, integer_weights=integer_weights, out_degree=out_degree, parameters=self.parameters
+        )
+
+    def exact_sums(self, largest_g: float | None, *, counted: bool) -> bool:
+        """Return whether no sum g + ρ rounds: with integer weights ρ is rounded, if the family is counted."""
+        return largest_g == 0 or (largest_g is not None and counted)
+
+    def into_class(self, rho: NDArray[np.float64], largest_g: float | None, *, counted: bool) -> Placed:
+        """Return base + features @ θ for the θ behind ρ, in exact arithmetic if it can be.
+
+        Raises
+        ------
+        InputError
+            If too few bits are left for θ, or for the base beside the largest g.
+
+        Examples
+        --------
+        >>> import numpy as np, rhostar as rs
+        >>> family = rs.families.Linear(base=np.zeros(3), features=[[0.1], [0.2], [0.0]])
+        >>> family.into_class(family.table([3.0]), 100.0, counted=True).rho.round(5).tolist()
+        [0.3, 0.6, 0.0]
+        """
+        if not counted:
+            return Placed(rho, "")
+        if largest_g is None:
+            # A function of the float64 numbers in θ alone: what row Q64 counts.
+            theta = np.linalg.lstsq(self.features, rho - self.base, rcond=None)[0]
+            return Placed(self.table(theta), "computed anew as base + features @ theta")
+        how = "brought to base and features of 20 bits and a theta with which all sums are exact"
+        return Placed(self._exactly(rho, largest_g), how)
+
+    def _exactly(self, rho: NDArray[np.float64], largest_g: float) -> NDArray[np.float64]:
+        """Return b′ + Φ′θ′, exactly, near ρ = b + Φθ, in multiples of a power of two.
+
+        b′ and Φ′ keep 20 bits for any ρ, so that they are fixed as long as b and Φ are; θ′ takes the rest.
+        """
+        size = max(np.abs(self.base).max(initial=0.0), np.abs(self.features).max(initial=0.0))
+        kf = _FEATURE_BITS - math.frexp(size)[1] if size > 0 else 0
+        base = np.rint(np.ldexp(self.base, kf)).astype(np.int64)
+        features = np.rint(np.ldexp(self.features, kf)).astype(np.int64)
+        theta = np.linalg.lstsq(np.ldexp(features.astype(np.float64), -kf), rho - self.base, rcond=None)[0]
+        reach = float(np.abs(self.base).max(initial=0.0) + (np.abs(self.features) @ np.abs(theta)).max(initial=0.0))
+        largest = float(np.abs(theta).max(initial=0.0))
+        # Exact sums with g, and products below 2⁶⁰.
+        kt = min(50 - kf - math.frexp(largest_g + 2 * reach + 1)[1], 39 - math.frexp(largest)[1])
+        whole = np.rint(np.ldexp(theta, kt))
+        if largest > 0 and np.abs(whole).max() < 2**10:
+            raise InputError(
+                "rho and integer weights are too large beside each other for exact sums of a linear family"
+            )
+        if kt < 0 and base.any() and largest_g + 2 * reach + 1 >= math.ldexp(1.0, 52 - kf):
+            raise InputError("the base is too fine beside the integer weights for exact sums of a linear family")
+        total = features @ whole.astype(np.int64)
+        return np.ldexp(total.astype(np.float64), -kf - kt) + np.ldexp(base.astype(np.float64), -kf) + 0.0
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Quantised(Family):
-    """Every ρ whose values are among a few levels fixed beforehand (row Q: B to the n − 1 tables).
+    """Every ρ whose values are among a few levels fixed beforehand (row Q: B to the power n − 1).
 
     Parameters
     ----------
@@ -133,6 +335,8 @@ class Quantised(Family):
     --------
     >>> import rhostar as rs
     >>> family = rs.families.Quantised(levels=[0.0, 1.0, 2.0], goal=0)
+    >>> family
+    Quantised(3 levels from 0 to 2, goal 0)
     >>> family.nearest([0.0, 0.8, 7.0]).tolist()
     [0.0, 1.0, 2.0]
     """
@@ -141,6 +345,8 @@ class Quantised(Family):
     goal: int
     goal_value: float = 0.0
 
+    kind: ClassVar[str] = "quantised"
+
     def __post_init__(self) -> None:
         levels = np.unique(np.asarray(self.levels, dtype=np.float64).ravel())
         if levels.size == 0 or not np.isfinite(levels).all():
@@ -148,18 +354,42 @@ class Quantised(Family):
         if not np.isfinite(self.goal_value):
             raise InputError(f"goal_value must be finite, got {self.goal_value!r}")
         object.__setattr__(self, "levels", arrays.frozen(levels))
+        object.__setattr__(self, "goal", arrays.integer(self.goal, "goal", 0))
+        object.__setattr__(self, "goal_value", float(self.goal_value))
+
+    def __repr__(self) -> str:
+        levels = f"{arrays.counted(self.levels.size, 'level')} from {self.levels[0]:g} to {self.levels[-1]:g}"
+        return f"Quantised({levels}, goal {self.goal})"
 
     def nearest(self, rho: ArrayLike) -> NDArray[np.float64]:
-        """Return the table with each value moved to the nearest level, and the goal's to the one that is fixed."""
-        table = np.asarray(rho, dtype=np.float64)
+        """Return ρ with each value moved to the nearest level, and the goal's to the one that is fixed."""
+        values = np.asarray(rho, dtype=np.float64)
         middle = (self.levels[1:] + self.levels[:-1]) / 2
-        rounded = self.levels[np.searchsorted(middle, table)]
+        rounded = self.levels[np.searchsorted(middle, values)]
         rounded[self.goal] = self.goal_value
         return rounded
 
     def contains(self, rho: ArrayLike) -> bool:
         """Return whether every value is a level, and the goal's the one that is fixed, exactly."""
-        table = np.asarray(rho, dtype=np.float64)
-        inside = np.isin(table, self.levels)
-        inside[self.goal] = table[self.goal] == self.goal_value
+        values = np.asarray(rho, dtype=np.float64)
+        inside = np.isin(values, self.levels)
+        inside[self.goal] = values[self.goal] == self.goal_value
         return bool(inside.all())
+
+    def check(self, rho: ArrayLike, goal: int) -> None:
+        """Raise :class:`AssumptionError` unless ρ belongs to the family and the family to the goal."""
+        if goal != self.goal:
+            raise AssumptionError(f"the family fixes the value at vertex {self.goal}, but the goal is {goal}")
+        super().check(rho, goal)
+
+    def capacities(
+        self, n: int, algorithm: Algorithm, *, integer_weights: int | None = None, out_degree: int | None = None
+    ) -> tuple[bounds.Capacity, ...]:
+        """Return every count of the runs that the family has, by its number of levels."""
+        return bounds.capacities(
+            n, algorithm, integer_weights=integer_weights, out_degree=out_degree, levels=self.levels.size
+        )
+
+
+FAMILIES: dict[str, type[Family]] = {family.kind: family for family in (FullTable, Linear, Quantised)}
+"""What saved models may name."""

@@ -1,7 +1,7 @@
-"""Handcrafted heuristics to compare with: distances by coordinates.
+"""Handcrafted heuristics to compare with: distances computed from coordinates.
 
-Each returns a float64 array of one value per vertex. With `scale` at most the least weight per unit
-of length, none of them overestimates.
+Each function returns a float64 array with one value per vertex. None of them overestimates if `scale` is at most
+the least weight per unit of length; :func:`safe_scale` computes the largest such scale.
 """
 
 from __future__ import annotations
@@ -15,6 +15,13 @@ from rhostar import _arrays as arrays
 from rhostar.errors import GraphError, InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
+
+__all__ = ["euclidean", "haversine", "octile", "safe_scale"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 _EARTH_RADIUS = 6_371_008.8
 """Mean radius of the earth in metres."""
@@ -32,10 +39,17 @@ def euclidean(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.floa
     scale
         What a unit of distance costs.
 
+    Returns
+    -------
+    numpy.ndarray
+        (n,) straight-line distances, times `scale`.
+
     Raises
     ------
     GraphError
         If the graph has no coordinates.
+    VertexError, InputError
+        If the goal is no vertex, or `scale` is negative or not finite.
 
     Examples
     --------
@@ -47,9 +61,28 @@ def euclidean(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.floa
 
 
 def octile(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.float64]:
-    """Return the length of a cheapest path on an empty grid with 8 neighbours.
+    """Return the length of a shortest path to the goal on an empty grid with 8 neighbours.
 
-    Parameters and errors are those of :func:`euclidean`.
+    Parameters
+    ----------
+    graph
+        A graph with coordinates, in cells.
+    goal
+        The goal vertex.
+    scale
+        What a unit of distance costs.
+
+    Returns
+    -------
+    numpy.ndarray
+        (n,) octile distances, times `scale`.
+
+    Raises
+    ------
+    GraphError
+        If the graph has no coordinates.
+    VertexError, InputError
+        If the goal is no vertex, or `scale` is negative or not finite.
 
     Examples
     --------
@@ -61,10 +94,28 @@ def octile(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.float64
 
 
 def haversine(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.float64]:
-    """Return the great-circle distance in metres; coordinates are (longitude, latitude) in degrees.
+    """Return the great-circle distance of every vertex to the goal, in metres.
 
-    Parameters and errors are those of :func:`euclidean`; for travel times, `scale` is one over the
-    highest speed.
+    Parameters
+    ----------
+    graph
+        A graph with coordinates (longitude, latitude) in degrees.
+    goal
+        The goal vertex.
+    scale
+        What a unit of distance costs: for travel times, one over the highest speed in metres per unit of time.
+
+    Returns
+    -------
+    numpy.ndarray
+        (n,) distances in metres, times `scale`.
+
+    Raises
+    ------
+    GraphError
+        If the graph has no coordinates, or they are not degrees.
+    VertexError, InputError
+        If the goal is no vertex, or `scale` is negative or not finite.
 
     Examples
     --------
@@ -88,10 +139,17 @@ def safe_scale(instances: InstanceSet, metric: Literal["euclidean", "octile", "h
     metric
         Which of the heuristics of this module.
 
+    Returns
+    -------
+    float
+        0 where no edge has a positive length.
+
     Raises
     ------
     GraphError
         If the graph has no coordinates.
+    InputError
+        If there is no such metric.
 
     Examples
     --------

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rhostar as rs
-from rhostar.bounds import _shattered as shattered
+from rhostar.bounds import _sizes as sizes
 from rhostar.bounds import _transcripts as transcripts
 from rhostar.bounds import capacities
 from rhostar.bounds._dimension import lower_expansions
@@ -25,13 +25,13 @@ def test_rows_by_transcripts() -> None:
 
 @pytest.mark.parametrize("n", [5, 20, 133, 300, 1000, 5000, 20_000])
 def test_the_lower_bound_for_the_cost_is_the_best_set_that_can_be_built(n: int) -> None:
-    parity = max(shattered.parity_code_size(n, m) for m in shattered.PARITY_BITS)
+    parity = max(sizes.parity(n, m) for m in sizes.PARITY_BITS)
     assert rs.pseudo_dimension(n, "gbfs").lower == max(parity, n - 2)
     assert rs.pseudo_dimension(n).lower == max(parity, n - 1)
-    assert rs.pseudo_dimension(n, reopen=False).lower == max(parity, n - 1, shattered.lower_cost_closed(n))
+    assert rs.pseudo_dimension(n, reopen=False).lower == max(parity, n - 1, sizes.largest_cost(n))
     if n <= 1000:
         assert len(rs.lab.parity_code(n)) == parity
-        assert len(rs.lab.cost_code(n)) == shattered.lower_cost_closed(n)
+        assert len(rs.lab.cost_code(n)) == sizes.largest_cost(n)
 
 
 def test_a_known_case() -> None:
@@ -70,4 +70,4 @@ def test_lower_bounds_only_where_their_instances_are_in_the_class() -> None:
 
 def test_expansions_without_reopening_do_not_use_the_code_that_needs_it() -> None:
     assert lower_expansions(207, "astar") == 865
-    assert lower_expansions(207, "astar", reopen=False) == 408 == shattered.interval_code_size(207, "astar")
+    assert lower_expansions(207, "astar", reopen=False) == 408 == sizes.interval(207, "astar")

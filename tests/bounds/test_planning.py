@@ -20,15 +20,15 @@ def test_one_is_the_inverse_of_the_other(n: int, accuracy: float, algorithm: str
     sizes = rs.sample_size(epsilon=accuracy, **of)
     for row in sizes.rows:
         N = int(row.value)
-        assert rs.epsilon(samples=N, **of)[row.label] <= accuracy
-        assert N == 1 or rs.epsilon(samples=N - 1, **of)[row.label] > accuracy
+        assert rs.deviation(samples=N, **of)[row.label] <= accuracy
+        assert N == 1 or rs.deviation(samples=N - 1, **of)[row.label] > accuracy
     assert int(sizes) == sizes.best <= sizes.paper
 
 
 def test_closed_form_of_h1() -> None:
     plans = rs.sample_size(n=30, algorithm="gbfs", epsilon=0.1, delta=0.05, limit=1.0)
-    assert plans["H1 with G′"] == math.ceil((math.lgamma(30) + math.log(2 / 0.05)) / (2 * 0.1**2))
-    assert plans.best == plans["H1 with G′"]
+    assert plans["H1 with Gp"] == math.ceil((math.lgamma(30) + math.log(2 / 0.05)) / (2 * 0.1**2))
+    assert plans.best == plans["H1 with Gp"]
 
 
 def test_families_need_fewer() -> None:
@@ -49,7 +49,7 @@ def test_edge_local_plan() -> None:
 
 
 def test_printed_at_80_columns() -> None:
-    plans = rs.epsilon(n=10**8, samples=10**6, limit=1.0, integer_weights=10, out_degree=4)
+    plans = rs.deviation(n=10**8, samples=10**6, limit=1.0, integer_weights=10, out_degree=4)
     assert max(map(len, str(plans).splitlines())) <= 80
     dimensions = rs.pseudo_dimension(10**8, integer_weights=10, out_degree=4)
     assert max(map(len, str(dimensions).splitlines())) <= 100

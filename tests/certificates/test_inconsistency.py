@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 import rhostar as rs
 from rhostar.bounds import edge_local_complexity, edge_local_width, inconsistency_width
 from rhostar.bounds._inconsistency import mean_absolute_walk
-from rhostar.certificates import _tables as tables
 from rhostar.certificates._paths import optimal_paths
+from rhostar.certificates._projection import exceeding, projected
 from rhostar.errors import InputError, InstanceError
+from rhostar.families import FullTable, Linear
 from support.cases import random_case
 
 # ---------------------------------------------------------------- S*
@@ -218,10 +219,10 @@ def test_projection(seed: int) -> None:
     m = int(rng.integers(1, 30))
     graph = rs.Graph.from_edges(n, rng.integers(0, n, m), rng.integers(0, n, m))
     rho, caps, goal = rng.normal(0, 5, n), rng.uniform(0, 3, graph.m), int(rng.integers(n))
-    moved = tables.projected(graph, rho, caps, goal)
+    moved = projected(graph, rho, caps, goal)
     assert moved[goal] == rho[goal]
     assert (moved <= rho).all()
-    assert not tables.exceeding(graph, moved, caps, goal).any()
+    assert not exceeding(graph, moved, caps, goal).any()
     # The largest such table: by the definition, with all distances.
     distance = np.full((n, n), np.inf)
     np.fill_diagonal(distance, 0)
@@ -232,36 +233,36 @@ def test_projection(seed: int) -> None:
     for k in range(n):
         distance = np.minimum(distance, distance[:, [k]] + distance[[k], :])
     assert moved == pytest.approx((rho[None, :] + distance).min(axis=1), abs=1e-9)
-    assert (tables.projected(graph, moved, caps, goal) == moved).all()
+    assert (projected(graph, moved, caps, goal) == moved).all()
 
 
-def test_snapped_tables_add_exactly() -> None:
+def test_snapped_values_add_exactly() -> None:
     from fractions import Fraction
 
     rng = np.random.default_rng(0)
     for scale in (1e-3, 1.0, 1e6):
         rho = rng.normal(0, scale, 50)
-        table = tables.snapped(rho, largest_g=1e5)
+        table = FullTable().into_class(rho, 1e5, counted=True).rho
         assert np.abs(table - rho).max() <= 2.0**-50 * 2 * (1e5 + 6 * scale)
         for value in table:
             for g in (0, 1, 77_777, 100_000):
                 assert Fraction(g) + Fraction(float(value)) == Fraction(g + float(value))
     with pytest.raises(InputError, match="too large"):
-        tables.snapped(np.array([1e17]), largest_g=10.0)
+        FullTable().into_class(np.array([1e17]), 10.0, counted=True)
 
 
-def test_snapped_linear_tables_are_exactly_linear() -> None:
+def test_snapped_linear_values_are_exactly_linear() -> None:
     from fractions import Fraction
 
     rng = np.random.default_rng(1)
-    family = rs.families.Linear(base=rng.normal(0, 3, 30), features=rng.normal(0, 2, (30, 3)))
+    family = Linear(base=rng.normal(0, 3, 30), features=rng.normal(0, 2, (30, 3)))
     rho = family.table([1.5, -0.3, 7.0])
-    table = tables.snapped_linear(family, rho, largest_g=500.0)
+    table = family.into_class(rho, 500.0, counted=True).rho
     assert table == pytest.approx(rho, rel=1e-4, abs=1e-4)
-    # b′ and Φ′ are the same whatever ρ is: differences of two tables lie in the span of Φ′, exactly.
+    # b′ and Φ′ are the same for any ρ: differences of two heuristics lie in the span of Φ′, exactly.
     size = max(np.abs(family.base).max(), np.abs(family.features).max())
     features = np.rint(np.ldexp(family.features, 20 - math.frexp(size)[1])).astype(int)
-    other = tables.snapped_linear(family, family.table([1.5, -0.3, 6.0]), largest_g=500.0)
+    other = family.into_class(family.table([1.5, -0.3, 6.0]), 500.0, counted=True).rho
     matrix = [[Fraction(int(x)) for x in row] for row in features]
     difference = [Fraction(float(a)) - Fraction(float(b)) for a, b in zip(table, other, strict=True)]
     assert rank([[*row, d] for row, d in zip(matrix, difference, strict=True)]) == rank(matrix) == 3
@@ -294,7 +295,7 @@ def test_exact_sums_matter() -> None:
     for _ in range(40):
         weights = rng.integers(0, 4, size=(200, graph.m))
         rho = rng.integers(-20, 20, n) / 10
-        table = tables.snapped(rho, largest_g=8.0 * 3 * n)  # with room for the factor 3
+        table = FullTable().into_class(rho, 8.0 * 3 * n, counted=True).rho  # with room for the factor 3
         in_tenths = same_runs(graph, weights, rho, 10 * weights, np.rint(10 * rho))
         plain += np.count_nonzero(~in_tenths)
         snapped += np.count_nonzero(~same_runs(graph, weights, table, 3 * weights, 3 * table))

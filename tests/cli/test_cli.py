@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,8 @@ import pytest
 
 import rhostar as rs
 from rhostar.cli.main import main
+from rhostar.datasets import _formats
+from support.failures import no_space
 
 
 @pytest.fixture(scope="module")
@@ -145,14 +146,14 @@ def test_bounds_asks_for_any_one_unknown(capsys: pytest.CaptureFixture[str]) -> 
     delta = answer(capsys, "bounds", "-n", 50, *of, "-N", samples, "-e", 0.1)["delta"]
     assert delta == pytest.approx(0.05, rel=0.05)
     assert delta <= 0.05
-    assert rs.epsilon(n=50, integer_weights=10, samples=samples, delta=delta, limit=1.0).best <= 0.1
+    assert rs.deviation(n=50, integer_weights=10, samples=samples, delta=delta, limit=1.0).best <= 0.1
     assert answer(capsys, "bounds", *of, "-N", samples, "-e", 0.1, "-d", 0.05)["n"] == 50
     assert answer(capsys, "bounds", *of, "-N", samples - 1, "-e", 0.1, "-d", 0.05)["n"] == 49
     assert answer(capsys, "bounds", "-n", 50, *of, "-N", 10, "-e", 0.1)["delta"] == 1
     assert answer(capsys, "bounds", *of, "-N", 1, "-e", 0.1, "-d", 0.05)["n"] == 0
     code, out, _ = run(capsys, "bounds", "-n", 50, "-a", "gbfs", "-e", 0.1)
     assert code == 0
-    assert "G′" in out
+    assert "Gp" in out
 
 
 def test_certify_promises_and_keeps_it_in_the_model(
@@ -178,7 +179,9 @@ def test_certify_promises_and_keeps_it_in_the_model(
     kept = rs.Model.load(model)
     assert np.array_equal(kept.rho_, fitted.rho_)
     assert kept.certificate["rows"] == json.loads(expected.to_json())["rows"]
-    assert expected.best.sentence in run(capsys, "info", model)[1]
+    out = run(capsys, "info", model)[1]
+    assert expected.best.sentence in " ".join(out.split())
+    assert max(map(len, out.splitlines())) <= 80
     page = tmp_path / "page.html"
     answer(capsys, "report", data / "set", "-m", model, "-o", page, "--scenes", 0)
     assert "What can be promised" in page.read_text()
@@ -193,8 +196,8 @@ def test_fit_auto_needs_no_names(capsys: pytest.CaptureFixture[str], data: Path,
 def test_lab(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     found = answer(capsys, "lab", "shatter", "-n", 8)
     assert (found["instances"], found["patterns"]) == (4, 16)
-    for kind in ("sharper", "cost", "expansions", "reopening", "interval"):
-        code, out, _ = run(capsys, "lab", "shatter", "-n", 9, "-a", "astar", "--set", kind)
+    for kind, known in rs.lab.constructions.items():
+        code, out, _ = run(capsys, "lab", "shatter", "-n", 9, "-a", known.algorithms[0], "--set", kind)
         assert code == 0
         assert "came out" in out
     found = answer(capsys, "lab", "growth", "-n", 8, "-a", "astar")
@@ -213,8 +216,16 @@ def test_lab(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_a_small_demo_leaves_a_page(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_small_demo_leaves_a_page(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cities: list[rs.datasets.City] = []
+    build = rs.datasets.city
+    monkeypatch.setattr(
+        rs.datasets, "city", lambda *words, **options: cities.append(build(*words, **options)) or cities[-1]
+    )
     found = answer(capsys, "demo", "-o", tmp_path, "--size", 150, "--train", 40, "--test", 100, "-j", 1)
+    assert len(cities) == 1  # it takes seconds
     assert [m["name"] for m in found["methods"]][3] == "A*, learned"
     assert found["bytes"] == (tmp_path / "report.html").stat().st_size
     assert found["promise"].startswith("With 95 % confidence")
@@ -268,8 +279,8 @@ def test_report_and_bench(capsys: pytest.CaptureFixture[str], data: Path, tmp_pa
         (["bounds", "-n", "50", "-e", "0.1", "-N", "10", "-d", "0.1"], "nothing is unknown"),
         (["bounds", "-a", "dfs", "-n", "3"], "astar or gbfs"),
         (["bounds"], "give -n"),
-        (["certify", "{data}/set", "-m", "{data}/model.npz", "-u", "cost"], "needs --limit"),
-        (["certify", "{data}/set", "-m", "{data}/model.npz", "-u", "joy"], "--utility must be one of"),
+        (["certify", "{data}/set", "-m", "{data}/model.npz", "-u", "cost"], "needs a limit"),
+        (["certify", "{data}/set", "-m", "{data}/model.npz", "-u", "joy"], "the utility must be one of"),
         (["certify", "{data}/other", "-m", "{data}/model.npz", "-u", "expansions"], "another graph"),
         (["lab", "shatter", "--set", "magic"], "--set must be one of"),
         (["lab", "shatter", "--set", "cost"], "is for astar"),
@@ -326,7 +337,7 @@ def test_goals_are_called_by_their_labels(capsys: pytest.CaptureFixture[str], da
 def test_a_closed_pipe_is_no_error_whenever_it_is_noticed(data: Path, flushed: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "rhostar.cli.main", "info", str(data / "set")]
+    command = [sys.executable, "-m", "rhostar", "info", str(data / "set")]
     environment = os.environ | {"PYTHONUNBUFFERED": flushed}
     done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, env=environment, check=False)
     os.close(writing)
@@ -347,7 +358,7 @@ def test_a_model_of_all_instances_gets_the_bounds_for_every_rho(
 
 
 def test_debug_shows_the_traceback(data: Path) -> None:
-    command = [sys.executable, "-m", "rhostar.cli.main", "info", str(data / "nothing"), "--debug"]
+    command = [sys.executable, "-m", "rhostar", "info", str(data / "nothing"), "--debug"]
     failed = subprocess.run(command, capture_output=True, text=True, check=False)
     assert failed.returncode == 1
     assert "Traceback" in failed.stderr
@@ -359,11 +370,7 @@ def test_an_unwritable_place_keeps_what_it_held(
     page, model = tmp_path / "page.html", tmp_path / "m.npz"
     page.write_text("old")
     model.write_text("old")
-
-    def full_disk(self: Path, other: Path) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "replace", full_disk)
+    monkeypatch.setattr(Path, "replace", no_space)
     for words in (
         ["report", data / "set", "-o", page, "--scenes", 0],
         ["fit", data / "set", "-o", model, "-l", "MeanDistance"],
@@ -379,7 +386,7 @@ INTERRUPTED = """
 import os, signal, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
 from rhostar.cli.main import run
-import numpy, rhostar.report._html
+import numpy, rhostar.report._page
 threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
 run()
 """
@@ -398,29 +405,28 @@ def test_an_interrupt_ends_it_with_one_line_and_nothing_half_written(tmp_path: P
     assert not out.exists()
 
 
-def test_help_is_quick_and_complete(capsys: pytest.CaptureFixture[str], sanitized: bool) -> None:
+def test_help_is_light_and_complete(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "--help")
     assert code == 0
     for command in ("import", "info", "fit", "solve", "evaluate", "certify", "bounds", "demo", "bench", "report"):
         assert f"\n  {command} " in out
         code, text, _ = run(capsys, command, "--help")
         assert code == 0
-        if command != "import":
-            assert "--json" in text
+        assert "--json" in text
+        assert max(map(len, text.splitlines())) <= 80
     assert "..." not in out.split("Commands:")[1]  # one line says it all
     assert run(capsys)[0] == 0
     assert run(capsys, "--version")[1] == f"rhostar {rs.__version__}\n"
-    # Seconds of the processor: what the clock on the wall says where nothing else is running.
-    times = []
-    for _ in range(5):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, "-m", "rhostar.cli.main", "--help"], capture_output=True, check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    if not sanitized:
-        assert min(times) < 0.5
-    code = "import rhostar.cli.main, sys; assert not {'numpy', 'scipy', 'matplotlib', 'sklearn'} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    code = """
+import sys
+from rhostar.cli.main import main
+try:
+    main(["--help"])
+finally:
+    assert not {"numpy", "scipy", "matplotlib", "sklearn", "rich"} & set(sys.modules)
+    assert len(sys.modules) < 300  # half of them Python's own; make bench-overhead has the seconds
+"""
+    subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
 
 
 def test_shells_can_complete(data: Path) -> None:
@@ -433,7 +439,7 @@ def test_shells_can_complete(data: Path) -> None:
 
 
 def test_a_reader_who_has_seen_enough_is_no_error(data: Path) -> None:
-    program = f"{sys.executable} -m rhostar.cli.main"
+    program = f"{sys.executable} -m rhostar"
     done = subprocess.run(
         f"{program} info {data / 'set'} --json | head -c 1; exit ${{PIPESTATUS[0]}}",
         shell=True,
@@ -444,3 +450,51 @@ def test_a_reader_who_has_seen_enough_is_no_error(data: Path) -> None:
     )
     assert done.stdout == "{"
     assert done.stderr == ""
+
+
+# ---------------------------------------------------------------- what registers itself
+
+
+def test_a_format_registered_elsewhere_is_imported(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(_formats, "REGISTRY", dict(_formats.formats()))
+
+    @_formats.reader("ring", "ring of vertices, their number in the file", suffixes=(".ring",))
+    def read_ring(path: Path, *, weight: float = 1.0) -> rs.datasets.Network:
+        n = int(path.read_text())
+        return rs.datasets.Network(rs.Graph.from_edges(n, range(n), np.roll(range(n), -1)), np.full(n, weight))
+
+    (tmp_path / "small.ring").write_text("5")
+    words = ("import", tmp_path / "small.ring", "-o", tmp_path / "set", "-n", 3)
+    found = answer(capsys, *words, "--set", "weight=2.5", "--goal", 4)
+    assert (found["vertices"], found["instances"], found["goals"], found["largest_weight"]) == (5, 3, [4], 2.5)
+    code, _, err = run(capsys, *words, "--set", "colour=red")
+    assert (code, err) == (2, "rhostar: format ring has no option 'colour'; it has weight\n")
+    assert "ring     .ring: ring of vertices, their number in the file" in run(capsys, "import", "--help")[1]
+    code, _, err = run(capsys, *words, tmp_path / "small.ring", "--format", "ring")
+    assert (code, err) == (2, "rhostar: format ring takes 1 file, got 2\n")
+
+
+def test_every_reader_has_a_format() -> None:
+    readers = {name for name in dir(rs.datasets) if name.startswith("read_")} - {"read_scenario"}
+    assert {form.read.__name__ for form in _formats.formats().values()} == readers
+
+
+def test_options_of_a_format_reach_its_reader(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "small.map").write_text("type octile\nheight 2\nwidth 3\nmap\n.@.\n...\n")
+    (tmp_path / "small.scen").write_text("version 1\n0 small.map 3 2 0 0 2 0 4.0\n")
+    words = ("import", tmp_path / "small.map", "-o", tmp_path / "set")
+    found = answer(capsys, *words, "--set", f"scenario={tmp_path / 'small.scen'}", "--set", "neighbours=4")
+    assert (found["instances"], found["goals"], found["edges"]) == (1, [2], 14)
+    (tmp_path / "two.gr").write_text("p sp 2 1\na 1 2 7\n")
+    (tmp_path / "two.co").write_text("p aux sp co 2\nv 1 0 0\nv 2 3 4\n")
+    words = ("import", tmp_path / "two.gr", "-o", tmp_path / "roads", "-n", 1, "--goal", 1)
+    assert answer(capsys, *words)["coordinates"] is False
+    assert answer(capsys, *words, "-s", f"coordinates={tmp_path / 'two.co'}")["coordinates"] is True
+
+
+def test_one_goal_is_no_plural(capsys: pytest.CaptureFixture[str], data: Path) -> None:
+    for path in (data / "set", data / "model.npz"):
+        lines = [line.split() for line in run(capsys, "info", path)[1].splitlines()]
+        assert ["goal", "41"] in lines

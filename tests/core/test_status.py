@@ -60,7 +60,7 @@ def test_an_ending_says_what_and_where() -> None:
     assert (bad.status, bad.at, bad.offender) == (_core.Status.BAD_HEAD, -1, 0)
     with pytest.raises(AttributeError):
         bad.offender = 1  # type: ignore[misc]
-    with pytest.raises(rs.errors.GraphError, match=r"^here: head\[0\] is no vertex: 7$"):
+    with pytest.raises(rs.errors.GraphError, match=r"^here: head\[0\] is not a vertex: 7$"):
         failures.require_done(bad, "here: ", index=0, head=7)
 
 

@@ -217,3 +217,13 @@ def test_bad_parameters() -> None:
     ):
         with pytest.raises(rs.errors.InputError, match=what):
             make()
+
+
+def test_a_city_towards_another_goal_is_the_city_with_that_goal() -> None:
+    built, turned = rs.datasets.city(100, seed=3, goal=5), rs.datasets.city(100, seed=3).towards(5)
+    assert turned.goal == 5
+    expected, found = built.draw(20, seed=1), turned.draw(20, seed=1)
+    assert np.array_equal(found.weights, expected.weights)
+    assert np.array_equal(found.sources, expected.sources)
+    with pytest.raises(rs.errors.VertexError):
+        built.towards(100)

@@ -155,8 +155,8 @@ def test_node_edge(nodes: str, edges: str, which: str, line: int | None, what: s
     [
         ("tail,", "from,", 1, "the column 'tail' is missing; the table has from, head, weight, snapshot"),
         (CSV, "", 1, "the column 'tail' is missing; the table has none"),
-        (CSV, CSV.replace(",", ";"), 1, "its columns are to be separated by commas, not by ';'"),
-        (CSV, CSV.replace(",", "\t"), 1, r"its columns are to be separated by commas, not by '\t'"),
+        (CSV, CSV.replace(",", ";"), 1, "separate columns by commas, not by ';'"),
+        (CSV, CSV.replace(",", "\t"), 1, r"separate columns by commas, not by '\t'"),
         ("1,0,15,mon", "1,0,-15,mon", 3, "not negative, got '-15'"),
         ("1,0,15,mon", "1,0,nan,mon", 3, "not negative, got 'nan'"),
         ("1,0,15,mon", "1,0,,mon", 3, "weight must be a number, got ''"),
@@ -315,8 +315,8 @@ def test_worlds(tmp_path: Path) -> None:
     for content, what in (
         (picture((4, 5)), "expected 5 x 4 pixels as before, got 4 x 5"),
         (picture((5000, 1)), "too large; at most 4096 a side"),
-        (b"no picture", "no picture"),
-        (b"", "no picture"),
+        (b"not a picture", "not a picture"),
+        (b"", "not a picture"),
     ):
         path = write(tmp_path, "1.png", content)
         refused(path, None, what, datasets.read_worlds, tmp_path)

@@ -60,7 +60,7 @@ def test_no_sample_where_nothing_is_feasible() -> None:
     graph = rs.Graph.from_edges(3, [0], [1])
     with pytest.raises(rs.errors.InfeasibleError, match="only 0 of 5"):
         datasets.Network(graph, [1.0]).sample(5, goal=0)
-    with pytest.raises(rs.errors.ArrayError, match="names has 1 entries for 2 snapshots"):
+    with pytest.raises(rs.errors.ArrayError, match=r"names must have one entry per snapshot \(2\), got 1"):
         datasets.Network(graph, [[1.0], [2.0]], names=("a",))
 
 

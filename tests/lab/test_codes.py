@@ -70,7 +70,7 @@ def test_all_patterns_up_to_twelve_vertices(name: str, n: int) -> None:
             pattern = np.array([word >> i & 1 for i in range(len(code))], dtype=bool)
             score = rs.evaluate(
                 code.instances, code.rho(pattern), code.utility, algorithm=code.algorithm, reopen=code.reopen
-            ).scores[0]
+            )[0]
             assert ((score.values > code.thresholds) == pattern).all()
             assert score.clipped == 0
 

@@ -13,6 +13,7 @@ import pytest
 import rhostar as rs
 from rhostar.lines._means import exact_sums, rank_fractions
 from support.lines import LineCase
+from support.paths import optimal_path
 
 EXPANSIONS = rs.utilities.Expansions(limit=50)
 
@@ -33,7 +34,7 @@ UTILITIES = [
 ]
 
 
-def random_set(rng: np.random.Generator) -> tuple[rs.InstanceSet, np.ndarray, np.ndarray]:
+def instances_and_line(rng: np.random.Generator) -> tuple[rs.InstanceSet, np.ndarray, np.ndarray]:
     n = int(rng.integers(4, 7))
     pairs = rng.integers(0, n, (3 * n, 2))
     star = np.column_stack([np.zeros(n - 2, int), np.arange(1, n - 1)])
@@ -52,7 +53,7 @@ def test_the_mean_is_that_of_runs_everywhere(block: int) -> None:
     seen: Counter[str] = Counter()
     for i in range(100):
         rng = np.random.default_rng([3, block, i])
-        instances, base, direction = random_set(rng)
+        instances, base, direction = instances_and_line(rng)
         algorithm = ("astar", "gbfs")[i % 2]
         options = {
             "reopen": bool(rng.random() < 0.5),
@@ -74,7 +75,7 @@ def test_the_mean_is_that_of_runs_everywhere(block: int) -> None:
             if theta.denominator & (theta.denominator - 1):
                 continue  # a float does not hold it
             rho = base + float(theta) * direction
-            score = rs.evaluate(instances, rho, utility, algorithm=algorithm, **options).scores[0]
+            score = rs.evaluate(instances, rho, utility, algorithm=algorithm, **options)[0]
             means[theta] = score.mean
             assert dual.at(theta) == pytest.approx(score.mean, rel=1e-12, abs=1e-12)
         extreme = max if utility.better == "higher" else min
@@ -88,7 +89,7 @@ def test_the_mean_is_that_of_runs_everywhere(block: int) -> None:
         seen["point"] += any(part.low == part.high for part in dual.intervals)
         if theta_is_dyadic(dual.theta):
             rho = base + float(dual.theta) * direction
-            score = rs.evaluate(instances, rho, utility, algorithm=algorithm, **options).scores[0]
+            score = rs.evaluate(instances, rho, utility, algorithm=algorithm, **options)[0]
             assert score.clipped == dual.clipped
     assert seen["several"] >= 15, seen
     assert seen["point"] >= 1, seen
@@ -158,7 +159,7 @@ def test_a_custom_utility_that_is_negative_is_named() -> None:
         ({"base": np.zeros(3)}, "base must have one value"),
         ({"direction": np.full(9, np.nan)}, "direction"),
         ({"low": 3}, "low must not exceed high"),
-        ({"limit": 1, "low": -4}, "instance 0: there are more than limit=1 pieces"),
+        ({"max_pieces": 1, "low": -4}, "instance 0: there are more than max_pieces=1 pieces"),
     ],
 )
 def test_bad_input(changes: dict[str, object], message: str) -> None:
@@ -178,25 +179,14 @@ def test_bad_input(changes: dict[str, object], message: str) -> None:
 def inconsistency(case: LineCase, theta: Fraction) -> Fraction:
     """Δ by the definition, over the optimal path with the fewest edges that is lexicographically smallest."""
     children = case.children
-    best: list[tuple[Fraction, int, list[int]]] = []
-
-    def walk(path: list[int], cost: Fraction) -> None:
-        if path[-1] == case.goal:
-            best.append((cost, len(path), path))
-            return
-        for c, w in children[path[-1]]:
-            if c not in path:
-                walk([*path, c], cost + w)
-
-    walk([case.source], Fraction(0))
-    path = min(best)[2]
+    path = optimal_path(children, case.source, case.goal)
     rho = [Fraction(b) + theta * Fraction(f) for b, f in zip(case.base, case.direction, strict=True)]
     return sum((max(rho[v] - rho[c] - dict(children[v])[c], Fraction(0)) for v, c in pairwise(path[1:])), Fraction(0))
 
 
 @pytest.mark.parametrize("seed", range(25))
 def test_mean_inconsistency_is_exact_and_least_where_it_says(seed: int) -> None:
-    instances, base, direction = random_set(np.random.default_rng([5, seed]))
+    instances, base, direction = instances_and_line(np.random.default_rng([5, seed]))
     feasible = [
         i for i, x in enumerate(instances) if np.isfinite(rs.distances_to(x.graph, x.weights, x.goal)[x.source])
     ]

@@ -40,7 +40,7 @@ def test_counts_stay_below_every_bound(algorithm: str) -> None:
         weights = rng.integers(0, 4, size=(4, graph.m))
         sources = 0 if fixed else rng.integers(0, n - 1, 4)
         found = rs.lab.growth(rs.InstanceSet(graph, weights, sources, n - 1), rs.utilities.Expansions(20), algorithm)
-        assert ("C1′" in found.bounds) == (algorithm == "astar")
+        assert ("C1p" in found.bounds) == (algorithm == "astar")
         for label, values in found.bounds.items():
             assert (np.log2(found.behaviours) <= values + 1e-9).all(), label
         assert (found.vectors <= found.behaviours).all()
@@ -62,7 +62,7 @@ def test_it_prints_within_eighty_columns_where_few_bounds_apply() -> None:
     with pytest.raises(rs.errors.InputError, match="Utility"):
         rs.lab.growth(rs.lab.theorem5_instances(7).instances, "cost")
     with pytest.raises(rs.errors.LimitError):
-        rs.lab.growth(rs.lab.theorem5_instances(8).instances, rs.utilities.Cost(3), limit=10)
+        rs.lab.growth(rs.lab.theorem5_instances(8).instances, rs.utilities.Cost(3), max_behaviours=10)
 
 
 # ---------------------------------------------------------------- many behaviours of one instance
@@ -94,8 +94,8 @@ def test_the_instances_in_the_package() -> None:
 
 def test_climbing_is_the_same_again() -> None:
     kind = Kind(5, "astar", True, "cost", "large")
-    first = crowd(kind, 1, steps=100)
-    assert first == crowd(kind, 1, steps=100)
+    first = crowd(kind, 1, tries=100)
+    assert first == crowd(kind, 1, tries=100)
     assert first is not None
     assert len(rs.lab.joint_behaviours(first.instance())) == first.behaviours
 

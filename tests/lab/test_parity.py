@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rhostar as rs
-from rhostar.bounds._shattered import PARITY_BITS
+from rhostar.bounds import _sizes as sizes
 from rhostar.lab import _parity as parity
 from rhostar.lab._parity_orders import covers
 from rhostar.search import reference
+from support.paths import simple_paths
 from support.symbolic_oracle import reference_runs
 
 MODES = [("gbfs", True), ("astar", True), ("astar", False)]
@@ -54,7 +55,7 @@ def test_the_orders_and_the_places_found_on_demand(layers: int) -> None:
     orders = parity.ORDERS[layers]
     bits = len(orders[0])
     assert len(orders) == layers
-    assert bits == PARITY_BITS[layers]
+    assert bits == sizes.PARITY_BITS[layers]
     assert all(sorted(order) == list(range(bits)) for order in orders)
     assert covers(orders)
     words = np.unique(np.random.default_rng(layers).integers(0, 1 << bits, 50))
@@ -127,7 +128,7 @@ def test_more_than_one_instance_per_vertex() -> None:
     """The sets known before for the cost of greedy search, and of A* with reopening, have n − 2 and n − 1 instances."""
     assert len(rs.lab.parity_code(133)) > 133 - 2
     assert len(rs.lab.parity_code(134)) > 131
-    per_vertex = [max(parity.parity_code_size(n, m) for m in parity.ORDERS) / n for n in (133, 300, 1000, 10_000)]
+    per_vertex = [max(sizes.parity(n, m) for m in parity.ORDERS) / n for n in (133, 300, 1000, 10_000)]
     assert per_vertex == sorted(per_vertex)
     assert per_vertex[-1] > 1.85
 
@@ -187,17 +188,6 @@ def test_the_guaranteed_size_grows_like_n_lg_n() -> None:
 # ---------------------------------------------------------------- the path of greedy search
 
 
-def simple_paths(children: reference.Children, source: int, goal: int) -> list[list[int]]:
-    found, stack = [], [[source]]
-    while stack:
-        path = stack.pop()
-        if path[-1] == goal:
-            found.append(path)
-            continue
-        stack += [[*path, c] for c, _ in children[path[-1]] if c not in path]
-    return found
-
-
 @settings(max_examples=200)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_greedy_search_returns_the_path_whose_sorted_values_are_least(seed: int) -> None:
@@ -206,7 +196,7 @@ def test_greedy_search_returns_the_path_whose_sorted_values_are_least(seed: int)
     tail, head = np.nonzero((rng.random((n, n)) < rng.choice([0.3, 0.5, 0.8])) & ~np.eye(n, dtype=bool))
     children = reference.children_of(n, tail.tolist(), head.tolist(), [1.0] * tail.size)
     rho = rng.permutation(n).tolist()
-    paths = simple_paths(children, 0, n - 1)
+    paths = [path for _, path in simple_paths(children, 0, n - 1)]
     run = reference.gbfs(children, 0, n - 1, rho)
     if not paths:
         assert run.status == "no_path"

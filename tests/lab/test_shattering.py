@@ -99,7 +99,7 @@ def test_copies_of_the_star(n: int) -> None:
     copies = rs.lab.star_copies(n)
     assert len(copies) == len(rs.lab.joint_behaviours(rs.lab.star(n), "gbfs")).bit_length() - 1
     for pattern in itertools.product([False, True], repeat=len(copies)):
-        score = rs.evaluate(copies.instances, copies.rho(pattern), copies.utility, algorithm="gbfs").scores[0]
+        score = rs.evaluate(copies.instances, copies.rho(pattern), copies.utility, algorithm="gbfs")[0]
         assert (score.values > copies.thresholds).tolist() == list(pattern)
     answer = rs.lab.shattering(copies.instances, copies.utility, "gbfs")
     assert answer.verify() == len(copies)
@@ -198,5 +198,5 @@ def test_damaged_files(witness: rs.lab.Witness, tmp_path: Path) -> None:
 def test_utilities_that_no_file_can_name() -> None:
     answer = rs.lab.shattering(rs.lab.sharper_instances(5).instances, rs.utilities.Suboptimality(9))
     assert answer
-    with pytest.raises(rs.errors.InputError, match="none of the utilities"):
+    with pytest.raises(rs.errors.InputError, match="not a utility that a witness can name"):
         answer.witness()

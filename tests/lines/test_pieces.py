@@ -284,15 +284,19 @@ def call(**changes: object) -> rs.search.pieces.Pieces:
         ({"base": np.zeros(8)}, rs.errors.ArrayError, "base must have one value"),
         ({"base": np.full(9, np.inf)}, rs.errors.HeuristicError, r"base\[0\] must be finite"),
         ({"direction": np.full(9, np.nan)}, rs.errors.HeuristicError, r"direction\[0\] must be finite"),
-        ({"direction": {3: np.zeros(9)}}, rs.errors.HeuristicError, "direction has no values for the goal 8"),
+        ({"direction": {3: np.zeros(9)}}, rs.errors.HeuristicError, "direction has no values for goal 8"),
         ({"low": 2}, rs.errors.InputError, "low must not exceed high"),
         ({"low": np.nan}, rs.errors.InputError, "low must be a finite number"),
         ({"high": np.inf}, rs.errors.InputError, "high must be a finite number"),
         ({"high": "1"}, rs.errors.InputError, "high must be a finite number"),
         ({"algorithm": "bfs"}, rs.errors.InputError, "algorithm must be"),
         ({"budget": -1}, rs.errors.InputError, "budget must be at least 0"),
-        ({"limit": 0}, rs.errors.InputError, "limit must be between"),
-        ({"limit": 1, "low": -3}, rs.errors.LimitError, r"more than limit=1 pieces: they reach from -3 to .* of 1"),
+        ({"max_pieces": 0}, rs.errors.InputError, "max_pieces must be between"),
+        (
+            {"max_pieces": 1, "low": -3},
+            rs.errors.LimitError,
+            r"more than max_pieces=1 pieces: they reach from -3 to .* of 1",
+        ),
     ],
 )
 def test_bad_input(changes: dict[str, object], error: type[Exception], message: str) -> None:

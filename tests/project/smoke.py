@@ -15,7 +15,7 @@ weights = graph.length * np.random.default_rng(0).uniform(1, 2, (50, graph.m))
 instances = rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)
 rho = rs.heuristics.octile(graph, graph.n - 1)
 result = rs.evaluate(instances, rho, [rs.utilities.Suboptimality(1.0)], n_jobs=2)
-assert result["Suboptimality"].values.max() < 1e-12
+assert result["suboptimality"].values.max() < 1e-12
 assert len(rs.lab.atlas.entries()) > 50, "the atlas is not in the wheel"
 page = rs.report.render(rs.report.build(instances[:3], {"octile": rho}))  # templates are files of the package
 assert "rhostarReplay" in page

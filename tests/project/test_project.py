@@ -1,11 +1,9 @@
-"""The project itself: quick imports, a lock without hosts, docs whose code runs."""
+"""The project itself: light imports, a lock without hosts, docs whose code runs."""
 
 import os
 import re
-import statistics
 import subprocess
 import sys
-import time
 from importlib import metadata
 from pathlib import Path
 
@@ -13,26 +11,24 @@ import numpy as np
 import pytest
 
 import rhostar as rs
+from support.calls import count_calls
+from support.text import words_and_numbers
 
 ROOT = Path(__file__).parents[2]
 
 
-def seconds(code: str) -> float:
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-c", code], check=True)
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
+def modules_after(code: str) -> set[str]:
+    """Return the modules that some code has loaded, in a process of its own, beyond those of a bare interpreter."""
+    code = f"import sys; before = set(sys.modules)\n{code}\nprint(*set(sys.modules) - before)"
+    return set(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split())
 
 
-def test_import_is_quick_and_lazy(sanitized: bool) -> None:
-    if not sanitized:
-        assert seconds("import rhostar") < 0.3
-    code = "import rhostar, sys; assert not {'numpy', 'scipy', 'joblib'} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
-    code = "import rhostar, sys; rhostar.solve_many; assert not {'scipy', 'joblib', 'matplotlib'} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
+def test_import_is_light_and_lazy() -> None:
+    loaded = modules_after("import rhostar")
+    assert not {"numpy", "scipy", "joblib"} & loaded
+    assert {name for name in loaded if name.startswith("rhostar")} == {"rhostar"}
+    assert len(loaded) < 40  # of which lazy_loader takes 20; make bench-overhead has the seconds
+    assert not {"scipy", "joblib", "matplotlib"} & modules_after("import rhostar; rhostar.solve_many")
 
 
 def test_public_names_are_there_and_no_others() -> None:
@@ -45,22 +41,14 @@ def test_public_names_are_there_and_no_others() -> None:
         assert ">>>" in getattr(rs, name).__doc__, f"{name} has no example"
 
 
-def test_a_call_costs_little_beyond_the_kernel(sanitized: bool) -> None:
-    if sanitized:
-        pytest.skip("times mean nothing under a sanitizer")
+def test_a_call_runs_little_python_around_the_kernel() -> None:
     graph = rs.Graph.grid(10, 20)
-    rho, calls = np.zeros(graph.n), 2000
-    batch = rs.InstanceSet(graph, graph.length, np.zeros(calls, dtype=int), goal=199)
-    beyond = []
-    for _ in range(9):
-        start = time.perf_counter()
-        for _ in range(calls):
-            rs.astar(graph, graph.length, 0, 199, rho)
-        middle = time.perf_counter()
-        rs.solve_many(batch, rho)
-        beyond.append((middle - start) - (time.perf_counter() - middle))
-    # The quietest round: other tests run beside this one.
-    assert min(beyond) / calls < 5e-6
+    rho = np.zeros(graph.n)
+    rs.astar(graph, graph.length, 0, 199, rho)
+    found = count_calls(lambda: rs.astar(graph, graph.length, 0, 199, rho))
+    # The lambda, astar and one function below it, and the kernel; make bench-overhead has the microseconds.
+    assert found["call"] <= 4
+    assert found["c_call"] <= 2
 
 
 @pytest.mark.parametrize("lock", ["run.txt", "dev.txt"])
@@ -90,10 +78,14 @@ def test_the_first_example_prints_what_it_should_and_draws(tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_the_demo_prints_what_the_readme_says(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "rhostar.cli.main", "demo", "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "rhostar", "demo", "--out", str(tmp_path)]
     demo = subprocess.run(command, capture_output=True, text=True, check=True)
     table, _, place = demo.stdout.rpartition("The page, with the searches to watch: ")
-    assert f"```\n{table}```" in (ROOT / "README.md").read_text()
+    blocks = re.findall(r"^```\n(.*?)^```$", (ROOT / "README.md").read_text(), flags=re.DOTALL | re.MULTILINE)
+    words, numbers = words_and_numbers(table)
+    shown = [found for text in blocks if (found := words_and_numbers(text))[0] == words]
+    assert shown, f"no block of the README has the words of\n{table}"
+    assert numbers == pytest.approx(shown[0][1], rel=0.05, abs=0.02)
     assert max(map(len, table.splitlines())) <= 80
     page = Path(place.rsplit(" (", 1)[0])
     assert 100_000 < page.stat().st_size < 3_000_000

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from test_report import HOSTILE, full, small
 
 import rhostar as rs
 from support.cases import random_case
+from support.reports import HOSTILE, full_report, small_set
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 FLAGS = (
@@ -83,12 +83,14 @@ class Tab:
 
 @pytest.fixture(scope="module")
 def grid_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return rs.report.write(full(small(), "learned"), tmp_path_factory.mktemp("grid") / "report.html")
+    return rs.report.write(full_report(small_set(), "learned"), tmp_path_factory.mktemp("grid") / "report.html")
 
 
 @pytest.fixture(scope="module")
 def graph_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return rs.report.write(full(small(labels=True), HOSTILE), tmp_path_factory.mktemp("graph") / "report.html")
+    return rs.report.write(
+        full_report(small_set(labels=True), HOSTILE), tmp_path_factory.mktemp("graph") / "report.html"
+    )
 
 
 # ---------------------------------------------------------------- what it shows is the search
@@ -99,7 +101,7 @@ def test_the_page_holds_the_state_of_the_search_at_every_step(
     browser: Any, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """OPEN, CLOSED, pointers and counters in the browser are those of the trace; reopening and failures too."""
-    monkeypatch.setattr("rhostar.report._figures.available", lambda report: {})  # they take the time
+    monkeypatch.setattr("rhostar.report._page._charts", lambda section: lambda *words: "")  # they take the time
     rng = np.random.default_rng(seed)
     kept = 0
     while kept < 6:
@@ -159,12 +161,12 @@ def test_what_is_drawn_step_by_step_is_what_is_drawn_at_once(browser: Any, grid_
 
 
 def test_edges_of_the_tree_that_reopening_replaced_are_gone(browser: Any, tmp_path: Path) -> None:
-    instances = small(labels=True)
+    instances = small_set(labels=True)
     rho = np.random.default_rng(1).uniform(0, 30, 72)
     rho[71] = 0.0
     methods = {"wild": rs.report.Method(rho), "wilder": rs.report.Method(2 * rho)}
     report = rs.report.build(instances, methods, scenes=1)
-    assert report.replay.scenes[0].searches[0].reopened > 10
+    assert report["replay"].scenes[0].searches[0].reopened > 10
     with Tab(browser, rs.report.write(report, tmp_path / "report.html")) as tab:
         last = tab.ask("rhostarReplay.panels[0].course.last")
         for i in range(last + 1):
@@ -209,7 +211,7 @@ def test_buttons_and_sliders(browser: Any, grid_page: Path) -> None:
         page.select_option("#scene", "1")
         assert page.inner_text("#verdict-a") != "searching …"
         page.select_option("#pick-b", "2")
-        assert "greedy search" in page.locator("#pick-b option:checked").inner_text()
+        assert page.locator("#pick-b option:checked").inner_text() == "greedy"
         assert tab.complaints == []
 
 
@@ -314,6 +316,20 @@ def test_it_fits_every_screen_and_loads_nothing(browser: Any, graph_page: Path, 
         assert tab.complaints == []
 
 
+def test_nothing_is_cut_off_on_a_phone(browser: Any, grid_page: Path) -> None:
+    """Every value of the tables and every link of the navigation is in sight, without scrolling sideways."""
+    with Tab(browser, grid_page, viewport={"width": 390, "height": 844}) as tab:
+        outside = tab.ask(
+            """[...document.querySelectorAll(".stack td, .stack tbody th, nav a, select")].filter(e => {
+               const b = e.getBoundingClientRect(); return b.right > innerWidth || b.width < 20; })
+               .map(e => e.innerText)"""
+        )
+        assert outside == []
+        cells = "[...document.querySelectorAll('#comparison .stack td')]"
+        shown = tab.ask(f"{cells}.slice(0, 5).map(e => getComputedStyle(e, '::before').content)")
+        assert shown[3:] == ['"worst"', '"fewer expansions"']
+
+
 def test_the_reader_may_choose_light_or_dark(browser: Any, grid_page: Path) -> None:
     with Tab(browser, grid_page, color_scheme="light") as tab:
         paper = "getComputedStyle(document.body).backgroundColor"
@@ -336,7 +352,7 @@ def test_less_motion_where_it_is_asked_for(browser: Any, grid_page: Path) -> Non
         assert min(tab.ask("rhostarReplay.frames")) >= 500
 
 
-def test_a_large_search_is_ready_within_a_second_and_plays_fluently(browser: Any, tmp_path: Path) -> None:
+def test_a_large_search_is_soon_ready_and_plays_fluently(browser: Any, tmp_path: Path) -> None:
     """40,000 vertices on both sides. The machine may be busy: the page skips steps rather than fall behind."""
     graph = rs.Graph.grid(200, 200, neighbours=8)
     weights = graph.length * np.random.default_rng(0).uniform(1, 2, size=(2, graph.m))
@@ -354,16 +370,22 @@ def test_a_large_search_is_ready_within_a_second_and_plays_fluently(browser: Any
     for path in (page, roads):
         assert path.stat().st_size < 3_000_000
         with Tab(browser, path) as tab:
-            ready = tab.ask("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
-            # How long drawing takes, apart from how often the browser asks for it: a frame has 33 ms.
+            # What the machine manages now: every cell of both sides painted anew, one by one.
+            repaint = tab.ask(
+                """(() => { const pen = document.createElement("canvas").getContext("2d"), out = [];
+                for (let k = 0; k < 9; k++) { const t = performance.now();
+                  for (let i = 0; i < 80000; i++) {
+                    pen.fillStyle = i % 2 ? "red" : "blue"; pen.fillRect(i % 300, 5, 1, 1); }
+                  out.push(performance.now() - t); } return out; })()"""
+            )
             spent = tab.ask(
                 """(() => { const { clock, show } = rhostarReplay, out = []; show(0);
                 for (let k = 0; k < 120; k++) { const t = performance.now();
                   show((clock.last * k) / 120, {quiet: true}); out.push(performance.now() - t); } return out; })()"""
             )
-            print(path.name, f"ready in {ready:.0f} ms, a frame {np.median(spent):.1f} ms, at most {max(spent):.0f}")
-            assert ready < 3000
-            assert np.median(spent) < 33
+            ready = tab.ask("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
+            assert ready < 30 * np.median(repaint)
+            assert np.median(spent) < np.median(repaint) / 4, "a frame paints what has changed"
             tab.page.click("#restart")
             tab.page.click("#play")
             tab.page.wait_for_timeout(1500)
@@ -374,7 +396,7 @@ def test_a_large_search_is_ready_within_a_second_and_plays_fluently(browser: Any
 
 
 def test_a_page_without_a_replay_or_script(browser: Any, grid_page: Path, tmp_path: Path) -> None:
-    bare = rs.report.write(rs.report.build(small(), {"Dijkstra": np.zeros(72)}, scenes=0), tmp_path / "bare.html")
+    bare = rs.report.write(rs.report.build(small_set(), {"Dijkstra": np.zeros(72)}, scenes=0), tmp_path / "bare.html")
     with Tab(browser, bare) as tab:
         assert tab.page.locator("#replay").count() == 0
         assert tab.complaints == []

@@ -2,59 +2,27 @@
 
 import json
 import re
+from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 
 import rhostar as rs
 from rhostar.errors import InputError, StorageError
-from rhostar.report import _figures as figures
+from rhostar.report import _drawing as drawing
 from rhostar.report import _replay as replay
-from rhostar.report import _view as view
-from rhostar.report._html import render, safe_json
+from rhostar.report._page import render, safe_json
 from rhostar.report._wording import percent
 from rhostar.search._trace import Event
 from support.cases import random_case
-
-HOSTILE = "</script><img src=x onerror=alert(1)>\"'&<!-- $\\alpha$ __"
-
-
-def small(labels: bool = False, count: int = 12) -> rs.InstanceSet:
-    graph = rs.Graph.grid(8, 9, neighbours=8)
-    if labels:
-        names = [f"{HOSTILE}{v}" for v in range(graph.n)]
-        x = graph.coordinates
-        graph = rs.Graph(graph.first_out, graph.head, coordinates=x, labels=names, length=graph.length)
-    weights = graph.length * np.random.default_rng(0).uniform(1, 3, size=(count, graph.m))
-    return rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)
-
-
-def full(instances: rs.InstanceSet, name: str = "learned") -> view.Report:
-    """A report with every section, the three that need other rooms made by hand."""
-    goal = int(instances.goals[0])
-    rho = np.mean([rs.distances_to(instances.graph, x.weights, goal) for x in instances], axis=0)
-    bound = view.BoundView(name, 0.4, 0.2, 0.05, "this rho", name, name, assumptions=(name,))
-    nothing = view.BoundView("no use", 9.0, 0.2, 0.05, "every rho", "Theorem 4", "", vacuous=True)
-    curve = view.Curve(name, (10.0, 100.0), (2.0, 1.0))
-    return rs.report.build(
-        instances,
-        {
-            "Dijkstra": np.zeros(instances.graph.n),
-            name: rs.report.Method(rho, kind="learned"),
-            "greedy": rs.report.Method(rho, "gbfs", kind="learned"),
-        },
-        title=f"A title {name}",
-        train=instances,
-        certificate=view.CertificateView(name, name, 9.0, True, 0.05, (bound, nothing), (name,), (name,), (curve,)),
-        generalisation=view.Generalisation(name, name, (5, 50), (1.0, 2.0), (3.0, 2.5), ("Dijkstra", 4.0)),
-        dual=view.Dual(name, 3, name, (0.0, 1.0, 2.0), (5.0, 4.0), 1.5, 4.0, 1),
-        facts=[(name, name)],
-        cost_unit=name,
-    )
+from support.failures import no_space
+from support.reports import HOSTILE, full_report, small_set
 
 
 class Elements(HTMLParser):
@@ -156,7 +124,7 @@ def test_shades_tell_slow_from_blocked() -> None:
 
 
 def test_numbers_are_those_of_the_searches() -> None:
-    instances = small()
+    instances = small_set()
     rho = 2 * rs.heuristics.octile(instances.graph, instances.graph.n - 1)
     methods = {"zero": np.zeros(instances.graph.n), "twice": rs.report.Method(rho, kind="learned", reopen=False)}
     report = rs.report.build(instances, methods)
@@ -169,16 +137,16 @@ def test_numbers_are_those_of_the_searches() -> None:
     assert found.excess_max == pytest.approx(np.max(runs.cost / optimum) - 1)
     assert found.saving == report.methods[0].expansions / found.expansions
     assert np.mean(runs.expanded <= found.expansions_95) >= 0.95 > np.mean(runs.expanded < found.expansions_95)
-    line = report.tradeoffs[0]
+    line = report["comparison"].tradeoffs[0]
     assert line.expansions[line.theta.index(1.0)] == found.expansions
     assert line.expansions[0] == report.methods[0].expansions  # scaled by 0: Dijkstra's algorithm
     assert line.excess[0] == 0.0
-    for curve, runs_of in ((report.distributions[1], runs),):
+    for curve, runs_of in ((report["comparison"].distributions[1], runs),):
         for x, y in zip(curve.x, curve.y, strict=True):
             assert y == np.mean(runs_of.expanded <= x)
     saving = rs.solve_many(instances, np.zeros(72)).expanded / runs.expanded
-    scenes = report.replay.scenes
-    assert [s.label.split()[1] for s in scenes] == ["typical", "worst", "best"]
+    scenes = report["replay"].scenes
+    assert [s.label.split(":")[0] for s in scenes] == ["typical", "worst", "best"]
     expanded = [(s.searches[0].expanded, s.searches[1].expanded) for s in scenes]
     assert expanded[1][0] / expanded[1][1] == saving.min()
     assert expanded[2][0] / expanded[2][1] == saving.max()
@@ -191,21 +159,21 @@ def test_per_cent_never_hides_a_difference() -> None:
 
 
 def test_searches_that_do_not_fit_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    instances = small()
+    instances = small_set()
     methods = {
         "zero": np.zeros(72),
         "good": rs.heuristics.octile(instances.graph, 71),
         "greedy": rs.report.Method(np.arange(72.0)[::-1].copy(), "gbfs"),
     }
-    whole = rs.report.build(instances, methods, scenes=1).replay.scenes[0]
+    whole = rs.report.build(instances, methods, scenes=1)["replay"].scenes[0]
     sizes = {s.method: len(s.events) for s in whole.searches}
     assert max(sizes, key=sizes.get) == "zero"
     monkeypatch.setattr("rhostar.report._scenes.REPLAY_BYTES", len(whole.shade) + sum(sizes.values()) - 1)
-    scene = rs.report.build(instances, methods, scenes=1).replay.scenes[0]
+    scene = rs.report.build(instances, methods, scenes=1)["replay"].scenes[0]
     assert len(scene.left_out) == 1
     monkeypatch.setattr("rhostar.report._scenes.REPLAY_BYTES", 1)
     report = rs.report.build(instances, methods)
-    assert report.replay is None
+    assert "replay" not in [section.name for section in report.sections]
     assert 'id="replay"' not in render(report)
 
 
@@ -233,14 +201,14 @@ def test_several_goals_and_searches_out_of_budget() -> None:
 )
 def test_bad_methods_are_refused(methods: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        rs.report.build(small(), methods)
+        rs.report.build(small_set(), methods)
 
 
 # ---------------------------------------------------------------- the page
 
 
 def test_the_page_is_whole_and_loads_nothing() -> None:
-    text = render(full(small()))
+    text = render(full_report(small_set()))
     page = Elements(text)
     ids = [attributes["id"] for _, attributes in page.found if "id" in attributes]
     assert len(ids) == len(set(ids))
@@ -257,7 +225,7 @@ def test_the_page_is_whole_and_loads_nothing() -> None:
 
 
 def test_a_hostile_name_stays_text_everywhere() -> None:
-    text = render(full(small(labels=True), HOSTILE))
+    text = render(full_report(small_set(labels=True), HOSTILE))
     page = Elements(text)
     assert [tag for tag, _ in page.found].count("script") == 3
     assert "img" not in [tag for tag, _ in page.found]
@@ -276,7 +244,7 @@ def test_json_inside_a_script_cannot_leave_it(text: str) -> None:
 
 
 def test_scripts_that_are_not_the_pages_own_are_refused() -> None:
-    text = render(full(small()))
+    text = render(full_report(small_set()))
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1)
     assert "default-src 'none'" in policy
     assert policy.count("sha256-") == 2
@@ -284,14 +252,16 @@ def test_scripts_that_are_not_the_pages_own_are_refused() -> None:
 
 
 def test_colours_of_the_figures_are_those_of_the_page() -> None:
-    style = (Path(figures.__file__).parent / "templates" / "style.css").read_text()
-    for name, colour in figures._COLOURS.items():
+    style = (Path(drawing.__file__).parent / "templates" / "style.css").read_text()
+    for name, colour in drawing.COLOURS.items():
         assert f"--{name}: {colour};" in style
-    report = full(small())
-    for name, draw in figures.available(report).items():
-        svg = figures.inline(draw(), name, "a figure")
+    report = full_report(small_set())
+    figures = {name: draw for section in report.sections for name, draw in section.figures().items()}
+    assert len(figures) == 6
+    for name, draw in figures.items():
+        svg = drawing.inline(draw(), name, "a figure")
         assert "var(--" in svg
-        assert not [c for c in figures._COLOURS.values() if c in svg]
+        assert not [c for c in drawing.COLOURS.values() if c in svg]
 
 
 def _luminance(colour: str) -> float:
@@ -302,7 +272,7 @@ def _luminance(colour: str) -> float:
 
 @pytest.mark.parametrize("theme", ["style.css", "dark.css"])
 def test_text_has_enough_contrast(theme: str) -> None:
-    text = (Path(figures.__file__).parent / "templates" / theme).read_text()
+    text = (Path(drawing.__file__).parent / "templates" / theme).read_text()
     colour = dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6});", text.split("$dark")[0]))
 
     def contrast(a: str, b: str) -> float:
@@ -325,7 +295,9 @@ def test_text_has_enough_contrast(theme: str) -> None:
 
 
 def test_the_page_and_its_figures_are_written(tmp_path: Path) -> None:
-    page = rs.report.write(full(small()), tmp_path / "new" / "report.html", figures_folder=tmp_path / "figures")
+    page = rs.report.write(
+        full_report(small_set()), tmp_path / "new" / "report.html", figures_folder=tmp_path / "figures"
+    )
     assert page.read_text().startswith("<!doctype html>")
     assert [p.name for p in page.parent.iterdir()] == ["report.html"]
     names = {p.name for p in (tmp_path / "figures").iterdir()}
@@ -335,17 +307,13 @@ def test_the_page_and_its_figures_are_written(tmp_path: Path) -> None:
 
 
 def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    report = full(small())
+    report = full_report(small_set())
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StorageError, match="could not write"):
         rs.report.write(report, tmp_path / "file" / "report.html")
     target = tmp_path / "report.html"
     target.write_text("old")
-
-    def full_disk(self: Path, other: Path) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "replace", full_disk)
+    monkeypatch.setattr(Path, "replace", no_space)
     with pytest.raises(StorageError, match="No space left"):
         rs.report.write(report, target)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "report.html"]
@@ -361,3 +329,111 @@ def test_a_page_with_searches_of_forty_thousand_vertices_stays_small(tmp_path: P
     methods = {f"zero {k}": np.zeros(graph.n) for k in range(3)} | {"octile": rs.heuristics.octile(graph, graph.n - 1)}
     page = rs.report.write(rs.report.build(instances, methods), tmp_path / "report.html")
     assert page.stat().st_size < 3_000_000
+
+
+# ---------------------------------------------------------------- sections, and work done once
+
+
+@dataclass(frozen=True)
+class Greeting(rs.report.Section):
+    """A section that this package does not know."""
+
+    name: ClassVar[str] = "greeting"
+    title: ClassVar[str] = "Hello"
+    heading: ClassVar[str] = "A <greeting>"
+    whom: str
+
+    def figures(self) -> dict:
+        def draw() -> Figure:
+            figure = Figure()
+            figure.subplots().plot([1, 2])
+            return figure
+
+        return {"wave": draw}
+
+    def tiles(self) -> list[tuple[str, str]]:
+        return [("1", "greeting")]
+
+    def body(self, chart: Any) -> str:
+        return f"<p>{self.whom}</p>" + chart("wave", "a wave", "Waving.") + chart("none", "", "")
+
+    def data(self) -> dict[str, str]:
+        return {"whom": self.whom}
+
+
+def test_a_section_of_ones_own_joins_the_page(tmp_path: Path) -> None:
+    report = rs.report.build(small_set(), {"zero": np.zeros(72)}, sections=[Greeting("world")])
+    rs.report.write(report, tmp_path / "report.html", figures_folder=tmp_path)
+    text = (tmp_path / "report.html").read_text()
+    page = Elements(text)
+    assert [attributes.get("id") for tag, attributes in page.found if tag == "section"] == [
+        "replay",
+        "comparison",
+        "greeting",
+        "setting",
+    ]
+    assert '<a href="#greeting">Hello</a>' in text
+    assert '<h2 id="greeting-title">A &lt;greeting&gt;</h2>\n<p>world</p><figure' in text
+    assert '<script type="application/json" id="greeting-data">{"whom":"world"}</script>' in text
+    assert ("1", "greeting") in report.tiles
+    assert (tmp_path / "wave.svg").exists()
+    assert report["greeting"].whom == "world"
+    with pytest.raises(InputError, match=r"must hold sections of .*, got str"):
+        rs.report.build(small_set(), {"zero": np.zeros(72)}, sections=["greeting"])
+
+
+@pytest.fixture
+def solved(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many instances each call of solve_many was given, wherever it is called from."""
+    counts: list[int] = []
+
+    def counting(instances: rs.InstanceSet, *words: Any, **options: Any) -> rs.Runs:
+        counts.append(len(instances))
+        return solve_many(instances, *words, **options)
+
+    solve_many = rs.solve_many
+    for module in ("report._build", "report._comparison", "report._learning", "utilities._evaluate"):
+        monkeypatch.setattr(f"rhostar.{module}.solve_many", counting)
+    return counts
+
+
+def test_the_optimum_is_what_dijkstra_found(solved: list[int]) -> None:
+    rs.report.compare(small_set(), {"octile": rs.heuristics.octile(small_set().graph, 71)})
+    assert len(solved) == 2  # the optimum, and the method
+    solved.clear()
+    found = rs.report.compare(small_set(), {"zero": np.zeros(72), "ones": np.ones(72)})
+    assert len(solved) == 2  # the methods
+    assert [m.excess_max for m in found] == [0, 0]
+    solved.clear()
+    rs.report.compare(small_set(), {"zero": np.zeros(72)}, budget=100)
+    assert len(solved) == 2  # a run with a budget may end before the optimum is found
+
+
+def test_a_learning_curve_finds_the_optimum_once(solved: list[int]) -> None:
+    train, test = small_set(count=30).split(0.5, seed=0)
+    utility, sizes = rs.utilities.Suboptimality(9.0), [2, 5, 10]
+    curve = rs.report.generalisation_curve(rs.learners.MeanDistance(), train, test, sizes, utility, most=8)
+    assert sorted(solved) == [2, 5, 8, 8, 8, 8, 8, 8]  # two optima, then each size on both sets
+    for size, on_train, on_test in zip(curve.sizes, curve.train, curve.test, strict=True):
+        rho = rs.learners.MeanDistance().fit(train[:size]).rho_
+        assert on_train == rs.evaluate(train[:size][:8], rho, utility)[0].mean
+        assert on_test == rs.evaluate(test[:8], rho, utility)[0].mean
+
+
+def test_curves_do_not_certify_twice_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    train, holdout = small_set(count=60).split(0.5, seed=0)
+    rho = rs.learners.MeanDistance().fit(train).rho_
+    options = {"algorithm": "astar", "utility": rs.utilities.Suboptimality(9.0)}
+    whole = rs.certify(rho, train=train, holdout=holdout, **options)
+    expected = rs.report.certificate_curves(rho, [5, 10, 30], train=train, holdout=holdout, **options)
+    sizes: list[int] = []
+    certify = rs.certify
+
+    def counting(rho: Any, *, train: Any, holdout: Any, **options: Any) -> Any:
+        sizes.append(len(holdout))
+        return certify(rho, train=train, holdout=holdout, **options)
+
+    monkeypatch.setattr("rhostar.report._certificate.certify", counting)
+    found = rs.report.certificate_curves(rho, [5, 10, 30], train=train, holdout=holdout, whole=whole, **options)
+    assert sizes == [5, 10]
+    assert found == expected

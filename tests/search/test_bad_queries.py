@@ -1,6 +1,7 @@
 """What a single query or a batch refuses, and what it takes although it looks odd."""
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -236,18 +237,18 @@ def test_a_query_costs_what_it_touches_whatever_form_rho_has() -> None:
     graph = rs.Graph.grid(1000, 1000)
     rho, near = np.zeros(graph.n), 2
 
-    def fastest(**options) -> float:
+    def fastest(call: Callable[[], object]) -> float:
         times = []
         for _ in range(30):
             start = time.perf_counter()
-            rs.astar(graph, graph.length, 0, near, **options)
+            call()
             times.append(time.perf_counter() - start)
         return min(times)
 
-    plain = fastest(rho=rho)
+    plain = fastest(lambda: rs.astar(graph, graph.length, 0, near, rho))
+    one_pass = fastest(lambda: np.isfinite(rho).all())
     for options in ({"rho": {near: rho}}, {"rho": rho, "lower_bound": rho}, {"rho": rho, "lower_bound": {near: rho}}):
-        # A pass over a million values takes about a millisecond.
-        assert fastest(**options) < plain + 3e-4
+        assert fastest(lambda: rs.astar(graph, graph.length, 0, near, **options)) < plain + one_pass / 2  # noqa: B023
 
 
 def test_other_things_than_graphs_are_named() -> None:
@@ -259,7 +260,7 @@ def test_other_things_than_graphs_are_named() -> None:
     ):
         with pytest.raises(InputError, match="graph must be a Graph, got str"):
             call()
-    with pytest.raises(HeuristicError, match="it has none at all"):
+    with pytest.raises(HeuristicError, match="it is empty"):
         rs.astar(GRID, ONES, 0, 5, {})
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import rhostar as rs
+from rhostar import _parallel as parallel
 
 
 @pytest.fixture(scope="module")
@@ -36,17 +37,24 @@ def test_the_number_of_jobs_changes_nothing(batch, jobs: int) -> None:
     assert_equal(rs.solve_many(instances, rho, n_jobs=jobs), expected)
 
 
-def test_joblib_configuration_is_followed(batch) -> None:
+def test_joblib_configuration_is_followed(batch, monkeypatch: pytest.MonkeyPatch) -> None:
     joblib = pytest.importorskip("joblib")
     instances, rho, expected = batch
+    wait, finished_after_waiting = parallel._Counted.wait_for, []
+
+    def watched(self: parallel._Counted, finished: int) -> None:
+        wait(self, finished)
+        finished_after_waiting.append(self.finished)
+
+    monkeypatch.setattr(parallel._Counted, "wait_for", watched)
     with joblib.parallel_config(backend="loky", n_jobs=2):  # other processes
         assert_equal(rs.solve_many(instances, rho), expected)
     with joblib.parallel_config(backend="threading", n_jobs=3):
         assert_equal(rs.solve_many(instances, rho), expected)
     with joblib.parallel_config(n_jobs=2):
-        start = time.perf_counter()
         assert_equal(rs.solve_many(instances, rho), expected)
-        assert time.perf_counter() - start < 0.9, "it does not wait for threads that are not there"
+    assert len(finished_after_waiting) == 2, "the two times with threads"
+    assert 0 not in finished_after_waiting, "it waited for threads that are not there"
 
 
 def test_a_backend_that_begins_only_when_asked_is_not_waited_for(batch, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,9 +148,9 @@ def test_a_vertex_costs_at_most_24_bytes_in_a_workspace() -> None:
     assert rs.Graph.grid(2, 2)._kernel.bytes_per_vertex <= 24
 
 
-# Reopening takes 2^44 expansions here, far beyond a second.
+# Reopening takes 2^44 expansions here: weeks.
 _LONG = """
-import os, signal, sys, threading, time
+import os, signal, sys, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
 sys.path.insert(0, sys.argv[2])
 import numpy as np, rhostar as rs
@@ -150,7 +158,6 @@ from support.cases import binary_counter
 graph, weights, source, goal, rho = binary_counter(45)
 instances = rs.InstanceSet(graph, weights, [source] * 8, goal)
 threading.Timer(0.7, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-start = time.perf_counter()
 try:
     if sys.argv[1] == "0":
         rs.astar(graph, weights, source, goal, rho)
@@ -163,13 +170,12 @@ try:
         rs.solve_many(instances, rho, n_jobs=int(sys.argv[1]))
     print("finished")
 except KeyboardInterrupt:
-    print("interrupted", time.perf_counter() - start)
+    print("interrupted")
 """
 
 
 @pytest.mark.parametrize("jobs", ["0", "1", "2", "trace", "trace 2"])
-def test_ctrl_c_ends_a_long_search_within_a_second(jobs: str, sanitized: bool) -> None:
-    start = time.perf_counter()
+def test_ctrl_c_ends_a_long_search_and_all_its_threads(jobs: str) -> None:
     child = subprocess.run(
         [sys.executable, "-c", _LONG, jobs, str(Path(__file__).parents[1])],
         capture_output=True,
@@ -177,10 +183,7 @@ def test_ctrl_c_ends_a_long_search_within_a_second(jobs: str, sanitized: bool) -
         timeout=60,
         check=False,
     )
-    assert child.stdout.startswith("interrupted"), child.stdout + child.stderr
-    assert child.returncode == 0, child.stderr
-    assert float(child.stdout.split()[1]) < 0.7 + (3 if sanitized else 1)
-    assert time.perf_counter() - start < 20  # and the process ends: no thread is left searching
+    assert (child.returncode, child.stdout) == (0, "interrupted\n"), child.stderr
 
 
 def test_dask_cluster(tmp_path, batch) -> None:

@@ -4,20 +4,9 @@ import numpy as np
 import pytest
 
 import rhostar as rs
-from support.cases import Case, assert_same, binary_counter
+from support.cases import ADMISSIBLE, DETOUR, Case, assert_same, binary_counter, from_triples
 
 INF = np.inf
-
-
-def build(n: int, *edges: tuple[int, int, float]) -> tuple[rs.Graph, np.ndarray]:
-    tail, head, weight = zip(*edges, strict=True)
-    graph = rs.Graph.from_edges(n, tail, head)
-    return graph, graph.arrange(np.array(weight, dtype=float))
-
-
-# The detour 0 -> 1 -> 2 is cheaper than 0 -> 2, but rho makes 2 look better first.
-DETOUR = build(4, (0, 1, 1), (0, 2, 3), (1, 2, 1), (2, 3, 3))
-ADMISSIBLE = np.array([0.0, 4.0, 0.0, 0.0])  # never overestimates, not consistent
 
 
 def test_reopening_repairs_what_an_inconsistent_rho_spoils() -> None:
@@ -34,7 +23,7 @@ def test_without_reopening_the_answer_is_worse_and_no_vertex_is_expanded_twice()
 
 
 def test_gbfs_returns_when_the_goal_is_generated() -> None:
-    graph, weights = build(4, (0, 1, 1), (0, 3, 9), (1, 3, 1))
+    graph, weights = from_triples(4, (0, 1, 1), (0, 3, 9), (1, 3, 1))
     run = rs.gbfs(graph, weights, 0, 3, np.zeros(4), trace=True)
     # Children are scanned in index order: 1 enters OPEN before the goal is seen.
     assert (run.cost, run.path.tolist()) == (9.0, [0, 3])
@@ -45,7 +34,7 @@ def test_gbfs_returns_when_the_goal_is_generated() -> None:
 
 
 def test_astar_returns_when_the_goal_is_selected() -> None:
-    graph, weights = build(4, (0, 1, 1), (0, 3, 9), (1, 3, 1))
+    graph, weights = from_triples(4, (0, 1, 1), (0, 3, 9), (1, 3, 1))
     run = rs.astar(graph, weights, 0, 3, np.zeros(4), trace=True)
     assert (run.cost, run.path.tolist(), run.expanded) == (2.0, [0, 1, 3], 2)
     assert run.trace.selected.tolist() == [0, 1, 3]
@@ -53,20 +42,20 @@ def test_astar_returns_when_the_goal_is_selected() -> None:
 
 
 def test_gbfs_opens_each_vertex_once_and_keeps_its_first_pointer() -> None:
-    graph, weights = build(4, (0, 1, 5), (0, 2, 1), (2, 1, 1), (1, 3, 1))
+    graph, weights = from_triples(4, (0, 1, 5), (0, 2, 1), (2, 1, 1), (1, 3, 1))
     run = rs.gbfs(graph, weights, 0, 3, np.array([0.0, 2.0, 1.0, 0.0]))
     assert (run.cost, run.path.tolist(), run.expanded) == (6.0, [0, 1, 3], 3)
 
 
 @pytest.mark.parametrize("algorithm", [rs.gbfs, rs.astar])
 def test_ties_go_to_the_smaller_vertex(algorithm) -> None:
-    graph, weights = build(5, (0, 3, 1), (0, 1, 1), (0, 2, 1), (1, 4, 1), (2, 4, 1), (3, 4, 1))
+    graph, weights = from_triples(5, (0, 3, 1), (0, 1, 1), (0, 2, 1), (1, 4, 1), (2, 4, 1), (3, 4, 1))
     for rho in (np.zeros(5), np.array([0.0, 0.0, -0.0, -0.0, 0.0])):
         assert algorithm(graph, weights, 0, 4, rho).path.tolist() == [0, 1, 4]
 
 
 def test_an_equal_g_is_no_improvement() -> None:
-    graph, weights = build(4, (0, 1, 1), (0, 2, 1), (1, 3, 1), (2, 3, 1))
+    graph, weights = from_triples(4, (0, 1, 1), (0, 2, 1), (1, 3, 1), (2, 3, 1))
     run = rs.astar(graph, weights, 0, 3, np.zeros(4), trace=True)
     assert run.path.tolist() == [0, 1, 3]
     assert run.trace.pointers_at(3)[3] == 1
@@ -79,7 +68,7 @@ def test_negative_rho_makes_no_difference_to_the_order_of_differences() -> None:
 
 
 def test_budget_is_tested_before_an_expansion() -> None:
-    graph, weights = build(3, (0, 1, 1), (1, 2, 1))
+    graph, weights = from_triples(3, (0, 1, 1), (1, 2, 1))
     assert rs.astar(graph, weights, 0, 2, np.zeros(3), budget=2).status == "solved"
     run = rs.astar(graph, weights, 0, 2, np.zeros(3), budget=1)
     assert (run.status, run.cost, run.path.tolist(), run.expanded) == ("budget", INF, [], 1)
@@ -90,14 +79,14 @@ def test_budget_is_tested_before_an_expansion() -> None:
 
 
 def test_when_the_budget_runs_out_the_best_known_path_is_returned() -> None:
-    graph, weights = build(4, (0, 1, 1), (0, 3, 9), (1, 3, 1))
+    graph, weights = from_triples(4, (0, 1, 1), (0, 3, 9), (1, 3, 1))
     run = rs.astar(graph, weights, 0, 3, np.zeros(4), budget=1, lower_bound=np.zeros(4))
     assert (run.status, run.cost, run.path.tolist(), run.bound, run.gap) == ("budget", 9.0, [0, 3], 1.0, 8.0)
 
 
 def test_the_cost_out_of_budget_is_that_of_the_path_not_of_g() -> None:
     # 4 is generated over 1; then 1 is improved (1 -> 3 is cheaper) and the budget ends before 1 tells 4.
-    graph, weights = build(5, (0, 1, 5), (0, 2, 1), (2, 1, 1), (1, 4, 1))
+    graph, weights = from_triples(5, (0, 1, 5), (0, 2, 1), (2, 1, 1), (1, 4, 1))
     rho = np.array([0.0, -9.0, 0.0, 0.0, 9.0])
     run = rs.astar(graph, weights, 0, 4, rho, budget=3, trace=True)
     assert run.status == "budget"
@@ -115,14 +104,14 @@ def test_source_and_goal_may_be_the_same_in_a_single_call(algorithm) -> None:
 
 @pytest.mark.parametrize("algorithm", [rs.gbfs, rs.astar])
 def test_no_path(algorithm) -> None:
-    graph, weights = build(4, (0, 1, 1), (1, 2, INF), (2, 3, 1))
+    graph, weights = from_triples(4, (0, 1, 1), (1, 2, INF), (2, 3, 1))
     run = algorithm(graph, weights, 0, 3, np.zeros(4))
     assert (run.status, run.cost, run.path.tolist()) == ("no_path", INF, [])
     assert (run.expanded, run.generated) == (2, 2)
 
 
 def test_no_path_is_certain_with_a_lower_bound() -> None:
-    graph, weights = build(3, (0, 1, 1))[0], np.ones(1)
+    graph, weights = from_triples(3, (0, 1, 1))[0], np.ones(1)
     run = rs.astar(graph, weights, 0, 2, np.zeros(3), lower_bound=np.zeros(3))
     assert (run.status, run.bound, run.gap) == ("no_path", INF, 0.0)
 

@@ -6,9 +6,9 @@ import sys
 
 import numpy as np
 import pytest
-from test_hand_cases import ADMISSIBLE, DETOUR
 
 import rhostar as rs
+from support.cases import ADMISSIBLE, DETOUR
 
 
 def test_rustworkx_never_reopens_and_returns_a_longer_path() -> None:

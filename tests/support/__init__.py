@@ -1,1 +1,1 @@
-"""What several tests share: random cases, oracles, real data."""
+"""What several tests share: instances, random cases, oracles, failures, real data."""

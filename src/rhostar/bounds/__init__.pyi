@@ -4,7 +4,7 @@ from ._dimension import capacities as capacities
 from ._dimension import pseudo_dimension as pseudo_dimension
 from ._gaps import GapSummary as GapSummary
 from ._gaps import summarise_gaps as summarise_gaps
-from ._holdout import Interval as Interval
+from ._holdout import ConfidenceInterval as ConfidenceInterval
 from ._holdout import betting as betting
 from ._holdout import clopper_pearson as clopper_pearson
 from ._holdout import empirical_bernstein as empirical_bernstein
@@ -14,9 +14,9 @@ from ._inconsistency import edge_local_complexity as edge_local_complexity
 from ._inconsistency import edge_local_width as edge_local_width
 from ._inconsistency import inconsistency_width as inconsistency_width
 from ._planning import Plans as Plans
-from ._planning import epsilon as epsilon
+from ._planning import deviation as deviation
 from ._planning import sample_size as sample_size
-from ._uniform import Growth as Growth
+from ._uniform import GrowthWidth as GrowthWidth
 from ._uniform import dimension_width as dimension_width
 from ._uniform import finite_bernstein as finite_bernstein
 from ._uniform import finite_kl as finite_kl

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from rhostar.bounds import _checks as checks
+from rhostar import _arrays as arrays
 from rhostar.bounds import _logcount as logcount
 from rhostar.errors import InputError
 
@@ -36,7 +36,7 @@ class Capacity:
     Parameters
     ----------
     label
-        The row, such as "C1′".
+        The row, such as "C1p".
     origin
         "paper" or "sharper".
     meaning
@@ -49,6 +49,8 @@ class Capacity:
         Whether it assumes that no sum g + ρ rounds.
     thresholds
         Whether it counts patterns of u ≥ threshold, instead of runs: it then bounds the pseudo-dimension alone.
+    assumes
+        What it assumes of all instances, in words.
     """
 
     label: str
@@ -58,6 +60,10 @@ class Capacity:
     finite: bool
     exact_sums: bool = False
     thresholds: bool = False
+    assumes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Capacity({self.label}, {self.origin}: {self.meaning})"
 
     @property
     def log_count(self) -> float:
@@ -94,27 +100,35 @@ class Capacity:
         return low
 
 
+def _degree_assumed(d: int) -> tuple[str, ...]:
+    return (f"no vertex has more than {d} children",)
+
+
+def _integers_assumed(largest: int) -> tuple[str, ...]:
+    return (f"all weights are integers in 0..{largest}",)
+
+
 def _constant(label: str, origin: Literal["paper", "sharper"], meaning: str, log_count: float) -> Capacity:
     return Capacity(label, origin, meaning, lambda _: log_count, finite=True)
 
 
-def _regions_by_pairs(label: str, meaning: str, n: int, log_scores: float) -> Capacity:
+def _regions_by_pairs(label: str, meaning: str, n: int, log_scores: float, assumes: tuple[str, ...] = ()) -> Capacity:
     """Return the paper's 2·(e·N·C(x, 2))ⁿ regions, x pairs of a vertex and a g."""
     log_pairs = logcount.log_pairs_of(log_scores)
 
     def log_growth(N: int) -> float:
         return math.log(2) + n * (1 + math.log(N) + log_pairs)
 
-    return Capacity(label, "paper", meaning, log_growth, finite=False, exact_sums=True)
+    return Capacity(label, "paper", meaning, log_growth, finite=False, exact_sums=True, assumes=assumes)
 
 
-def _cells(label: str, meaning: str, rank: int, log_hyperplanes: float) -> Capacity:
+def _cells(label: str, meaning: str, rank: int, log_hyperplanes: float, assumes: tuple[str, ...] = ()) -> Capacity:
     """Return Φ_rank(N·hyperplanes)."""
 
     def log_growth(N: int) -> float:
         return logcount.log_cells_of(rank, log_hyperplanes + math.log(N)) if log_hyperplanes > -math.inf else 0.0
 
-    return Capacity(label, "sharper", meaning, log_growth, finite=False, exact_sums=True)
+    return Capacity(label, "sharper", meaning, log_growth, finite=False, exact_sums=True, assumes=assumes)
 
 
 # ---------------------------------------------------------------- greedy best-first search
@@ -129,12 +143,12 @@ def greedy_paper(n: int) -> Capacity:
     >>> capacity.greedy_paper(207).pseudo_dimension
     1299
     """
-    n = checks.integer(n, "n", 2)
+    n = arrays.integer(n, "n", 2)
     return _constant("G", "paper", "greedy search, any instances", math.lgamma(n + 1))
 
 
 def greedy(n: int, *, fixed_source: bool = False) -> Capacity:
-    """Row G′: greedy search returns when the goal is generated and never reads ρ_t, so K = (n − 1)!.
+    """Row Gp: greedy search returns when the goal is generated and never reads ρ_t, so K = (n − 1)!.
 
     Where every instance starts at the same vertex, that one is alone in OPEN when it is selected: K = (n − 2)!.
 
@@ -144,8 +158,8 @@ def greedy(n: int, *, fixed_source: bool = False) -> Capacity:
     >>> capacity.greedy(207).pseudo_dimension
     1291
     """
-    n = checks.integer(n, "n", 2)
-    return _constant("G′", "sharper", "greedy search, one goal", math.lgamma(n - 1 if fixed_source else n))
+    n = arrays.integer(n, "n", 2)
+    return _constant("Gp", "sharper", "greedy search, one goal", math.lgamma(n - 1 if fixed_source else n))
 
 
 def linear_greedy(n: int, parameters: int) -> Capacity:
@@ -159,7 +173,7 @@ def linear_greedy(n: int, parameters: int) -> Capacity:
     >>> capacity.linear_greedy(207, 1).pseudo_dimension
     14
     """
-    n, k = checks.integer(n, "n", 2), checks.integer(parameters, "parameters", 0)
+    n, k = arrays.integer(n, "n", 2), arrays.integer(parameters, "parameters", 0)
     return _constant("C3", "sharper", f"greedy search, {k} parameters", logcount.log_cells(k, math.comb(n - 1, 2)))
 
 
@@ -175,7 +189,7 @@ def astar_paper(n: int) -> Capacity:
     >>> capacity.astar_paper(207).pseudo_dimension
     541857
     """
-    n = checks.integer(n, "n", 2)
+    n = arrays.integer(n, "n", 2)
     return _regions_by_pairs("A", "A*, any weights", n, math.lgamma(n + 1))
 
 
@@ -188,7 +202,7 @@ def _log_open_pairs(n: int) -> float:
 
 
 def astar(n: int, *, fixed_source: bool = False) -> Capacity:
-    """Row A′: Π(N) ≤ Φ_{n−1}(N·(C(n−2, 2)·q² + (n−2)·q·p)).
+    """Row Ap: Π(N) ≤ Φ_{n−1}(N·(C(n−2, 2)·q² + (n−2)·q·p)).
 
     A vertex other than the goal is reached by simple paths that avoid the goal, as A* never expands it: q of them,
     p to the goal itself (P1). The start is never compared. So one instance needs at most that many hyperplanes.
@@ -199,8 +213,8 @@ def astar(n: int, *, fixed_source: bool = False) -> Capacity:
     >>> capacity.astar(207).pseudo_dimension
     532228
     """
-    n = checks.integer(n, "n", 2)
-    return _cells("A′", "A*, any weights", n - 1 - fixed_source, _log_open_pairs(n))
+    n = arrays.integer(n, "n", 2)
+    return _cells("Ap", "A*, any weights", n - 1 - fixed_source, _log_open_pairs(n))
 
 
 def degree_paper(n: int, out_degree: int) -> Capacity:
@@ -212,9 +226,9 @@ def degree_paper(n: int, out_degree: int) -> Capacity:
     >>> capacity.degree_paper(207, 4).pseudo_dimension
     179813
     """
-    n, d = checks.integer(n, "n", 2), checks.integer(out_degree, "out_degree", 1)
+    n, d = arrays.integer(n, "n", 2), arrays.integer(out_degree, "out_degree", 1)
     scores = math.log(n) + math.log(n - 1) + (n - 2) * math.log(d)
-    return _regions_by_pairs("D", f"A*, out-degree at most {d}", n, scores)
+    return _regions_by_pairs("D", f"A*, out-degree at most {d}", n, scores, _degree_assumed(d))
 
 
 def _log_degree_pairs(n: int, d: int) -> float:
@@ -222,7 +236,7 @@ def _log_degree_pairs(n: int, d: int) -> float:
 
 
 def degree(n: int, out_degree: int, *, fixed_source: bool = False) -> Capacity:
-    """Row D′: Π(N) ≤ Φ_{n−1}(N·C(n, 2)·p²), p = Σ_{k=0}^{n−2} d^k paths to one vertex.
+    """Row Dp: Π(N) ≤ Φ_{n−1}(N·C(n, 2)·p²), p = Σ_{k=0}^{n−2} d^k paths to one vertex.
 
     Examples
     --------
@@ -230,12 +244,13 @@ def degree(n: int, out_degree: int, *, fixed_source: bool = False) -> Capacity:
     >>> capacity.degree(207, 4).pseudo_dimension
     174348
     """
-    n, d = checks.integer(n, "n", 2), checks.integer(out_degree, "out_degree", 1)
-    return _cells("D′", f"A*, out-degree at most {d}", n - 1 - fixed_source, _log_degree_pairs(n, d))
+    n, d = arrays.integer(n, "n", 2), arrays.integer(out_degree, "out_degree", 1)
+    rank, planes = n - 1 - fixed_source, _log_degree_pairs(n, d)
+    return _cells("Dp", f"A*, out-degree at most {d}", rank, planes, _degree_assumed(d))
 
 
 def linear_real(n: int, parameters: int, out_degree: int | None = None) -> Capacity:
-    """Row C4: A* with ρ = b + Φθ and any weights, Π(N) ≤ Φ_k(N·hyperplanes of one instance), as in A′ or D′.
+    """Row C4: A* with ρ = b + Φθ and any weights, Π(N) ≤ Φ_k(N·hyperplanes of one instance), as in Ap or Dp.
 
     Examples
     --------
@@ -243,11 +258,13 @@ def linear_real(n: int, parameters: int, out_degree: int | None = None) -> Capac
     >>> capacity.linear_real(207, 1, out_degree=4).pseudo_dimension
     844
     """
-    n, k = checks.integer(n, "n", 2), checks.integer(parameters, "parameters", 0)
-    planes = _log_open_pairs(n)
+    n, k = arrays.integer(n, "n", 2), arrays.integer(parameters, "parameters", 0)
+    planes, assumes = _log_open_pairs(n), tuple[str, ...]()
     if out_degree is not None:
-        planes = min(planes, _log_degree_pairs(n, checks.integer(out_degree, "out_degree", 1)))
-    return _cells("C4", f"A*, {k} parameters, any weights", k, planes)
+        d = arrays.integer(out_degree, "out_degree", 1)
+        if _log_degree_pairs(n, d) < planes:
+            planes, assumes = _log_degree_pairs(n, d), _degree_assumed(d)
+    return _cells("C4", f"A*, {k} parameters, any weights", k, planes, assumes)
 
 
 # ---------------------------------------------------------------- A*, integer weights
@@ -262,8 +279,9 @@ def integer_paper(n: int, integer_weights: int) -> Capacity:
     >>> capacity.integer_paper(207, 10).pseudo_dimension
     10606
     """
-    n, bound = checks.integer(n, "n", 2), checks.integer(integer_weights, "integer_weights", 1)
-    return _regions_by_pairs("I", f"A*, weights in 0..{bound}", n, 2 * math.log(n) + math.log(bound))
+    n, bound = arrays.integer(n, "n", 2), arrays.integer(integer_weights, "integer_weights", 1)
+    scores = 2 * math.log(n) + math.log(bound)
+    return _regions_by_pairs("I", f"A*, weights in 0..{bound}", n, scores, _integers_assumed(bound))
 
 
 def catalan(n: int, integer_weights: int) -> Capacity:
@@ -278,13 +296,13 @@ def catalan(n: int, integer_weights: int) -> Capacity:
     >>> capacity.catalan(207, 10).pseudo_dimension
     3852
     """
-    n, bound = checks.integer(n, "n", 2), checks.integer(integer_weights, "integer_weights", 1)
+    n, bound = arrays.integer(n, "n", 2), arrays.integer(integer_weights, "integer_weights", 1)
     log_count = logcount.log_falling((n - 1) * bound * n + n, n - 1)
-    return _exact("C1", f"A*, weights in 0..{bound}", log_count)
+    return _exact("C1", f"A*, weights in 0..{bound}", log_count, bound)
 
 
 def catalan_in_open(n: int, integer_weights: int, *, fixed_source: bool = False) -> Capacity:
-    """Row C1′: K = Π_{i=2}^{n} ((n−1)(n−2)ℓ + i), and Π_{i=2}^{n−1} ((n²−4n+5)ℓ + i) where the start is fixed.
+    """Row C1p: K = Π_{i=2}^{n} ((n−1)(n−2)ℓ + i), and Π_{i=2}^{n−1} ((n²−4n+5)ℓ + i) where the start is fixed.
 
     Two vertices i, j that are compared are in OPEN at the same time, and then their g differ by at most (n−3)ℓ, or
     (n−2)ℓ if one of them is the goal. For suppose that g_i − g_j exceeds (n−3)ℓ, i not the goal. Then g_i is the length
@@ -301,12 +319,12 @@ def catalan_in_open(n: int, integer_weights: int, *, fixed_source: bool = False)
     >>> capacity.catalan_in_open(207, 10).pseudo_dimension
     3849
     """
-    n, bound = checks.integer(n, "n", 2), checks.integer(integer_weights, "integer_weights", 1)
+    n, bound = arrays.integer(n, "n", 2), arrays.integer(integer_weights, "integer_weights", 1)
     if fixed_source and n > 2:
         log_count = logcount.log_falling((n * n - 4 * n + 5) * bound + n - 1, n - 2)
     else:
         log_count = logcount.log_falling((n - 1) * (n - 2) * bound + n, n - 1)
-    return _exact("C1′", f"A*, weights in 0..{bound}", log_count)
+    return _exact("C1p", f"A*, weights in 0..{bound}", log_count, bound)
 
 
 def linear_integer(n: int, parameters: int, integer_weights: int) -> Capacity:
@@ -318,14 +336,15 @@ def linear_integer(n: int, parameters: int, integer_weights: int) -> Capacity:
     >>> capacity.linear_integer(207, 1, 10).pseudo_dimension
     26
     """
-    n, k = checks.integer(n, "n", 2), checks.integer(parameters, "parameters", 0)
-    bound = checks.integer(integer_weights, "integer_weights", 1)
+    n, k = arrays.integer(n, "n", 2), arrays.integer(parameters, "parameters", 0)
+    bound = arrays.integer(integer_weights, "integer_weights", 1)
     planes = math.comb(n, 2) * (2 * (n - 1) * bound + 1)
-    return _exact("C2", f"A*, {k} parameters, weights in 0..{bound}", logcount.log_cells(k, planes))
+    return _exact("C2", f"A*, {k} parameters, weights in 0..{bound}", logcount.log_cells(k, planes), bound)
 
 
-def _exact(label: str, meaning: str, log_count: float) -> Capacity:
-    return Capacity(label, "sharper", meaning, lambda _: log_count, finite=True, exact_sums=True)
+def _exact(label: str, meaning: str, log_count: float, largest: int) -> Capacity:
+    assumes = _integers_assumed(largest)
+    return Capacity(label, "sharper", meaning, lambda _: log_count, finite=True, exact_sums=True, assumes=assumes)
 
 
 # ---------------------------------------------------------------- few values
@@ -334,7 +353,7 @@ def _exact(label: str, meaning: str, log_count: float) -> Capacity:
 def quantised(n: int, levels: int, *, goal_fixed: bool = True) -> Capacity:
     """Row Q: any algorithm, any weights, ρ_v among B values fixed beforehand and ρ_t fixed: K = B^{n−1}.
 
-    With B = 2⁶⁴ it counts the float64 tables, whatever sums round to (2⁶⁴ⁿ where ρ_t is free too).
+    With B = 2⁶⁴ it counts every ρ of float64 numbers, however sums round (2⁶⁴ⁿ where ρ_t is free too).
 
     Examples
     --------
@@ -342,15 +361,15 @@ def quantised(n: int, levels: int, *, goal_fixed: bool = True) -> Capacity:
     >>> capacity.quantised(207, 256).pseudo_dimension, capacity.quantised(207, 2**64).pseudo_dimension
     (1648, 13184)
     """
-    n, b = checks.integer(n, "n", 2), checks.integer(levels, "levels", 1)
+    n, b = arrays.integer(n, "n", 2), arrays.integer(levels, "levels", 1)
     free = n - 1 if goal_fixed else n
-    return _constant("Q", "sharper", f"tables of {free} values, {_power(b)} levels each", free * math.log(b))
+    return _constant("Q", "sharper", f"{free} values, {_power(b)} levels each", free * math.log(b))
 
 
 def floats(values: int) -> Capacity:
-    """Row Q for heuristics that are a fixed function of so many float64 numbers: K = 2^(64·values).
+    """Row Q64, for heuristics that are a fixed function of `values` float64 numbers: K = 2^(64·values).
 
-    A full table is n of them; ρ = b + Φθ, as it is computed, is a function of the k numbers in θ.
+    Any ρ is n of them; ρ = b + Φθ, as it is computed, is a function of the k numbers in θ.
 
     Examples
     --------
@@ -358,7 +377,7 @@ def floats(values: int) -> Capacity:
     >>> capacity.floats(2).pseudo_dimension
     128
     """
-    count = checks.integer(values, "values", 0)
+    count = arrays.integer(values, "values", 0)
     return _constant("Q64", "sharper", f"functions of {count} float64 numbers", count * 64 * math.log(2))
 
 
@@ -381,7 +400,7 @@ def inconsistency(n: int) -> Capacity:
     >>> capacity.inconsistency(207).pseudo_dimension
     3907
     """
-    n = checks.integer(n, "n", 2)
+    n = arrays.integer(n, "n", 2)
 
     def log_growth(N: int) -> float:
         return logcount.log_cells(n - 1, N * (n - 2)) + logcount.log_cells(n - 1, N)

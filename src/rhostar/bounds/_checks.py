@@ -3,54 +3,36 @@
 from __future__ import annotations
 
 import math
-import operator
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError, InputError, UtilityError
 
 Side = Literal["upper", "lower", "both"]
 Algorithm = Literal["astar", "gbfs"]
 
 
-def integer(value: Any, name: str, low: int) -> int:
-    """Return `value` as an int of at least `low`."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise InputError(f"{name} must be an integer, got {value!r}") from None
-    if number < low:
-        raise InputError(f"{name} must be at least {low}, got {number}")
-    return number
-
-
 def optional_integer(value: Any, name: str, low: int) -> int | None:
     """Return `value` as an int of at least `low`, or None."""
-    return None if value is None else integer(value, name, low)
+    return None if value is None else arrays.integer(value, name, low)
 
 
 def probability(value: Any, name: str = "delta") -> float:
     """Return a number strictly between 0 and 1."""
-    if not isinstance(value, Real) or not 0 < float(value) < 1:
-        raise InputError(f"{name} must be a number strictly between 0 and 1, got {value!r}")
-    return float(value)
+    return arrays.number(value, name, "a number strictly between 0 and 1", lambda x: 0 < x < 1)
 
 
 def positive(value: Any, name: str) -> float:
     """Return a positive finite number."""
-    if not isinstance(value, Real) or not 0 < float(value) < math.inf:
-        raise InputError(f"{name} must be a positive finite number, got {value!r}")
-    return float(value)
+    return arrays.number(value, name, "a positive finite number", lambda x: 0 < x < math.inf)
 
 
 def not_negative(value: Any, name: str) -> float:
     """Return a finite number of at least 0."""
-    if not isinstance(value, Real) or not 0 <= float(value) < math.inf:
-        raise InputError(f"{name} must be a finite number of at least 0, got {value!r}")
-    return float(value)
+    return arrays.number(value, name, "a finite number of at least 0", lambda x: 0 <= x < math.inf)
 
 
 def side(value: Any) -> Side:
@@ -68,7 +50,7 @@ def algorithm(value: Any) -> Algorithm:
 
 
 def utilities(values: ArrayLike, limit: float, *, least: int = 1) -> NDArray[np.float64]:
-    """Return utilities within [0, limit], at least so many of them, or raise naming the first that is not."""
+    """Return utilities within [0, limit], at least `least` of them, or raise naming the first that is not."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise ArrayError(f"values must have one dimension, got shape {array.shape}")

@@ -1,16 +1,20 @@
-"""The pseudo-dimension: every capacity that applies to a class, and the lower bounds beside them."""
+"""The pseudo-dimension: every capacity that applies to a class, with the lower bounds that are known."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from rhostar import _arrays as arrays
+from rhostar._display import html_table
 from rhostar.bounds import _capacity as capacity
 from rhostar.bounds import _checks as checks
 from rhostar.bounds import _logcount as logcount
-from rhostar.bounds import _shattered as shattered
+from rhostar.bounds import _sizes as sizes
 from rhostar.bounds import _transcripts as transcripts
 from rhostar.bounds._capacity import Capacity
+from rhostar.errors import InputError
 
 
 def capacities(
@@ -25,7 +29,7 @@ def capacities(
     fixed_source: bool = False,
     reopen: bool = True,
 ) -> tuple[Capacity, ...]:
-    """Return every count of runs that applies; a class may use any of them, and the least of them at no cost in δ.
+    """Return every count of runs that applies. Any of them may be used; choosing the least uses no δ.
 
     Parameters are those of :func:`pseudo_dimension`.
 
@@ -33,14 +37,14 @@ def capacities(
     --------
     >>> from rhostar.bounds import capacities
     >>> [row.label for row in capacities(50, "astar", integer_weights=10)]
-    ['A', 'I', 'A′', 'Wp', 'C1', 'C1′', 'Q64']
+    ['A', 'I', 'Ap', 'Wp', 'C1', 'C1p', 'Q64']
     """
-    n = checks.integer(n, "n", 2)
+    n = arrays.integer(n, "n", 2)
     greedy = checks.algorithm(algorithm) == "gbfs"
     integers = checks.optional_integer(integer_weights, "integer_weights", 1)
     d = checks.optional_integer(out_degree, "out_degree", 1)
     k = checks.optional_integer(parameters, "parameters", 0)
-    r = k if rank is None or k is None else min(k, checks.integer(rank, "rank", 0))
+    r = k if rank is None or k is None else min(k, arrays.integer(rank, "rank", 0))
     b = checks.optional_integer(levels, "levels", 1)
     rows: list[Capacity]
     if greedy:
@@ -78,11 +82,11 @@ def lower_paper(n: int) -> int:
     >>> lower_paper(8)
     4
     """
-    return max(0, checks.integer(n, "n", 2) - 4)
+    return max(0, arrays.integer(n, "n", 2) - 4)
 
 
 def lower(n: int, algorithm: checks.Algorithm, *, fixed_source: bool = False) -> int:
-    """Return T5′, for n ≥ 4 and the cost as utility: n − 2 for greedy search, n − 1 for A*; one less from one start.
+    """Return T5p, for n ≥ 4 and the cost as utility: n − 2 for greedy search, n − 1 for A*; one less from one start.
 
     Greedy: instance j has s → 0, s → j, 0 → t at cost 1 and j → t at cost 2; the bit is ρ_0 < ρ_j. A*: instance i has
     s → i (1), i → t (1), s → t (3); the bit is ρ_i − ρ_t < 2. Each reads a value of its own, so all patterns occur.
@@ -93,7 +97,7 @@ def lower(n: int, algorithm: checks.Algorithm, *, fixed_source: bool = False) ->
     >>> lower(8, "gbfs"), lower(8, "astar")
     (6, 7)
     """
-    n = checks.integer(n, "n", 2)
+    n = arrays.integer(n, "n", 2)
     if n < 4:
         return 0
     return n - (2 if checks.algorithm(algorithm) == "gbfs" else 1) - fixed_source
@@ -114,14 +118,14 @@ def lower_expansions(
     >>> lower_expansions(207, "gbfs"), lower_expansions(207, "astar"), lower_expansions(10_000, "gbfs")
     (402, 865, 40392)
     """
-    n, greedy = checks.integer(n, "n", 2), checks.algorithm(algorithm) == "gbfs"
-    most = math.inf if integer_weights is None else checks.integer(integer_weights, "integer_weights", 1)
+    n, greedy = arrays.integer(n, "n", 2), checks.algorithm(algorithm) == "gbfs"
+    most = math.inf if integer_weights is None else arrays.integer(integer_weights, "integer_weights", 1)
     bits = range(1, n.bit_length())
-    found = [0, *(shattered.expansion_code_size(n, b) for b in bits)]
+    found = [0, *(sizes.expansions(n, b) for b in bits)]
     if greedy or most >= 10:
-        found.append(shattered.interval_code_size(n, algorithm))
+        found.append(sizes.interval(n, algorithm))
     if not greedy and reopen:
-        found += [shattered.reopening_code_size(n, b) for b in bits if 8 << b <= most]
+        found += [sizes.reopening(n, b) for b in bits if 8 << b <= most]
     return max(found)
 
 
@@ -138,7 +142,7 @@ def lower_for_some_utility(n: int) -> int:
     >>> lower_for_some_utility(207)
     1277
     """
-    n = checks.integer(n, "n", 2)
+    n = arrays.integer(n, "n", 2)
     if n < 3:
         return 0
     if n <= 60:
@@ -167,7 +171,19 @@ class Row:
 
 @dataclass(frozen=True)
 class PseudoDimension:
-    """Bounds on a pseudo-dimension; prints as a table, and stands for its upper bound where an integer is wanted."""
+    """Bounds on a pseudo-dimension: prints as a table; ``int()`` gives the upper bound.
+
+    It is a sequence of rows, which may also be asked for by label.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> found = rs.pseudo_dimension(207, "gbfs")
+    >>> found
+    PseudoDimension(n = 207, between 231 and 1,291)
+    >>> len(found), found["G"], [row.label for row in found]
+    (8, 1299, ['G', 'Gp', 'Q64', 'T5', 'T5p', 'P', 'E', 'R1'])
+    """
 
     n: int
     rows: tuple[Row, ...]
@@ -193,9 +209,34 @@ class PseudoDimension:
     def __int__(self) -> int:
         return self.upper
 
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
     def __getitem__(self, label: str) -> int:
-        """Return the value of a row."""
-        return next(row.value for row in self.rows if row.label == label)
+        """Return the value of a row.
+
+        Raises
+        ------
+        InputError
+            If there is no such row.
+        """
+        for row in self.rows:
+            if row.label == label:
+                return row.value
+        raise InputError(f"there is no row {label!r}; there are {', '.join(row.label for row in self.rows)}")
+
+    def __repr__(self) -> str:
+        return f"PseudoDimension(n = {self.n:,}, between {self.lower:,} and {self.upper:,})"
+
+    def _repr_html_(self) -> str:
+        cells = [
+            (row.label, f"{'≥' if row.origin == 'lower' else '≤'} {row.value:,}", row.origin, row.meaning)
+            for row in self.rows
+        ]
+        return html_table(f"pseudo-dimension, n = {self.n:,}", ("row", "bound", "origin", "holds for"), cells)
 
     def __str__(self) -> str:
         lines = [f"pseudo-dimension, n = {self.n}"]
@@ -256,14 +297,14 @@ def pseudo_dimension(
     pseudo-dimension, n = 207
       A    ≤                541,857  paper    A*, any weights
       I    ≤                 10,606  paper    A*, weights in 0..10
-      A′   ≤                532,228  sharper  A*, any weights
+      Ap   ≤                532,228  sharper  A*, any weights
       Wp   ≤                135,542  sharper  A*, any weights
       C1   ≤                  3,852  sharper  A*, weights in 0..10
-      C1′  ≤                  3,849  sharper  A*, weights in 0..10
+      C1p  ≤                  3,849  sharper  A*, weights in 0..10
       Q64  ≤                 13,248  sharper  functions of 207 float64 numbers
       U1   ≤                  3,907  sharper  inconsistency of A* along the optimal path
       T5   ≥                    203  lower    cost, unit weights
-      T5′  ≥                    206  lower    cost
+      T5p  ≥                    206  lower    cost
       P    ≥                    231  lower    cost, unit weights
       E    ≥                    408  lower    expansions, with reopening
       R1   ≥                  1,277  lower    some utility, unit weights
@@ -291,18 +332,18 @@ def pseudo_dimension(
 def _lower_rows(
     n: int, algorithm: checks.Algorithm, integers: int | None, out_degree: int | None, fixed_source: bool, reopen: bool
 ) -> list[Row]:
-    """Return the lower bounds whose instances are in the class: stars have large out-degrees, T5′ weights up to 3."""
+    """Return the lower bounds whose instances are in the class: stars have large out-degrees, T5p weights up to 3."""
     rows = []
     if out_degree is None or out_degree >= n - 3:
         rows.append(Row("T5", "lower", lower_paper(n), "cost, unit weights", of_cost=True))
     needed = 3 if algorithm == "astar" else 2
     if (integers is None or integers >= needed) and (out_degree is None or out_degree >= 2):
-        rows.append(Row("T5′", "lower", lower(n, algorithm, fixed_source=fixed_source), "cost", of_cost=True))
+        rows.append(Row("T5p", "lower", lower(n, algorithm, fixed_source=fixed_source), "cost", of_cost=True))
     if out_degree is None or out_degree >= 2:
-        rows.append(Row("P", "lower", shattered.lower_cost(n), "cost, unit weights", of_cost=True))
+        rows.append(Row("P", "lower", sizes.largest_parity(n), "cost, unit weights", of_cost=True))
     if out_degree is None:
         closed = algorithm == "astar" and not reopen
-        if closed and (value := shattered.lower_cost_closed(n, integers)):
+        if closed and (value := sizes.largest_cost(n, integers)):
             rows.append(Row("Pc", "lower", value, "cost, without reopening", of_cost=True))
         value = lower_expansions(n, algorithm, integer_weights=integers, reopen=reopen)
         how = ", without reopening" if closed else ", with reopening" if algorithm == "astar" else ""

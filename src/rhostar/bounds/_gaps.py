@@ -23,7 +23,7 @@ class GapSummary(NamedTuple):
     def __str__(self) -> str:
         return (
             f"{self.answers} answers: {self.optimal:.1%} certainly optimal, "
-            f"gap {self.mean:.5g} on average, {self.median:.5g} in the middle, {self.largest:.5g} at most"
+            f"gap {self.mean:.5g} on average, median {self.median:.5g}, largest {self.largest:.5g}"
         )
 
 
@@ -54,7 +54,7 @@ def summarise_gaps(gaps: ArrayLike | None) -> GapSummary:
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=99)
     >>> least = rs.distances_to(graph, np.ones(graph.m), goal=99)
     >>> print(rs.bounds.summarise_gaps(rs.solve_many(instances, 1.3 * least, lower_bound=least).gap))
-    50 answers: 0.0% certainly optimal, gap 4.076 on average, 4.1859 in the middle, 4.9433 at most
+    50 answers: 0.0% certainly optimal, gap 4.076 on average, median 4.1859, largest 4.9433
     """
     if gaps is None:
         raise ArrayError("gaps are None: the searches were given no lower_bound")

@@ -23,7 +23,7 @@ _BOLDNESS = 0.75
 """The largest share of the capital that one bet may lose."""
 
 
-class Interval(NamedTuple):
+class ConfidenceInterval(NamedTuple):
     """Where the mean lies with probability at least 1 − delta; a side that is not bounded has 0 or H."""
 
     low: float
@@ -36,16 +36,20 @@ Upper = Callable[[NDArray[np.float64], float], float]
 """From values in [0, 1] and δ to an upper bound on their mean."""
 
 
-def _interval(upper: Upper, values: ArrayLike, limit: float, delta: float, side: checks.Side, least: int) -> Interval:
+def _interval(
+    upper: Upper, values: ArrayLike, limit: float, delta: float, side: checks.Side, least: int
+) -> ConfidenceInterval:
     limit, delta, side = checks.positive(limit, "limit"), checks.probability(delta), checks.side(side)
     scaled = checks.utilities(values, limit, least=least) / limit
     each = delta / 2 if side == "both" else delta
     high = 1.0 if side == "lower" else min(1.0, upper(scaled, each))
     low = 0.0 if side == "upper" else max(0.0, 1.0 - upper(1.0 - scaled, each))
-    return Interval(low * limit, high * limit, side, delta)
+    return ConfidenceInterval(low * limit, high * limit, side, delta)
 
 
-def hoeffding(values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper") -> Interval:
+def hoeffding(
+    values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper"
+) -> ConfidenceInterval:
     """Hoeffding (1963): E u ≤ mean + H·sqrt(ln(1/δ)/(2N)).
 
     Parameters
@@ -61,7 +65,7 @@ def hoeffding(values: ArrayLike, limit: float, *, delta: float = 0.05, side: che
 
     Returns
     -------
-    Interval
+    ConfidenceInterval
 
     Raises
     ------
@@ -84,7 +88,9 @@ def hoeffding(values: ArrayLike, limit: float, *, delta: float = 0.05, side: che
     return _interval(upper, values, limit, delta, side, 1)
 
 
-def kullback_leibler(values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper") -> Interval:
+def kullback_leibler(
+    values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper"
+) -> ConfidenceInterval:
     """Chernoff's bound inverted: kl(mean/H ‖ E u/H) ≤ ln(1/δ)/N; never wider than Hoeffding's.
 
     Parameters, results and errors are those of :func:`hoeffding`.
@@ -105,7 +111,7 @@ def kullback_leibler(values: ArrayLike, limit: float, *, delta: float = 0.05, si
 
 def empirical_bernstein(
     values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper"
-) -> Interval:
+) -> ConfidenceInterval:
     """Maurer and Pontil (2009, Theorem 4): E u ≤ mean + sqrt(2V·ln(2/δ)/N) + 7H·ln(2/δ)/(3(N−1)).
 
     V is the sample variance with denominator N − 1, so at least two values are needed. Parameters, results and errors
@@ -127,7 +133,9 @@ def empirical_bernstein(
     return _interval(upper, values, limit, delta, side, 2)
 
 
-def clopper_pearson(values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper") -> Interval:
+def clopper_pearson(
+    values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper"
+) -> ConfidenceInterval:
     """Clopper and Pearson (1934): exact for utilities that are either 0 or H.
 
     Parameters, results and errors are those of :func:`hoeffding`; a value that is neither 0 nor `limit` raises.
@@ -152,7 +160,7 @@ def clopper_pearson(values: ArrayLike, limit: float, *, delta: float = 0.05, sid
     return _interval(upper, values, limit, delta, side, 1)
 
 
-def betting(values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper") -> Interval:
+def betting(values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper") -> ConfidenceInterval:
     """Hedged capital (Waudby-Smith and Ramdas 2023): a mean is refuted by betting against it.
 
     For each candidate m a gambler with capital 1 stakes λ_i on u_i < m before seeing u_i: the capital

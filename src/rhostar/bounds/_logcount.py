@@ -13,11 +13,11 @@ import math
 import numpy as np
 
 _DIRECT = 64
-"""Products of so few factors are added up one by one."""
+"""Products of at most this many factors are added up one by one."""
 _MOST_TERMS = 1 << 16
-"""Sums of binomial coefficients are cut after so many terms, and the rest is bounded."""
+"""Sums of binomial coefficients are cut after this many terms, and the rest is bounded."""
 _HUGE_BITS = 200
-"""From so many bits on, M counts as known by its logarithm alone."""
+"""An M of more bits is known by its logarithm alone."""
 
 
 def log_falling(top: int, count: int) -> float:

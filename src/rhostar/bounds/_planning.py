@@ -1,4 +1,4 @@
-"""Sample size and accuracy: the unknowns of one equation, with the paper's own bound beside the sharper ones.
+"""Sample size and accuracy: two unknowns of one equation, by the paper's own bounds and by the sharper ones.
 
 Every bound here holds for every heuristic of the class at once, and is known before any instance is seen.
 """
@@ -6,21 +6,36 @@ Every bound here holds for every heuristic of the class at once, and is known be
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict, Unpack
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from rhostar import _arrays as arrays
+from rhostar._display import html_table
 from rhostar.bounds import _capacity as capacity
 from rhostar.bounds import _checks as checks
 from rhostar.bounds._capacity import Capacity
 from rhostar.bounds._dimension import capacities
 from rhostar.bounds._inconsistency import edge_local_width
 from rhostar.bounds._uniform import dimension_width, finite_width, growth_width
+from rhostar.errors import InputError
 
 _MOST = 10**30
 """Sample sizes beyond this are not searched for."""
+
+
+class ClassOptions(TypedDict, total=False):
+    """What is known of a class of heuristics and of its instances, as for :func:`rhostar.pseudo_dimension`."""
+
+    integer_weights: int | None
+    out_degree: int | None
+    parameters: int | None
+    rank: int | None
+    levels: int | None
+    fixed_source: bool
 
 
 @dataclass(frozen=True)
@@ -28,18 +43,32 @@ class Plan:
     """One way to bound ``|mean − E u|`` uniformly, and what it takes."""
 
     label: str
-    """The bound and the capacity, such as "H1 with C1′"."""
+    """The bound and the capacity, such as "H1 with C1p"."""
     origin: str
     """paper or sharper."""
     value: float
     """The number of instances, or the accuracy."""
     about: str
-    """What is bounded."""
+    """What is bounded, in words."""
+    of_runs: bool = True
+    """Whether it is about all utilities of a run; else about the inconsistency alone."""
 
 
 @dataclass(frozen=True)
 class Plans:
-    """All ways that apply, best first; prints as a table, and stands for the best where a number is wanted."""
+    """All ways that apply, best first: prints as a table; ``int()`` and ``float()`` give the best value.
+
+    It is a sequence of rows, and ``plans["H1 with C1p"]`` is the value of one of them.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> plans = rs.sample_size(n=50, algorithm="gbfs", epsilon=0.1, limit=1.0)
+    >>> plans
+    Plans(instances for |mean - E u| <= 0.1, H = 1, probability 0.95: best 7,413 by H1 with Gp, 3 rows)
+    >>> int(plans), plans["H3 with G"], len(plans)
+    (7413, 379523, 3)
+    """
 
     what: str
     rows: tuple[Plan, ...]
@@ -47,16 +76,31 @@ class Plans:
     @property
     def best(self) -> float:
         """The least value among bounds on utilities of a run."""
-        return min(row.value for row in self.rows if row.about == "runs")
+        return min(row.value for row in self.rows if row.of_runs)
 
     @property
     def paper(self) -> float:
         """The least value of the paper's own bounds."""
         return min(row.value for row in self.rows if row.origin == "paper")
 
+    def __iter__(self) -> Iterator[Plan]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
     def __getitem__(self, label: str) -> float:
-        """Return the value of a row."""
-        return next(row.value for row in self.rows if row.label == label)
+        """Return the value of a row.
+
+        Raises
+        ------
+        InputError
+            If there is no such row.
+        """
+        for row in self.rows:
+            if row.label == label:
+                return row.value
+        raise InputError(f"there is no row {label!r}; there are {', '.join(row.label for row in self.rows)}")
 
     def __float__(self) -> float:
         return float(self.best)
@@ -64,16 +108,42 @@ class Plans:
     def __int__(self) -> int:
         return int(self.best)
 
+    def __repr__(self) -> str:
+        best = min((row for row in self.rows if row.of_runs), key=lambda row: row.value)
+        return f"Plans({self.what}: best {_shown(best.value)} by {best.label}, {arrays.counted(len(self), 'row')})"
+
+    def _repr_html_(self) -> str:
+        cells = [(row.label, _shown(row.value), row.origin, row.about) for row in self.rows]
+        return html_table(self.what, ("bound", "value", "origin", "about"), cells)
+
     def __str__(self) -> str:
         lines = [self.what]
         for row in self.rows:
-            value = f"{row.value:,}" if isinstance(row.value, int) else f"{row.value:.6g}"
-            note = "" if row.about == "runs" else f"  ({row.about})"
-            lines.append(f"  {row.label:<12} {value:>24}  {row.origin}{note}")
+            note = "" if row.of_runs else f"  ({row.about})"
+            lines.append(f"  {row.label:<12} {_shown(row.value):>24}  {row.origin}{note}")
         return "\n".join(lines)
 
 
+def _shown(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+
+
 Width = Callable[[int], float]
+
+
+@dataclass(frozen=True)
+class Way:
+    """A bound before N is known."""
+
+    label: str
+    origin: str
+    width: Width
+    of_runs: bool = True
+
+    def plan(self, value: float) -> Plan:
+        """Return the row with its value."""
+        about = "runs" if self.of_runs else "inconsistency, one side"
+        return Plan(self.label, self.origin, value, about, self.of_runs)
 
 
 def _ways(
@@ -83,40 +153,43 @@ def _ways(
     delta: float,
     side: checks.Side,
     spreads: ArrayLike | None,
-    **of: Any,
-) -> list[tuple[str, str, str, Width]]:
-    """Return (label, origin, about, width as a function of N) of every bound."""
+    of: ClassOptions,
+) -> list[Way]:
+    """Return every bound that applies."""
     side = checks.side(side)
     limit, delta = checks.positive(limit, "limit"), checks.probability(delta)
-    ways: list[tuple[str, str, str, Width]] = []
+
+    def by_dimension(row: Capacity, side: checks.Side = side) -> Width:
+        dimension = row.pseudo_dimension
+        return lambda N: dimension_width(dimension, N, limit, delta=delta, side=side)
+
+    def by_count(row: Capacity) -> Width:
+        return lambda N: finite_width(row.log_count, N, limit, delta=delta, side=side)
+
+    def by_growth(row: Capacity) -> Width:
+        return lambda N: growth_width(row.log_growth, N, limit, delta=delta, side=side).width
+
+    def locally(N: int) -> float:
+        return edge_local_width(n, np.asarray(spreads), N, limit, delta=delta)
+
+    ways = []
     for row in capacities(n, algorithm, **of):
         if row.origin == "paper":
-            ways.append((f"H3 with {row.label}", "paper", "runs", _through_dimension(row, limit, delta, side)))
+            ways.append(Way(f"H3 with {row.label}", row.origin, by_dimension(row)))
         elif row.finite:
-            ways.append((f"H1 with {row.label}", "sharper", "runs", _finite(row, limit, delta, side)))
+            ways.append(Way(f"H1 with {row.label}", row.origin, by_count(row)))
         else:
-            ways.append((f"H3′ with {row.label}", "sharper", "runs", _growth(row, limit, delta, side)))
+            ways.append(Way(f"H3p with {row.label}", row.origin, by_growth(row)))
     if algorithm == "astar":
-        about = "inconsistency, one side"
-        ways.append(
-            ("H3 with U1", "sharper", about, _through_dimension(capacity.inconsistency(n), limit, delta, "upper"))
-        )
+        row = capacity.inconsistency(n)
+        ways.append(Way(f"H3 with {row.label}", row.origin, by_dimension(row, "upper"), of_runs=False))
         if spreads is not None:
-            ways.append(("U2", "sharper", about, lambda N: edge_local_width(n, spreads, N, limit, delta=delta)))
+            ways.append(Way("U2", "sharper", locally, of_runs=False))
     return ways
 
 
-def _finite(row: Capacity, limit: float, delta: float, side: checks.Side) -> Width:
-    return lambda N: finite_width(row.log_count, N, limit, delta=delta, side=side)
-
-
-def _growth(row: Capacity, limit: float, delta: float, side: checks.Side) -> Width:
-    return lambda N: growth_width(row.log_growth, N, limit, delta=delta, side=side).width
-
-
-def _through_dimension(row: Capacity, limit: float, delta: float, side: checks.Side) -> Width:
-    dimension = row.pseudo_dimension
-    return lambda N: dimension_width(dimension, N, limit, delta=delta, side=side)
+def _plans(what: str, rows: list[Plan]) -> Plans:
+    return Plans(what, tuple(sorted(rows, key=lambda row: (not row.of_runs, row.value))))
 
 
 def sample_size(
@@ -127,13 +200,8 @@ def sample_size(
     algorithm: checks.Algorithm = "astar",
     delta: float = 0.05,
     side: checks.Side = "both",
-    integer_weights: int | None = None,
-    out_degree: int | None = None,
-    parameters: int | None = None,
-    rank: int | None = None,
-    levels: int | None = None,
-    fixed_source: bool = False,
     spreads: ArrayLike | None = None,
+    **of: Unpack[ClassOptions],
 ) -> Plans:
     """Return how many instances make the empirical mean right to within epsilon, for every ρ of the class at once.
 
@@ -145,14 +213,17 @@ def sample_size(
         The accuracy, in the units of the utility.
     limit
         H, the upper end of the utility's range.
-    algorithm, integer_weights, out_degree, parameters, rank, levels, fixed_source
-        The class, as for :func:`rhostar.pseudo_dimension`.
+    algorithm
+        "astar" or "gbfs".
     delta
         Probability with which the promise may fail.
     side
         "both" for ``|mean − E u|`` ≤ ε, "upper" or "lower" for one side.
     spreads
         hi_e − lo_e for each edge: adds the edge-local bound for the suboptimality of A*.
+    **of
+        The class: any of `integer_weights`, `out_degree`, `parameters`, `rank`, `levels` and `fixed_source`, as for
+        :func:`rhostar.pseudo_dimension`.
 
     Returns
     -------
@@ -169,25 +240,23 @@ def sample_size(
     >>> import rhostar as rs
     >>> print(rs.sample_size(n=50, algorithm="astar", integer_weights=10, epsilon=0.1, delta=0.05, limit=1.0))
     instances for |mean - E u| <= 0.1, H = 1, probability 0.95
-      H1 with C1′                    24,848  sharper
+      H1 with C1p                    24,848  sharper
       H1 with C1                     24,948  sharper
       H1 with Q64                   111,088  sharper
-      H3′ with Wp                   731,740  sharper
-      H3′ with A′                   761,074  sharper
+      H3p with Wp                   731,740  sharper
+      H3p with Ap                   761,074  sharper
       H3 with I                   3,484,949  paper
       H3 with A                  37,559,360  paper
       H3 with U1                  1,379,533  sharper  (inconsistency, one side)
     """
     epsilon = checks.positive(epsilon, "epsilon")
-    of = _class(integer_weights, out_degree, parameters, rank, levels, fixed_source)
-    ways = _ways(n, algorithm, limit, delta, side, spreads, **of)
-    rows = [Plan(label, origin, _least(width, epsilon), about) for label, origin, about, width in ways]
-    sign = "|mean - E u|" if side == "both" else "E u - mean" if side == "upper" else "mean - E u"
+    ways = _ways(n, algorithm, limit, delta, side, spreads, of)
+    sign = {"both": "|mean - E u|", "upper": "E u - mean", "lower": "mean - E u"}[side]
     what = f"instances for {sign} <= {epsilon:g}, H = {limit:g}, probability {1 - delta:g}"
-    return Plans(what, tuple(sorted(rows, key=lambda row: (row.about != "runs", row.value))))
+    return _plans(what, [way.plan(_least(way.width, epsilon)) for way in ways])
 
 
-def epsilon(
+def deviation(
     *,
     n: int,
     samples: int,
@@ -195,51 +264,41 @@ def epsilon(
     algorithm: checks.Algorithm = "astar",
     delta: float = 0.05,
     side: checks.Side = "both",
-    integer_weights: int | None = None,
-    out_degree: int | None = None,
-    parameters: int | None = None,
-    rank: int | None = None,
-    levels: int | None = None,
-    fixed_source: bool = False,
     spreads: ArrayLike | None = None,
+    **of: Unpack[ClassOptions],
 ) -> Plans:
-    """Return to within how much the empirical mean of so many instances is right, for every ρ of the class at once.
+    """Return how far the empirical mean of `samples` instances can be off, for every ρ of the class at once.
 
-    Parameters and errors are those of :func:`rhostar.sample_size`; values at or above `limit` say nothing.
+    Parameters
+    ----------
+    samples
+        The number of instances.
+    n, limit, algorithm, delta, side, spreads, **of
+        As for :func:`rhostar.sample_size`.
+
+    Returns
+    -------
+    Plans
+        One row for each bound; ``float(...)`` is the least. Values at or above `limit` say nothing.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
 
     Examples
     --------
     >>> import rhostar as rs
-    >>> print(rs.epsilon(n=50, algorithm="gbfs", samples=100_000, delta=0.05, limit=1.0))
+    >>> print(rs.deviation(n=50, algorithm="gbfs", samples=100_000, delta=0.05, limit=1.0))
     accuracy of 100,000 instances, H = 1, probability 0.95
-      H1 with G′                  0.0272263  sharper
+      H1 with Gp                  0.0272263  sharper
       H1 with Q64                  0.105398  sharper
       H3 with G                    0.179192  paper
     """
-    samples = checks.integer(samples, "samples", 1)
-    of = _class(integer_weights, out_degree, parameters, rank, levels, fixed_source)
-    ways = _ways(n, algorithm, limit, delta, side, spreads, **of)
-    rows = [Plan(label, origin, width(samples), about) for label, origin, about, width in ways]
+    samples = arrays.integer(samples, "samples", 1)
+    ways = _ways(n, algorithm, limit, delta, side, spreads, of)
     what = f"accuracy of {samples:,} instances, H = {limit:g}, probability {1 - delta:g}"
-    return Plans(what, tuple(sorted(rows, key=lambda row: (row.about != "runs", row.value))))
-
-
-def _class(
-    integer_weights: int | None,
-    out_degree: int | None,
-    parameters: int | None,
-    rank: int | None,
-    levels: int | None,
-    fixed_source: bool,
-) -> dict[str, Any]:
-    return {
-        "integer_weights": integer_weights,
-        "out_degree": out_degree,
-        "parameters": parameters,
-        "rank": rank,
-        "levels": levels,
-        "fixed_source": fixed_source,
-    }
+    return _plans(what, [way.plan(way.width(samples)) for way in ways])
 
 
 def _least(width: Width, epsilon: float) -> float:

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import math
 
-from rhostar.bounds import _checks as checks
+from rhostar import _arrays as arrays
 from rhostar.bounds import _logcount as logcount
 from rhostar.bounds._capacity import Capacity
 
@@ -66,8 +66,8 @@ def code_length(n: int, instances: int, sequences: int, *, improved: bool = True
     >>> code_length(207, 1000, 1000) < code_length(207, 1000, 1000, improved=False)
     True
     """
-    n, N = checks.integer(n, "n", 2), checks.integer(instances, "instances", 1)
-    lg, lg_sequences = math.log2(n), math.log2(checks.integer(sequences, "sequences", 1))
+    n, N = arrays.integer(n, "n", 2), arrays.integer(instances, "instances", 1)
+    lg, lg_sequences = math.log2(n), math.log2(arrays.integer(sequences, "sequences", 1))
     edge = (3 * lg - 1 if improved else 4 * lg + 2) + math.log2(exponents(n, N, improved=improved))
     return lg + (n - 1) * (lg_sequences + lg) + 2 * lg * matched_pairs(n) + edge * forest_edges(n)
 
@@ -138,7 +138,7 @@ def astar_closed(n: int) -> Capacity:
     >>> transcripts.astar_closed(207).pseudo_dimension
     133934
     """
-    return _row("W", "A* without reopening, any weights", checks.integer(n, "n", 2), 1)
+    return _row("W", "A* without reopening, any weights", arrays.integer(n, "n", 2), 1)
 
 
 def astar(n: int) -> Capacity:
@@ -164,7 +164,7 @@ def astar(n: int) -> Capacity:
     >>> transcripts.astar(207).pseudo_dimension
     135542
     """
-    n = checks.integer(n, "n", 2)
+    n = arrays.integer(n, "n", 2)
     return _row("Wp", "A*, any weights", n, n - 1)
 
 

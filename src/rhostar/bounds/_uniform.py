@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rhostar import _arrays as arrays
 from rhostar.bounds import _checks as checks
 from rhostar.bounds._holdout import kl_upper
 from rhostar.errors import ArrayError, InputError
@@ -61,7 +62,7 @@ def finite_width(
     >>> finite_width(math.log(100), 1000, 1.0, delta=0.05)  # sqrt((ln 100 + ln 40) / 2000)
     0.0643...
     """
-    log_count, samples = checks.not_negative(log_count, "log_count"), checks.integer(samples, "samples", 1)
+    log_count, samples = checks.not_negative(log_count, "log_count"), arrays.integer(samples, "samples", 1)
     return checks.positive(limit, "limit") * math.sqrt((log_count + math.log(1 / _level(delta, side))) / (2 * samples))
 
 
@@ -79,7 +80,7 @@ def finite_kl(mean: float, log_count: float, samples: int, limit: float, *, delt
     """
     limit = checks.positive(limit, "limit")
     share = _mean(mean, limit) / limit
-    log_count, samples = checks.not_negative(log_count, "log_count"), checks.integer(samples, "samples", 1)
+    log_count, samples = checks.not_negative(log_count, "log_count"), arrays.integer(samples, "samples", 1)
     return limit * kl_upper(share, (log_count + math.log(1 / checks.probability(delta))) / samples)
 
 
@@ -97,7 +98,7 @@ def finite_bernstein(
     >>> finite_bernstein(0.02, 0.001, math.log(100), 10_000, 1.0)
     0.0232...
     """
-    limit, samples = checks.positive(limit, "limit"), checks.integer(samples, "samples", 2)
+    limit, samples = checks.positive(limit, "limit"), arrays.integer(samples, "samples", 2)
     mean, variance = _mean(mean, limit), checks.not_negative(variance, "variance")
     log_term = checks.not_negative(log_count, "log_count") + math.log(2 / checks.probability(delta))
     width = math.sqrt(2 * variance * log_term / samples) + 7 * limit * log_term / (3 * (samples - 1))
@@ -122,7 +123,7 @@ def dimension_width(
     >>> dimension_width(10, 10_000, 1.0), dimension_width(10, 9, 1.0)
     (0.137..., inf)
     """
-    d, samples = checks.integer(dimension, "dimension", 0), checks.integer(samples, "samples", 1)
+    d, samples = arrays.integer(dimension, "dimension", 0), arrays.integer(samples, "samples", 1)
     limit, level = checks.positive(limit, "limit"), _level(delta, side)
     deviation = math.sqrt(math.log(1 / level) / (2 * samples))
     if d == 0:
@@ -132,7 +133,7 @@ def dimension_width(
     return limit * (math.sqrt(2 * d * (1 + math.log(samples / d)) / samples) + deviation)
 
 
-class Growth(NamedTuple):
+class GrowthWidth(NamedTuple):
     """A width and the ghost sample it was computed with."""
 
     width: float
@@ -147,8 +148,8 @@ def growth_width(
     delta: float = 0.05,
     side: checks.Side = "upper",
     ghost: int | None = None,
-) -> Growth:
-    """H3′: H·sqrt(κ·ln Π(N+M)/(2N)) + H·sqrt(ln(1/δ)/(2N)), κ = (M+1)(N+M)/M², for any M ≥ 1.
+) -> GrowthWidth:
+    """H3p: H·sqrt(κ·ln Π(N+M)/(2N)) + H·sqrt(ln(1/δ)/(2N)), κ = (M+1)(N+M)/M², for any M ≥ 1.
 
     E sup(E u − mean) is at most E sup(mean over M ghosts − mean over N). Given the union of both, the N are a draw
     without replacement: mean_M − mean_N = (N+M)/M·(mean_{N+M} − mean_N), and by Serfling (1974) the last difference is
@@ -166,7 +167,7 @@ def growth_width(
 
     Returns
     -------
-    Growth
+    GrowthWidth
 
     Examples
     --------
@@ -177,14 +178,14 @@ def growth_width(
     >>> round(dimension_width(row.pseudo_dimension, 20_000, 1.0), 4)  # the way through the pseudo-dimension
     0.6016
     """
-    N, limit, level = checks.integer(samples, "samples", 1), checks.positive(limit, "limit"), _level(delta, side)
+    N, limit, level = arrays.integer(samples, "samples", 1), checks.positive(limit, "limit"), _level(delta, side)
 
     def squared(M: int) -> float:
         return (M + 1) * (N + M) / M**2 * log_growth(N + M)
 
-    M = checks.integer(ghost, "ghost", 1) if ghost is not None else _best_ghost(squared, N)
+    M = arrays.integer(ghost, "ghost", 1) if ghost is not None else _best_ghost(squared, N)
     deviation = math.sqrt(math.log(1 / level) / (2 * N))
-    return Growth(limit * (math.sqrt(squared(M) / (2 * N)) + deviation), M)
+    return GrowthWidth(limit * (math.sqrt(squared(M) / (2 * N)) + deviation), M)
 
 
 def _best_ghost(squared: Callable[[int], float], N: int) -> int:
@@ -218,7 +219,7 @@ def rademacher_bound(mean: float, complexity: float, samples: int, limit: float,
     >>> rademacher_bound(0.1, 0.02, 1000, 1.0)
     0.2174...
     """
-    limit, samples = checks.positive(limit, "limit"), checks.integer(samples, "samples", 1)
+    limit, samples = checks.positive(limit, "limit"), arrays.integer(samples, "samples", 1)
     mean, complexity = _mean(mean, limit), checks.not_negative(complexity, "complexity")
     deviation = math.sqrt(math.log(1 / checks.probability(delta)) / (2 * samples))
     return min(limit, mean + 2 * complexity + 2 * limit * deviation)
@@ -270,7 +271,7 @@ def rademacher_monte_carlo(
     >>> rademacher_monte_carlo([[0.0, 1.0], [1.0, 0.0]], 1.0, draws=10_000, delta=0.01, seed=0)  # R̂ is 0.25
     0.2576...
     """
-    rows, draws = _vectors(vectors, limit), checks.integer(draws, "draws", 1)
+    rows, draws = _vectors(vectors, limit), arrays.integer(draws, "draws", 1)
     N = rows.shape[1]
     slack = limit * math.sqrt(math.log(1 / checks.probability(delta)) / (2 * N * draws))
     rng, total = np.random.default_rng(seed), 0.0

@@ -1,4 +1,4 @@
-"""What a certificate assumes of instances, checked where it can be: bounds, integers, degrees, overlap, repetitions."""
+"""What a certificate assumes of the instances, checked as far as it can be: weights, degrees, overlap, repetitions."""
 
 from __future__ import annotations
 
@@ -33,6 +33,11 @@ class Bounds:
     def caps(self) -> NDArray[np.float64]:
         """The largest possible weight of each edge; an integer where weights are."""
         return self.high if self.integers is None else np.minimum(np.floor(self.high), float(self.integers))
+
+    @property
+    def bounded(self) -> bool:
+        """Whether every weight has a largest value that is known."""
+        return bool(np.isfinite(self.caps).all())
 
 
 def bounds(weight_bounds: Any, integer_weights: int | None, m: int) -> Bounds:
@@ -81,7 +86,7 @@ def check_distinct(instances: InstanceSet | None, name: str) -> None:
     _, first = np.unique(instances.indices, return_index=True)
     i = int(np.setdiff1d(np.arange(len(instances)), first)[0])
     before = int(np.argmax(instances.indices == instances.indices[i]))
-    raise AssumptionError(f"{name}: instance {i} is instance {before} once more; every draw counts once")
+    raise AssumptionError(f"{name}: instance {i} repeats instance {before}; every draw counts once")
 
 
 def survey(instances: InstanceSet, stated: Bounds, name: str) -> NDArray[np.uint64]:
@@ -166,14 +171,14 @@ def repetitions(key: NDArray[np.uint64], instances: InstanceSet, name: str) -> l
     repeated = len(instances) - np.unique(key).size
     if repeated:
         notes.append(
-            f"{name}: {repeated} of {len(instances)} instances repeat an earlier one exactly; that is no harm only if "
-            "they were drawn independently from a pool that has it"
+            f"{name}: {repeated} of {len(instances)} instances repeat an earlier one exactly; that is fine only if "
+            "they were drawn independently from a pool that contains it"
         )
     shared = len(instances) - np.unique(instances.rows).size
     if shared:
         notes.append(
             f"{name}: {len(instances)} instances use {len(instances) - shared} snapshots; they are independent only if "
-            "the pairs of snapshot and start were drawn so"
+            "the pairs of snapshot and start were drawn independently"
         )
     return notes
 

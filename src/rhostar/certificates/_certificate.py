@@ -1,14 +1,15 @@
-"""A certificate: what is promised, by which theorem, under which assumptions; and a table of them."""
+"""A certificate says what is promised, by which theorem, under which assumptions; a table holds several of them."""
 
 from __future__ import annotations
 
 import json
 import math
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
+from rhostar._display import html_table
 from rhostar.errors import InputError
 
 Scope = Literal["this rho", "every rho", "every rho of the family"]
@@ -16,10 +17,14 @@ Scope = Literal["this rho", "every rho", "every rho of the family"]
 
 @dataclass(frozen=True)
 class Certificate:
-    """One bound on the mean utility on new instances; immutable, and the same after a trip through JSON."""
+    """One bound on the mean utility on new instances.
+
+    ``print(certificate)`` shows the promise in one sentence, its theorem and its assumptions. It is immutable, and
+    equal to itself after a round trip through JSON.
+    """
 
     label: str
-    """The bound, such as "H4 betting" or "U2"."""
+    """The key of the bound, such as "H4 betting" or "U2"."""
     subject: str
     """What is bounded, in words."""
     side: Literal["upper", "lower"]
@@ -70,6 +75,16 @@ class Certificate:
         measured = "" if self.delta == 0 else f" (measured {self.mean:.6g})"
         return f"{how} {self.subject}{where} {whom} is {word} {self.value:.6g} on new instances{measured}{nothing}."
 
+    @property
+    def claim(self) -> str:
+        """The bound as a number, such as "<= 0.164"."""
+        return f"{'<=' if self.side == 'upper' else '>='} {self.value:.5g}"
+
+    def __repr__(self) -> str:
+        where = "" if self.goal is None else f", goal {self.goal}"
+        nothing = ", vacuous" if self.vacuous else ""
+        return f"Certificate({self.label}: mean {self.claim} for {self.holds_for}{where}{nothing})"
+
     def __str__(self) -> str:
         lines = [f"{self.label}: {self.sentence}", f"By {self.reference}. Assumed:"]
         lines = [line for text in lines for line in textwrap.wrap(text, 80)]
@@ -104,7 +119,7 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Dropped:
-    """A bound that is not used, and why: decided without looking at any utility, so that it costs no δ."""
+    """A bound that was skipped, and why: decided without looking at any utility, so it uses no δ."""
 
     label: str
     reason: str
@@ -113,7 +128,11 @@ class Dropped:
 
 @dataclass(frozen=True, eq=False)
 class CertificateTable:
-    """Every bound that applies, tightest first."""
+    """Every bound that applies, tightest first.
+
+    ``print(table)`` shows it, and so does a notebook. It is a sequence of rows: ``len(table)``, ``for row in table``,
+    ``table[0]``; ``table["U2"]`` is the row with that key.
+    """
 
     rows: tuple[Certificate, ...]
     dropped: tuple[Dropped, ...]
@@ -145,21 +164,39 @@ class CertificateTable:
                 return row
         raise InputError(f"goal {goal!r} has no certificate in this table")
 
-    def __getitem__(self, label: str) -> Certificate:
-        """Return the first row with this label."""
-        for row in self.rows:
-            if row.label == label:
-                return row
-        raise InputError(f"no row {label!r}; there are {[row.label for row in self.rows]}")
+    def __iter__(self) -> Iterator[Certificate]:
+        return iter(self.rows)
 
-    def __str__(self) -> str:
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, key: int | str) -> Certificate:
+        """Return the row at a position, or the first one with a key.
+
+        Raises
+        ------
+        InputError
+            If no row has the key.
+        IndexError
+            If there are not that many rows.
+        """
+        if not isinstance(key, str):
+            return self.rows[key]
+        for row in self.rows:
+            if row.label == key:
+                return row
+        raise InputError(f"no row {key!r}; there are {[row.label for row in self.rows]}")
+
+    def _cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return the head of the printed table and its rows; the column of goals only where there are several."""
         several = any(row.goal is not None for row in self.rows)
+        first = 0 if several else 1
         head = ("goal", "bound", "value", "measured", "delta", "N", "holds for")
-        cells = [head] + [
+        cells = [
             (
                 "" if row.goal is None else str(row.goal),
                 row.label,
-                ("<= " if row.side == "upper" else ">= ") + f"{row.value:.5g}" + (" *" if row.vacuous else ""),
+                row.claim + (" *" if row.vacuous else ""),
                 f"{row.mean:.5g}" if row.delta else "",  # what is certain needs no measurement
                 f"{row.delta:.3g}",
                 str(row.samples),
@@ -167,14 +204,32 @@ class CertificateTable:
             )
             for row in self.rows
         ]
-        columns = range(0 if several else 1, len(head))
-        widths = {k: max(len(row[k]) for row in cells) for k in columns}
+        return head[first:], [row[first:] for row in cells]
+
+    @property
+    def _vacuous(self) -> list[str]:
+        return ["* says no more than the range does"] if any(row.vacuous for row in self.rows) else []
+
+    def __repr__(self) -> str:
+        bounds = "1 bound" if len(self) == 1 else f"{len(self)} bounds"
+        return f"CertificateTable({self.title}: {bounds}, best {self.best.label} {self.best.claim})"
+
+    def _repr_html_(self) -> str:
+        head, cells = self._cells()
+        return html_table(self.title, head, cells, [*self._vacuous, self.best.sentence])
+
+    def __str__(self) -> str:
+        head, cells = self._cells()
+        widths = [max(len(row[k]) for row in (head, *cells)) for k in range(len(head))]
         lines = textwrap.wrap(self.title, 80)
-        lines += ["  ".join(row[k].ljust(widths[k]) for k in columns).rstrip() for row in cells]
-        if any(row.vacuous for row in self.rows):
-            lines.append("* says no more than the range does")
+        lines += [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in (head, *cells)
+        ]
+        lines += self._vacuous
         lines += ["", *textwrap.wrap(self.best.sentence, 80)]
-        lines += _section("Not used, at no cost in delta:", [f"{_of(d)}: {d.reason}" for d in self.dropped])
+        skipped = [f"{_of(entry)}: {entry.reason}" for entry in self.dropped]
+        lines += _section("Skipped before seeing the data (uses no δ):", skipped)
         lines += _section("Notes:", self.notes)
         lines += _section("Assumed:", dict.fromkeys(text for row in self.rows for text in row.assumptions))
         return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Certificates for a heuristic: every bound that applies, computed on instances, with δ split over them."""
+"""Certificates for a heuristic: every bound that applies, computed on instances, with δ divided among them."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rhostar import _arrays as arrays
 from rhostar.bounds import _checks as checks
 from rhostar.certificates import _assumptions as assumptions
 from rhostar.certificates._certificate import Certificate, CertificateTable, Dropped, ordered
-from rhostar.certificates._one_goal import Goal, Request
-from rhostar.errors import AssumptionError, HeuristicError, InputError, InstanceError
+from rhostar.certificates._one_goal import certify_goal
+from rhostar.certificates._request import Request
+from rhostar.errors import AssumptionError, InputError, InstanceError
 from rhostar.families import Family, FullTable
 from rhostar.instances import InstanceSet, Provenance
+from rhostar.search import Algorithm, Rho
+from rhostar.search._rho import values_for
 from rhostar.utilities import Utility
 
 
 def certify(
-    rho_or_learner: Any,
+    rho_or_learner: Rho,
     *,
     train: InstanceSet | None = None,
     holdout: InstanceSet | None = None,
-    algorithm: checks.Algorithm,
+    algorithm: Algorithm = "astar",
     reopen: bool = True,
     budget: int | None = None,
     utility: Utility,
@@ -38,13 +40,15 @@ def certify(
     """Bound the mean utility of a heuristic on instances nobody has seen, in every way that applies.
 
     Instances of `holdout` bound the mean of this ρ alone (H4). Instances of `train` bound it for every ρ of the family
-    at once, so they may have been used to choose it (H1-kl, H2, H3′); for the suboptimality of A* also through
-    inconsistency (U1, U2, and U3, which is certain). With probability at least 1 − δ all bounds of the table hold.
+    at once, so they may have been used to choose it (H1-kl, H2, H3p). The suboptimality of A* is also bounded
+    through inconsistency (U1, U2, and U3, which is certain). With probability at least 1 − δ all bounds of the table
+    hold.
 
     Parameters
     ----------
     rho_or_learner
-        A fitted learner, an array of n values, or a mapping from goals to such arrays.
+        As `rho` of :func:`rhostar.astar`: an array of n values, a mapping from goals to such arrays, a fitted learner
+        or a :class:`rhostar.Model`.
     train
         Instances drawn independently from the distribution in question; ρ may have been chosen by looking at them.
     holdout
@@ -54,8 +58,8 @@ def certify(
     utility
         What is bounded, with its limit H fixed beforehand.
     family
-        The tables among which ρ was chosen; by default the learner's, or every table. What shaped the family must not
-        come from `train`.
+        The heuristics among which ρ was chosen; by default those of the learner, or all of them. What shaped the
+        family must not come from `train`.
     weight_bounds
         (least, largest) weight that any instance can have, numbers or arrays by edge, known beforehand.
     integer_weights
@@ -63,7 +67,8 @@ def certify(
     out_degree
         A bound on the number of children of any vertex, known beforehand.
     delta
-        Probability with which the table may be wrong; divided by the number of goals, then by that of the bounds.
+        Probability with which any bound of the table may be wrong. It is divided by the number of goals, then by the
+        number of bounds.
 
     Returns
     -------
@@ -77,6 +82,8 @@ def certify(
         If the instances, the heuristic or the family break an assumption that can be checked.
     InputError
         If an argument is out of range, nothing is to be certified on, or the algorithm does not support the claim.
+    NotFittedError, ModelError
+        If the learner is not fitted; if it or a model is for another graph or another goal.
     InstanceError
         If a set has fewer than two instances for a goal, or one has no path.
     UtilityError
@@ -97,7 +104,7 @@ def certify(
      ('U2', 1.533, 'every rho'), ('H1-kl Q64', 1.79, 'every rho'), ('H2 Q64', 4.133, 'every rho'),
      ('U1', 5.0, 'every rho')]
     >>> print(table.best.sentence)
-    With probability at least 0.95 over the draw of the 1200 instances, the mean Suboptimality (clipped at 5) of A* with
+    With probability at least 0.95 over the draw of the 1200 instances, the mean suboptimality (clipped at 5) of A* with
     this rho is at most 0.163985 on new instances (measured 0.136485).
     """
     request = Request(
@@ -105,7 +112,6 @@ def certify(
         reopen=bool(reopen),
         budget=budget,
         utility=_utility(utility),
-        weight_bounds=weight_bounds,
         integer_weights=integer_weights,
         out_degree=out_degree,
         delta=checks.probability(delta),
@@ -114,8 +120,6 @@ def certify(
     graph = _check_sets(sets)
     for name, part in sets.items():
         assumptions.check_distinct(part, name)
-    learner = hasattr(rho_or_learner, "rho_")
-    rho = rho_or_learner.rho_ if learner else rho_or_learner
     family = family if family is not None else getattr(rho_or_learner, "family_", None)
     _check_untouched(sets, getattr(rho_or_learner, "trained_on_", None))
     stated = assumptions.bounds(weight_bounds, integer_weights, graph.m)
@@ -133,10 +137,15 @@ def certify(
     dropped: list[Dropped] = []
     measured: dict[int, NDArray[np.float64]] = {}
     for goal in goals:
-        own = {name: _of_goal(part, goal, name) for name, part in sets.items()}
-        table = arrays.table(_for_goal(rho, goal, "rho"), "rho", graph.n)
-        kind = FullTable() if family is None else _for_goal(family, goal, "family")
-        found = Goal(request, goal, own, kind, stated, request.delta / len(goals)).run(table)
+        found = certify_goal(
+            request,
+            goal,
+            {name: _of_goal(part, goal, name) for name, part in given.items()},
+            FullTable() if family is None else _family_for(family, goal),
+            stated,
+            request.delta / len(goals),
+            values_for(rho_or_learner, graph, goal),
+        )
         label = goal if len(goals) > 1 else None
         rows += [replace(row, goal=label) for row in found.rows]
         dropped += [replace(entry, goal=label) for entry in found.dropped]
@@ -198,18 +207,16 @@ def _provenances(trained_on: Any) -> Iterator[Provenance]:
             yield from _provenances(part)
 
 
-def _of_goal(part: InstanceSet | None, goal: int, name: str) -> InstanceSet | None:
-    if part is None or (part.goals == goal).all():
-        return part
-    own = part[np.flatnonzero(part.goals == goal)]
+def _of_goal(part: InstanceSet, goal: int, name: str) -> InstanceSet:
+    own = part if (part.goals == goal).all() else part[np.flatnonzero(part.goals == goal)]
     if len(own) < 2:
         raise InstanceError(f"{name} must hold at least 2 instances for each goal, got {len(own)} for goal {goal}")
     return own
 
 
-def _for_goal(values: Any, goal: int, name: str) -> Any:
-    if not isinstance(values, Mapping):
-        return values
-    if goal not in values:
-        raise HeuristicError(f"{name} has no entry for the goal {goal}; it has {list(values)[:5]}")
-    return values[goal]
+def _family_for(family: Family | Mapping[int, Family], goal: int) -> Family:
+    if not isinstance(family, Mapping):
+        return family
+    if goal not in family:
+        raise InputError(f"family has no entry for goal {goal}; it has {', '.join(map(str, list(family)[:5]))}")
+    return family[goal]

@@ -1,4 +1,4 @@
-"""Drift: a certificate holds for the distribution that its instances came from; a monitor says when that is over."""
+"""A certificate holds for the distribution that its instances came from; a monitor says when that has changed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Monitor:
     Parameters
     ----------
     certificate
-        What was promised; of a table, its best.
+        What was promised; for a table, its best row.
     alpha
         Probability of a false alarm over all time.
 

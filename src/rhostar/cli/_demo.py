@@ -1,4 +1,4 @@
-"""``demo``: a city with rush hours, values learned for both searches, what can be promised, and a page of it all."""
+"""``demo``: a made-up city in the rush hour, heuristic values learned for both searches, a promise, and a page."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rhostar.cli._app import app
 from rhostar.cli._output import Json, emit, table, working
 
 if TYPE_CHECKING:
@@ -15,28 +16,29 @@ if TYPE_CHECKING:
     from rhostar.instances import InstanceSet
     from rhostar.report import Method
 
-_LIMIT = 10.0  # minutes: what a bad answer can count at most, fixed before anything is drawn
+_LIMIT = 10.0  # minutes: the most that a bad answer can count, fixed before anything is drawn
 _DELTA = 0.05
 _SIZES = (2, 5, 10, 20, 50, 100, 200, 300)
 _HELD = (100, 200, 500, 1000)
 
 
+@app.command()
 def demo(
     folder: Annotated[Path, typer.Option("--out", "-o", help="The folder for the page and its figures.")] = Path(
         "demo"
     ),
     size: Annotated[int, typer.Option(help="About how many crossings the city has.", min=100, max=40_000)] = 3600,
     train: Annotated[int, typer.Option(help="Trips to learn from.", min=20)] = 300,
-    test: Annotated[int, typer.Option(help="New trips to judge by.", min=100)] = 1000,
-    seed: Annotated[int, typer.Option(help="Of the city and its traffic.", min=0)] = 1,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 takes all cores.")] = 2,
+    test: Annotated[int, typer.Option(help="New trips to compare on.", min=100)] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the city and its traffic.", min=0)] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 uses all cores.")] = 2,
     json: Json = False,
 ) -> None:
     """Learn, compare and certify on a made-up city; write a page.
 
-    Nothing is downloaded. Travel times change with the hour, the district and chance; some roads are closed. Values
-    are learned from past trips for A* and for greedy search, compared on new ones with Dijkstra's algorithm, the
-    Euclidean distance and landmarks, and certified.
+    Nothing is downloaded. Travel times change with the hour, the district and chance; some roads are closed. The demo
+    learns heuristic values from past trips, for A* and for greedy search. It compares them on new trips with
+    Dijkstra's algorithm, the Euclidean distance and landmarks, and certifies one of them.
     """
     from rhostar import report
 
@@ -54,9 +56,10 @@ def demo(
             title="A city in the rush hour",
             train=past,
             facts=[("The traffic", city.law)],
-            certificate=certificate,
-            generalisation=_learning_curve(past, new),
-            dual=_dual(methods["A*, learned"], past),
+            sections=[
+                certificate,
+                report.learning_section(_learning_curve(past, new), _dual(methods["A*, learned"], past)),
+            ],
             cost_unit="min",
             n_jobs=jobs,
         )
@@ -84,12 +87,12 @@ def demo(
 
 
 def _city(size: int, seed: int) -> City:
-    """Return a city whose goal is at the rim: trips cross all of it."""
+    """Return a city whose goal is at the rim, so that trips cross all of it."""
     from rhostar.datasets import city
 
-    places = city(size, seed=seed).graph.coordinates
-    assert places is not None
-    return city(size, seed=seed, goal=int(places.sum(axis=1).argmax()))
+    made = city(size, seed=seed)
+    assert made.graph.coordinates is not None
+    return made.towards(int(made.graph.coordinates.sum(axis=1).argmax()))
 
 
 def _methods(city: City, past: InstanceSet, jobs: int) -> dict[str, Method]:
@@ -98,7 +101,7 @@ def _methods(city: City, past: InstanceSet, jobs: int) -> dict[str, Method]:
     from rhostar import heuristics, learners
     from rhostar.report import Method
 
-    # No road is faster than its free speed: what is known beforehand, not what was seen.
+    # No road is faster than its free speed: this is known beforehand, not learned from the trips.
     step = heuristics.euclidean(city.graph, city.goal)
     length = city.graph.length
     assert length is not None
@@ -123,7 +126,7 @@ def _certificate(city: City, method: Method, past: InstanceSet, new: InstanceSet
     from rhostar.certificates import certify
     from rhostar.utilities import Suboptimality
 
-    # A road may be closed: no largest weight is known, but the least one is.
+    # A road may be closed, so only the least weight is known.
     known = (city.edge_bounds[0], np.full(city.graph.m, np.inf))
     options: dict[str, Any] = {
         "algorithm": "astar",
@@ -132,9 +135,8 @@ def _certificate(city: City, method: Method, past: InstanceSet, new: InstanceSet
         "delta": _DELTA,
     }
     found = certify(method.rho, train=past, holdout=new, **options)
-    sizes = [size for size in _HELD if size < len(new)] + [len(new)]
-    curves = report.certificate_curves(method.rho, sizes, train=past, holdout=new, **options)
-    return report.certificate_view(found, subject="extra minutes over the fastest route", curves=curves)
+    curves = report.certificate_curves(method.rho, _HELD, train=past, holdout=new, whole=found, **options)
+    return report.certificate_section(found, subject="extra minutes over the fastest route", curves=curves)
 
 
 def _learning_curve(past: InstanceSet, new: InstanceSet) -> Any:
@@ -154,7 +156,7 @@ def _dual(method: Method, past: InstanceSet) -> Any:
     from rhostar.utilities import Expansions
 
     few, zeros = past[:3], np.zeros(past.graph.n)
-    found = lab.dual(few, zeros, method.table, 0.95, 1.2, "astar", Expansions(limit=past.graph.n))
+    found = lab.dual(few, zeros, method.rho, 0.95, 1.2, "astar", Expansions(limit=past.graph.n))
     return report.dual_view(found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,19 +16,23 @@ if TYPE_CHECKING:
     from rhostar.utilities import Utility
 
 BASELINES = ("zero", "euclidean", "octile", "haversine", "landmarks")
-UTILITIES = ("suboptimality", "ratio", "expansions", "cost", "generated", "peak-open", "solved-within")
 
+Folder = Annotated[Path, typer.Argument(help="A folder that `rhostar import` wrote.", show_default=False)]
 Models = Annotated[
-    list[str], typer.Option("--model", "-m", help="A model file, or name=file; may be given again.", show_default=False)
+    list[str], typer.Option("--model", "-m", help="A model file, or name=file; may be repeated.", show_default=False)
 ]
+OneModel = Annotated[list[str], typer.Option("--model", "-m", help="A model file.", show_default=False)]
 Baselines = Annotated[
-    list[str], typer.Option("--baseline", "-b", help=f"One of {', '.join(BASELINES)}; may be given again.")
+    list[str], typer.Option("--baseline", "-b", help=f"One of {', '.join(BASELINES)}; may be repeated.")
 ]
-Algorithm = Annotated[str, typer.Option("--algorithm", "-a", help="astar or gbfs; else what the model is for.")]
+Algorithm = Annotated[str, typer.Option("--algorithm", "-a", help="astar or gbfs; by default what the model is for.")]
 Reopen = Annotated[bool, typer.Option("--reopen/--no-reopen", help="Whether A* reopens closed vertices.")]
-Budget = Annotated[int | None, typer.Option(help="Most expansions of one search.", min=0)]
-Seen = Annotated[bool, typer.Option("--all", help="Use instances too that a model was learned from.")]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 takes all cores.")]
+Budget = Annotated[int | None, typer.Option(help="Most expansions that one search may make.", min=0)]
+Seen = Annotated[bool, typer.Option("--all", help="Also use instances that a model was learned from.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 uses all cores.")]
+Limit = Annotated[
+    float | None, typer.Option("--limit", "-H", help="Upper end H of its range; larger values count as H.")
+]
 
 
 def algorithm_of(word: str) -> Any:
@@ -41,7 +45,7 @@ def algorithm_of(word: str) -> Any:
 
 
 def load_models(words: Sequence[str]) -> dict[str, Model]:
-    """Return models by name; a file's name is its model's unless another is given."""
+    """Return models by name: the one given, or the file's."""
     from rhostar._models import Model
 
     found: dict[str, Model] = {}
@@ -51,6 +55,16 @@ def load_models(words: Sequence[str]) -> dict[str, Model]:
             name, path = Path(word).stem, word
         found[name if name not in found else f"{name} {len(found) + 1}"] = Model.load(path)
     return found
+
+
+def one_model(words: Sequence[str]) -> tuple[str, Model]:
+    """Return the file and the model of a command that takes one."""
+    from rhostar._models import Model
+    from rhostar.errors import InputError
+
+    if len(words) != 1:
+        raise InputError(f"--model must be given once, got {len(words)}")
+    return words[0], Model.load(words[0])
 
 
 def unseen(instances: InstanceSet, models: Sequence[Model], everything: bool) -> InstanceSet:
@@ -119,33 +133,25 @@ def methods(
         name, rho = baseline(word, instances)
         found[name] = Method(rho, asked or "astar", reopen)
     for name, model in models.items():
-        found[name] = Method(model.rho_on(instances.graph), model.search_with(asked), reopen, "learned")
+        found[name] = Method(model, model.search_with(asked), reopen, "learned")
     if not found:
         raise InputError("give at least one --model or --baseline")
     return found
 
 
-def utility(name: str, limit: float | None, instances: InstanceSet) -> Utility:
-    """Return a utility by its name on the command line; counts have a natural limit, costs need one."""
-    from rhostar import utilities
-    from rhostar.errors import InputError
+def utilities() -> Iterator[tuple[str, str]]:
+    """Return what can be measured: name and meaning."""
+    from rhostar.utilities import registry
 
-    if name == "solved-within":
-        return utilities.SolvedWithin(1.05 if limit is None else limit)
-    kinds: dict[str, tuple[type[Utility], float | None]] = {
-        "suboptimality": (utilities.Suboptimality, None),
-        "ratio": (utilities.Ratio, None),
-        "cost": (utilities.Cost, None),
-        "expansions": (utilities.Expansions, float(instances.graph.n)),
-        "generated": (utilities.Generated, float(instances.graph.n)),
-        "peak-open": (utilities.PeakOpen, float(instances.graph.n)),
-    }
-    if name not in kinds:
-        raise InputError(f"--utility must be one of {', '.join(UTILITIES)}, got {name!r}")
-    kind, natural = kinds[name]
-    if limit is None and natural is None:
-        raise InputError(f"--utility {name} needs --limit, the upper end H of its range, chosen beforehand")
-    return kind(natural if limit is None else limit)  # type: ignore[arg-type]
+    for name, kind in registry.items():
+        yield name.replace("_", "-"), first_sentence(kind)
+
+
+def utility(name: str, limit: float | None, instances: InstanceSet) -> Utility:
+    """Return a utility by its name on the command line."""
+    from rhostar.utilities import by_name
+
+    return by_name(name, limit, n=instances.graph.n)
 
 
 def parameters(words: Sequence[str]) -> dict[str, Any]:
@@ -162,3 +168,39 @@ def parameters(words: Sequence[str]) -> dict[str, Any]:
         except (ValueError, SyntaxError):
             found[name] = value
     return found
+
+
+def names(graph: Any, vertices: list[int]) -> list[Any]:
+    """Return the labels of vertices, or their numbers where the graph has no labels."""
+    return vertices if graph.labels is None else [graph.labels[v] for v in vertices]
+
+
+def vertex(graph: Any, name: str) -> int:
+    """Return the vertex that a word on the command line names: a label, a number, or a cell as row,column."""
+    import re
+
+    from rhostar.errors import VertexError
+
+    tries: list[Any] = [name]
+    if re.fullmatch(r"\d+", name):
+        tries.append(int(name))
+    elif re.fullmatch(r"\d+,\d+", name):
+        tries.append(tuple(int(part) for part in name.split(",")))
+    for word in tries:
+        try:
+            return int(graph.vertex(word))
+        except VertexError:
+            continue
+    if isinstance(tries[-1], int) and tries[-1] < graph.n:
+        return tries[-1]
+    what = "label or vertex" if graph.labels is not None else f"vertex in 0..{graph.n - 1}"
+    raise VertexError(f"{name!r} is no {what} of the graph")
+
+
+def first_sentence(thing: Any) -> str:
+    """Return the first sentence of a docstring, without markup."""
+    import inspect
+    import re
+
+    first = (inspect.getdoc(thing) or "").split("\n\n", maxsplit=1)[0].replace("\n", " ")
+    return re.sub(r":\w+:`~?([^`]*)`|``([^`]*)``|`([^`]*)`", lambda found: "".join(found.groups("")), first)

@@ -1,10 +1,11 @@
-"""What commands print: a table or JSON to standard output, progress and complaints to standard error."""
+"""What commands print: results to standard output, as text or JSON; progress and errors to standard error."""
 
 from __future__ import annotations
 
 import json
 import math
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -15,6 +16,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs inst
 
 OK, NO_PATH, BAD_INPUT, OUT_OF_BUDGET, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes."""
+WIDTH = 80
+"""Columns of what is printed."""
 
 
 def emit(value: Mapping[str, Any], as_json: bool, text: str | None = None) -> None:
@@ -24,14 +27,21 @@ def emit(value: Mapping[str, Any], as_json: bool, text: str | None = None) -> No
     elif text is not None:
         print(text)
     else:
-        pairs([(key.replace("_", " "), entry) for key, entry in value.items()])
+        pairs([(_called(key, entry), entry) for key, entry in value.items()])
 
 
 def pairs(rows: Sequence[tuple[str, Any]]) -> None:
-    """Print (what, value) lines."""
+    """Print (what, value) lines, long values on several."""
     width = max((len(what) for what, _ in rows), default=0)
     for what, value in rows:
-        print(f"{what:{width}}  {words(value)}")
+        lines = textwrap.wrap(words(value), WIDTH - width - 2, break_long_words=False, break_on_hyphens=False)
+        print(f"{what:{width}}  {f'{chr(10):{width + 3}}'.join(lines)}")
+
+
+def _called(key: str, value: Any) -> str:
+    """Return the words of a key; a list of one is no plural: the goals [131] are "goal 131"."""
+    one = isinstance(value, list | tuple) and len(value) == 1
+    return (key.removesuffix("s") if one else key).replace("_", " ")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, text_columns: int = 1) -> str:
@@ -95,7 +105,7 @@ def plain(value: Any) -> Any:
 
 @contextmanager
 def working(what: str, *, quiet: bool = False) -> Iterator[None]:
-    """Show that something long is going on, where somebody is watching."""
+    """Show what takes a while, if a terminal is there to show it."""
     if quiet or not sys.stderr.isatty():
         yield
         return
@@ -106,5 +116,5 @@ def working(what: str, *, quiet: bool = False) -> Iterator[None]:
 
 
 def watching(as_json: bool) -> bool:
-    """Return whether progress bars have anyone to look at them."""
+    """Return whether to show progress bars: to a terminal, and not beside JSON."""
     return sys.stderr.isatty() and not as_json

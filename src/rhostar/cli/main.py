@@ -1,4 +1,4 @@
-"""The entry point: one line for what went wrong, and an exit code that tells what kind of thing it was."""
+"""The entry point: errors on one line, and an exit code that says what kind of error it was."""
 
 from __future__ import annotations
 
@@ -9,32 +9,25 @@ from typing import Annotated, Any
 
 import typer
 
-from rhostar.cli import _data as data
-from rhostar.cli import _demo as demo
-from rhostar.cli import _experiments as experiments
-from rhostar.cli import _model as model
-from rhostar.cli import _planning as planning
+from rhostar.cli._app import app
 from rhostar.cli._output import BAD_INPUT, INTERRUPTED, OK
 
-app = typer.Typer(
-    name="rhostar",
-    help="Learned heuristic values for A* and greedy best-first search: fit, run, certify.",
-    epilog="Exit codes: 0 done, 1 no path, 2 bad input, 3 budget exhausted, 130 interrupted.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+# isort: off
+from rhostar.cli import (  # noqa: F401
+    # One line for each command, in the order of the help page.
+    _demo,
+    _import,
+    _info,
+    _fit,
+    _solve,
+    _compare,
+    _certify,
+    _bounds,
+    _lab,
+    _report,
 )
-app.command("demo")(demo.demo)
-app.command("import")(data.import_)
-app.command("info")(data.info)
-app.command("fit")(model.fit)
-app.command("solve")(model.solve)
-app.command("evaluate")(model.evaluate)
-app.command("certify")(model.certify)
-app.command("bounds")(planning.bounds)
-app.add_typer(experiments.app, name="lab")
-app.command("bench")(model.bench)
-app.command("report")(model.report)
+
+# isort: on
 
 
 def _version(asked: bool) -> None:
@@ -71,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given or bool(os.environ.get("RHOSTAR_DEBUG"))
-    # --debug is welcome anywhere.
+    # --debug may be given anywhere.
     given = [word for word in given if word != "--debug"]
     try:
         result: Any = app(args=given, prog_name="rhostar", standalone_mode=False)
@@ -83,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if debug:
             raise
         return _complain("interrupted", INTERRUPTED)
-    except (BrokenPipeError, SystemExit) as error:  # whoever read our output has seen enough
+    except (BrokenPipeError, SystemExit) as error:  # the reader of our output has closed the pipe
         # Where every print is flushed, the parser sees it first and exits with 1, which is "no path" here.
         if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
             raise
@@ -117,9 +110,5 @@ def _complain(what: str, code: int) -> int:
 
 
 def run() -> None:
-    """Be the program ``rhostar``."""
+    """Run the program ``rhostar`` and exit."""
     sys.exit(main())
-
-
-if __name__ == "__main__":
-    run()

@@ -1,6 +1,6 @@
-"""Data in: readers and converters for networks of one's own, how to sample them, and distributions to draw from.
+"""Networks to work on: readers for your files, and generators of networks with a known distribution.
 
-From a file to a set of instances in three lines, whatever the format::
+From a file to a set of instances takes three lines in every format::
 
     network = rs.datasets.read_dimacs("rome99.gr")                  # also .gr.gz, with a .co file
     goal = rs.datasets.choose_goal(network.graph)
@@ -19,7 +19,7 @@ From a file to a set of instances in three lines, whatever the format::
     instances = roads.sample(500, goal=goal, seed=0)
 
     traffic = rs.datasets.read_metr_la("metr_la_week.npz")          # 2,016 snapshots of travel times
-    instances = traffic.sample(1000, goal=0, seed=0)                # i.i.d. from the week
+    instances = traffic.sample(1000, goal=0, seed=0)                # independent draws from the week
     earlier, later = rs.datasets.split_by_day(instances, traffic.days)
 
     network = rs.datasets.read_edge_table("times.csv")              # or .parquet: tail, head, weight, snapshot
@@ -30,10 +30,10 @@ From a file to a set of instances in three lines, whatever the format::
     goal = network.graph.vertex(53138)                              # the label is the OSM id
     instances = network.sample(500, goal=goal, seed=0)
 
-And without any file, where the law of the instances is to be known::
+Without a file, generators give instances from a distribution that is stated::
 
     town = rs.datasets.city(1000, seed=0)                           # also terrain, obstacle_worlds, overlay, ...
-    train, test = town.draw(200, seed=1), town.draw(200, seed=2)    # independent instances, as many as you want
+    train, test = town.draw(200, seed=1), town.draw(200, seed=2)    # independent instances, any number
     low, high = town.weight_bounds                                  # town.law says how they are distributed
 """
 

@@ -1,7 +1,8 @@
-"""A city by chance: streets and arterials in the plane, rush hours, and incidents that close roads."""
+"""A random city: streets and arterials in the plane, rush hours, and incidents that close roads."""
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ _BLOCK = 0.15
 _STREET, _ARTERIAL = 30.0, 60.0
 """Free speed in km/h."""
 _SLOWEST = 6.0
-"""No road takes more than so many times its free time."""
+"""The most that traffic can multiply the free time of a road by."""
 _FIELDS = 12
 """Districts whose traffic rises and falls together."""
 _INCIDENTS = 1.0
@@ -56,6 +57,24 @@ class City(Distribution):
         self._fields = np.exp(-apart / (0.2 * distance.max()) ** 2).T
         # Both directions of a road are closed together.
         self._back = graph.edge_index(graph.head, graph.tail, missing=-1)
+
+    def towards(self, goal: int) -> City:
+        """Return the same city with another goal; what :func:`city` would make with it.
+
+        Parameters
+        ----------
+        goal
+            The goal.
+
+        Examples
+        --------
+        >>> import rhostar as rs
+        >>> rs.datasets.city(100, seed=1).towards(7).goal
+        7
+        """
+        other = copy.copy(self)
+        other.goal = arrays.vertex(goal, "goal", self.graph.n)
+        return other
 
     def snapshots(
         self, count: int, seed: int | np.random.Generator | None, *, hours: NDArray[np.float64] | None = None

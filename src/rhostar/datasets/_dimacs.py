@@ -19,11 +19,13 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar.datasets import _text as text
+from rhostar.datasets._formats import reader
 from rhostar.errors import InputError, ReadError
 from rhostar.graph import Graph
 from rhostar.instances import Network
 
 
+@reader("dimacs", "DIMACS graph (set coordinates to its .co file)", suffixes=(".gr",))
 def read_dimacs(path: text.Path, coordinates: text.Path | None = None, *, base: Literal[0, 1] | None = None) -> Network:
     r"""Read a DIMACS graph, compressed or not.
 

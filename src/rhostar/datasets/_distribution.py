@@ -1,8 +1,8 @@
-"""Distributions over instances whose law is stated: draw as many as you want, so that truth can be computed.
+"""Distributions over instances that are stated in words: draw as many as you want, so the truth can be computed.
 
 A generator returns a :class:`Distribution`. The same seed gives the same network; ``draw(count, seed)`` gives
-independent instances of it, as many as asked for. So the number behind a certificate is never far away: draw a
-hundred thousand more and take the mean.
+independent instances of it, as many as asked for. To see the number that a certificate
+bounds, draw a hundred thousand more and take the mean.
 """
 
 from __future__ import annotations

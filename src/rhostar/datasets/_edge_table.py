@@ -13,11 +13,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from rhostar.datasets import _text as text
+from rhostar.datasets._formats import reader
 from rhostar.errors import InputError, ReadError
 from rhostar.instances import Network
 from rhostar.instances import _edge_rows as edge_rows
 
 
+@reader("edges", "table of edges: tail, head, weight, snapshot", suffixes=(".csv", ".parquet", ".pq"))
 def read_edge_table(
     path: str | os.PathLike[str],
     *,
@@ -70,7 +72,7 @@ def read_edge_table(
     return edge_rows.assemble(rows, directed=directed, path=path, textual=not parquet)
 
 
-def _csv_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) -> Iterator[edge_rows.Rows]:
+def _csv_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) -> Iterator[edge_rows.EdgeRows]:
     with text.opened(path) as raw:
         watched = _Watched(raw)
         stream = io.TextIOWrapper(io.BufferedReader(watched, 1 << 20), encoding="utf-8-sig", newline="")
@@ -95,7 +97,7 @@ def _csv_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) ->
             if batch:
                 yield edge_rows.typed(path, [list(c) for c in zip(*batch, strict=True)], lines.__getitem__)
         except csv.Error as error:
-            raise ReadError(path, reader.line_num, f"no CSV: {error}") from None
+            raise ReadError(path, reader.line_num, f"not a CSV file: {error}") from None
         except UnicodeDecodeError:
             raise ReadError(path, reader.line_num + 1, "the line is not UTF-8 text") from None
 
@@ -116,7 +118,7 @@ class _Watched(io.RawIOBase):
         return len(data)
 
 
-def _parquet_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) -> Iterator[edge_rows.Rows]:
+def _parquet_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) -> Iterator[edge_rows.EdgeRows]:
     try:
         import pyarrow.parquet as pq
     except ImportError:
@@ -133,4 +135,4 @@ def _parquet_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None
     except (ReadError, InputError):
         raise
     except Exception as error:  # arrow's errors are of many kinds
-        raise ReadError(path, None, f"no Parquet file, or one that is damaged: {error}") from None
+        raise ReadError(path, None, f"not a Parquet file, or a damaged one: {error}") from None

@@ -116,7 +116,7 @@ def overlay(
     n
         Number of sites.
     links
-        Each site links to so many sites: half of them its nearest, half by chance; links go both ways.
+        How many sites each site links to: half of them its nearest, half random; links go both ways.
     seed
         For numpy's generator.
     goal
@@ -181,7 +181,7 @@ def random_digraph(
     n
         Number of vertices.
     degree
-        Out-degree of every vertex: a random cycle through all vertices, and `degree` - 1 heads by chance.
+        Out-degree of every vertex: a random cycle through all vertices, and `degree` - 1 random heads.
     weights
         Least and largest weight of any edge.
     spread

@@ -5,7 +5,7 @@ exp(-(d/sigma)^2) of the road distance d, 0 where there is no road), ``latlon`` 
 
 An arc u -> v stands where the affinity is positive. Its length is d = sigma * sqrt(-ln affinity), at least
 `floor`; its travel time is d * (1/v_u + 1/v_v) / 2 with the speeds of both sensors, clipped to `speeds` first:
-a detector that reports 0 or 1 mph is a jam or a fault, and either way no car stands still for ever.
+a detector that reports 0 or 1 mph is a jam or a fault, and either way no car stands still forever.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
+from rhostar.datasets._formats import reader
 from rhostar.errors import InputError, ReadError
 from rhostar.graph import Graph
 from rhostar.instances import Network
@@ -26,6 +27,7 @@ _METRES_PER_SECOND = 0.44704
 _SNAPSHOTS_A_DAY = 288
 
 
+@reader("metr-la", "METR-LA traffic archive", suffixes=(".npz",))
 def read_metr_la(
     path: str | os.PathLike[str],
     *,
@@ -49,7 +51,7 @@ def read_metr_la(
     floor
         Least length of an arc in metres.
     strong
-        Keep the largest strongly connected part alone, so that every pair of vertices is feasible.
+        Keep only the largest strongly connected part, so that every pair of vertices is feasible.
 
     Returns
     -------
@@ -60,7 +62,7 @@ def read_metr_la(
     Raises
     ------
     ReadError
-        If the archive is damaged, an array is missing or has the wrong shape, or a speed or affinity is no number.
+        If the archive is damaged, an array is missing or has the wrong shape, or a speed or affinity is not a number.
     """
     low, high = (arrays.number(v, "speeds", "two positive numbers", lambda x: 0 < x < np.inf) for v in speeds)
     if low >= high:
@@ -101,7 +103,7 @@ def _read_archive(path: str | os.PathLike[str]) -> tuple[NDArray[Any], NDArray[A
     except FileNotFoundError:
         raise ReadError(path, None, "cannot be read: there is no such file") from None
     except Exception as error:  # zipfile, zlib and numpy each have their own
-        raise ReadError(path, None, f"no archive of numpy, or one that is damaged: {error}") from None
+        raise ReadError(path, None, f"not an archive of numpy, or a damaged one: {error}") from None
     n = affinity.shape[0] if affinity.ndim else 0
     for name, array, shape in (
         ("affinity", affinity, (n, n)),

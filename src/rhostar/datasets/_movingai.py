@@ -9,17 +9,18 @@ corner is cut. Steps along an axis have length 1, diagonal ones the square root 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar.datasets import _text as text
+from rhostar.datasets._formats import reader, sample
 from rhostar.errors import InputError, ReadError
 from rhostar.graph import Graph
-from rhostar.graph._edges import cells_of_edges
 from rhostar.instances import InstanceSet, Network
+from rhostar.instances import _walls as walls
 
 BLOCKED, GROUND, WATER = 0, 1, 2
 _LETTERS = {".": GROUND, "G": GROUND, "S": GROUND, "W": WATER, "@": BLOCKED, "O": BLOCKED, "T": BLOCKED}
@@ -64,7 +65,8 @@ class GridMap(Network):
                 f"closed must have shape (K, rows, columns) of {self.letters.shape}, got {np.shape(closed)}"
             )
         kinds = _kinds(self.letters)
-        return np.stack([_weights(self.graph, np.where(shut, BLOCKED, kinds)) for shut in cells])
+        maps = (np.where(shut, BLOCKED, kinds) for shut in cells)
+        return walls.fill_weights(self.graph, maps, np.empty((len(cells), self.graph.m)), corner_cutting=False)
 
     def queries(self, scenario: Scenario) -> InstanceSet:
         """Return the instances of a scenario; its sizes must be those of the map."""
@@ -93,6 +95,12 @@ class Scenario:
         return self.sources.size
 
 
+def _queries(town: GridMap, *, scenario: text.Path | None = None, **draw: Any) -> InstanceSet:
+    """Return the queries of a scenario file, or instances drawn on the map."""
+    return sample(town, **draw) if scenario is None else town.queries(read_scenario(scenario))
+
+
+@reader("map", "MovingAI map (set scenario to its .scen file)", suffixes=(".map",), draw=_queries)
 def read_map(path: text.Path, *, neighbours: Literal[4, 8] = 8) -> GridMap:
     r"""Read a ``.map`` file.
 
@@ -111,13 +119,13 @@ def read_map(path: text.Path, *, neighbours: Literal[4, 8] = 8) -> GridMap:
     Raises
     ------
     ReadError
-        Naming the file, the line and what was expected.
+        If the file is no map, is cut short or has letters of unknown terrain; the message names the line.
 
     Examples
     --------
     >>> import pathlib, rhostar as rs, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "small.map"
+    ...     path = pathlib.Path(folder, "small.map")
     ...     _ = path.write_text("type octile\nheight 2\nwidth 3\nmap\n.@.\n...\n")
     ...     small = rs.datasets.read_map(path)
     >>> small.sample(10, goal=small.graph.vertex((0, 2)))
@@ -164,7 +172,8 @@ def read_map(path: text.Path, *, neighbours: Literal[4, 8] = 8) -> GridMap:
         raise ReadError(path, number, f"the header promises {height} rows, the file has {len(rows)}: is it cut short?")
     letters = np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(height, width)
     graph = Graph.grid(height, width, neighbours=neighbours)
-    return GridMap(graph, _weights(graph, _kinds(letters)), letters=letters)
+    weights = walls.fill_weights(graph, [_kinds(letters)], np.empty((1, graph.m)), corner_cutting=False)
+    return GridMap(graph, weights, letters=letters)
 
 
 def read_scenario(path: text.Path) -> Scenario:
@@ -229,14 +238,3 @@ def _kinds(letters: NDArray[np.uint8]) -> NDArray[np.uint8]:
     for letter, kind in _LETTERS.items():
         table[ord(letter)] = kind
     return table[letters]
-
-
-def _weights(graph: Graph, kinds: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Return the length of each step, inf where it leaves its kind of terrain or cuts a corner."""
-    assert graph.shape is not None and graph.length is not None  # noqa: PT018
-    kind = kinds.ravel()
-    mine = kind[graph.tail]
-    open_to = mine != BLOCKED
-    for cell in cells_of_edges(graph.tail, graph.head, graph.shape[1], corner_cutting=False)[1:]:
-        open_to &= kind[cell] == mine
-    return np.where(open_to, graph.length, np.inf)

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar.datasets import _text as text
+from rhostar.datasets._formats import reader
 from rhostar.errors import ReadError
 from rhostar.graph import Graph
 from rhostar.instances import Network
 
 
+@reader("nodes", "two text files: nodes, then edges", files=2)
 def read_node_edge(nodes: text.Path, edges: text.Path, *, directed: bool = False) -> Network:
     r"""Read a road network from a file of nodes and one of edges, compressed or not.
 
@@ -36,8 +38,8 @@ def read_node_edge(nodes: text.Path, edges: text.Path, *, directed: bool = False
     Raises
     ------
     ReadError
-        Naming the file, the line and what was expected. A file of edges that ends after a whole line cannot be
-        told from a shorter one: the format has no counts.
+        Naming the file, the line and what was expected. The format has no counts, so a file of edges that was
+        cut after a whole line goes unnoticed.
 
     Examples
     --------

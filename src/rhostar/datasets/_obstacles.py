@@ -19,6 +19,7 @@ from rhostar.datasets._worlds import Worlds
 from rhostar.errors import InfeasibleError, InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
+from rhostar.instances._walls import require_float
 
 Family = Literal[
     "alternating_gaps",
@@ -243,6 +244,5 @@ def obstacle_worlds(family: Family, *, size: int = 201, dtype: DTypeLike = np.fl
     """
     if family not in get_args(Family):
         raise InputError(f"family must be one of {', '.join(sorted(_FAMILIES))}, got {family!r}")
-    if np.dtype(dtype) not in (np.float64, np.float32):
-        raise InputError(f"dtype must be float64 or float32, got {np.dtype(dtype)}: absent edges weigh inf")
+    require_float(dtype)
     return ObstacleWorlds(family, arrays.integer(size, "size", 20), dtype)

@@ -1,4 +1,4 @@
-"""What readers and generators return, and how to choose among it; it lives with the instances."""
+"""What readers and generators return and how to choose from it: names of ``rhostar.instances``."""
 
 from rhostar.instances import Network, choose_goal, deduplicate, sample_sources, split_by_day, without
 

@@ -1,7 +1,7 @@
 """Text files in blocks, compressed or not, and lines of numbers with errors that name the line.
 
-A file is read once from beginning to end, a few megabytes at a time. Where the last line has no newline nobody can
-tell ``a 7 9 12`` from the first part of ``a 7 9 125``: it is read, with a warning.
+A file is read once from beginning to end, a few megabytes at a time. If the last line has no newline, ``a 7 9 12``
+may be the first part of ``a 7 9 125``: it is read, with a warning.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _GZIP = b"\x1f\x8b"
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for reading bytes, unpacking it where it begins as gzip files do.
+    """Open a file for reading bytes, and unpack it if it is a gzip file.
 
     Raises
     ------
     ReadError
-        If it is not there or cannot be read, if its name ends with ``.gz`` and it is no gzip file, or if a
+        If it is missing or cannot be read, if its name ends with ``.gz`` and it is not a gzip file, or if a
         gzip file is cut short or damaged.
     """
     try:
@@ -105,7 +105,7 @@ class Block(NamedTuple):
     columns: list[NDArray[Any]]
     """int64 and float64 arrays, one for each kind."""
     line: NDArray[np.int64]
-    """The line that each record stands in."""
+    """The line of each record."""
     whole: bool
     """Whether all numbers so far were written as integers."""
 

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from rhostar import _arrays as arrays
+from rhostar.datasets._formats import reader
 from rhostar.errors import ArrayError, InputError, ReadError
 from rhostar.graph import Graph
-from rhostar.graph._edges import cells_of_edges
 from rhostar.instances import InstanceSet
+from rhostar.instances import _walls as walls
 
 _LARGEST_SIDE = 4096
 
@@ -102,8 +103,7 @@ class Worlds:
         grid = self.graph if graph is None else graph
         if grid.shape != self.shape or grid.length is None:
             raise InputError(f"graph must be a grid of {self.shape} cells, got {grid!r}")
-        if np.dtype(dtype) not in (np.float64, np.float32):
-            raise InputError(f"dtype must be float64 or float32, got {np.dtype(dtype)}: absent edges weigh inf")
+        walls.require_float(dtype)
         source = grid.vertex((self.shape[0] - 1, 0) if start is None else start)
         target = grid.vertex((0, self.shape[1] - 1) if goal is None else goal)
         size = (len(self), grid.m)
@@ -111,16 +111,19 @@ class Worlds:
             weights = np.empty(size, dtype=dtype)
         else:
             weights = np.lib.format.open_memmap(file, mode="w+", dtype=np.dtype(dtype), shape=size)
-        touched = cells_of_edges(grid.tail, grid.head, self.shape[1], corner_cutting=True)
-        for k, world in enumerate(self.blocked):
-            wall = world.ravel()
-            weights[k] = np.where(np.logical_or.reduce([wall[cell] for cell in touched]), np.inf, grid.length)
+        walls.fill_weights(grid, (~world for world in self.blocked), weights, corner_cutting=True)
         if isinstance(weights, np.memmap):
             weights.flush()
             weights = np.load(os.fspath(file), mmap_mode="r")  # type: ignore[arg-type]
         return InstanceSet(grid, weights, source, target, infeasible=infeasible)
 
 
+def _one_each(worlds: Worlds, *, count: int, goal: int | None, seed: int) -> InstanceSet:
+    """Return one instance for each world; nothing is drawn."""
+    return worlds.instances(goal=None if goal is None else divmod(goal, worlds.shape[1]))
+
+
+@reader("worlds", "folder of PNG pictures, dark cells blocked", folder=True, draw=_one_each)
 def read_worlds(folder: str | os.PathLike[str]) -> Worlds:
     """Read all PNG files of a folder, in the order of their numbers.
 
@@ -184,4 +187,4 @@ def _pixels(path: Path, shape: tuple[int, ...] | None) -> NDArray[np.bool_]:
     except ReadError:
         raise
     except Exception as error:  # the decoder's errors have no common ancestor
-        raise ReadError(path, None, f"no picture, or one that is cut short: {error}") from None
+        raise ReadError(path, None, f"not a picture, or one that is cut short: {error}") from None

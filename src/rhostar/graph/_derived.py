@@ -1,4 +1,4 @@
-"""Graphs made from a graph: turned round, or a part of it."""
+"""Graphs made from a graph: reversed, or a part of it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar.errors import GraphError
+from rhostar.graph._components import strong_components
 
 if TYPE_CHECKING:
     from rhostar.graph._graph import Graph
 
 
 class Derived(NamedTuple):
-    """A graph made from another, and where its parts come from.
+    """A graph made from another, and where its vertices and edges come from.
 
     ``weights[..., edges]`` are the weights of the new graph, ``rho[vertices]`` its heuristic values.
     """
@@ -26,7 +27,7 @@ class Derived(NamedTuple):
 
 
 def reverse(graph: Graph) -> Derived:
-    """Return the graph with every edge turned round."""
+    """Return the graph with every edge reversed."""
     turned = graph._kernel.transpose()
     edges = turned.edge.copy()  # without the rest of the transpose
     reversed_graph = type(graph)(
@@ -41,7 +42,7 @@ def reverse(graph: Graph) -> Derived:
 
 
 def subgraph(graph: Graph, vertices: ArrayLike) -> Derived:
-    """Return the part on some vertices, which keep their order among each other."""
+    """Return the part of the graph on some vertices, which keep their order."""
     chosen = np.unique(arrays.vertices(vertices, "vertices", graph.n))
     if chosen.size == 0:
         raise GraphError("vertices must name at least one vertex")
@@ -61,12 +62,7 @@ def subgraph(graph: Graph, vertices: ArrayLike) -> Derived:
 
 
 def largest_strong_part(graph: Graph) -> Derived:
-    """Return the largest strongly connected part; of several, the one with the smallest vertex."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    ones = np.ones(graph.m, dtype=np.int8)
-    matrix = csr_array((ones, graph.head, graph.first_out), shape=(graph.n, graph.n))
-    _, part = connected_components(matrix, connection="strong")
-    size = np.bincount(part)[part]
-    return subgraph(graph, np.flatnonzero(part == part[np.argmax(size)]))
+    """Return the largest part in which all vertices reach one another; of several, the one with the smallest vertex."""
+    component = strong_components(graph)
+    size = np.bincount(component)[component]
+    return subgraph(graph, np.flatnonzero(component == component[np.argmax(size)]))

@@ -1,4 +1,4 @@
-"""How edges become the arrays of a graph: sorting a user's edges, and laying out a grid."""
+"""How edges become the arrays of a graph: sorting a user's edges, and making a grid."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class Given(NamedTuple):
     """How the edges that a user gave became edges of the graph."""
 
     size: int
-    """How many edges were given."""
+    """The number of edges given."""
     order: NDArray[np.int64]
-    """The given edges in graph order, loops left out."""
+    """The given edges in graph order, without loops."""
     starts: NDArray[np.int64] | None
-    """Where each edge of the graph begins in `order`; None where there are no parallels."""
+    """Where each edge of the graph begins in `order`; None if there are no parallels."""
 
     def arrange(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the last axis in graph order, the least of parallel edges."""
+        """Return the values with the last axis in graph order; of parallel edges the least."""
         in_order = values[..., self.order]
         if self.starts is None:
             return np.ascontiguousarray(in_order)
@@ -57,7 +57,7 @@ def grid_edges(
     m = 2 * (rows * (columns - 1) + columns * (rows - 1))
     m += 4 * (rows - 1) * (columns - 1) if neighbours == 8 else 0
     if max(n, m) > arrays.LARGEST_INDEX:
-        raise GraphError(f"a {rows}x{columns} grid has {n} cells and {m} edges; below 2**31 are possible")
+        raise GraphError(f"a {rows}x{columns} grid has {n} cells and {m} edges; both must be below 2**31")
     # In this order the neighbours of a cell have increasing numbers.
     steps = [(r, c) for r in (-1, 0, 1) for c in (-1, 0, 1) if (r or c) and (neighbours == 8 or not r * c)]
     cell = np.arange(n, dtype=np.int32)
@@ -76,7 +76,7 @@ def grid_edges(
 def cells_of_edges(
     tail: NDArray[np.int32], head: NDArray[np.int32], columns: int, corner_cutting: bool
 ) -> list[NDArray[np.int32]]:
-    """Return the cells that must be free for each edge of a grid: its ends, and the corners it passes."""
+    """Return the cells that must be free for each edge of a grid: its ends and, if need be, the corners."""
     if corner_cutting:
         return [tail, head]
     # A diagonal passes the cells (row of one end, column of the other); along an axis these are its ends.

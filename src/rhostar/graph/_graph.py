@@ -1,12 +1,12 @@
-"""The graph: the superset of all edges that any instance may have, frozen.
+"""The graph: all edges that any instance may have. It cannot be changed.
 
-Words, as road routers use them: the edges leaving vertex ``v`` are ``first_out[v]`` to
-``first_out[v + 1] - 1``; edge ``e`` goes from ``tail[e]`` to ``head[e]``. Children stand in index
-order. Vertices are 0..n-1, and **their order is the tie-breaking order** (Assumption 2 of the paper).
+The names are those of road routers: the edges leaving vertex ``v`` are ``first_out[v]`` to ``first_out[v + 1] - 1``;
+edge ``e`` goes from ``tail[e]`` to ``head[e]``. Children are in index order. Vertices are 0..n-1, and **their order is
+the tie-breaking order** (Assumption 2 of the paper).
 
-Legal edge cases: a single vertex; no edges at all; vertices without edges; zero lengths. A user's own
-edges may come in any order, with loops (dropped: no cheapest path uses one) and parallels (merged;
-:meth:`Graph.arrange` keeps the cheapest). Numbers of vertices and of edges are below 2**31.
+Allowed: a single vertex, no edges at all, vertices without edges, zero lengths. A user's own edges may come in any
+order, with loops (dropped: no cheapest path uses one) and parallels (merged; :meth:`Graph.arrange` keeps the cheapest).
+A graph has fewer than 2**31 vertices and edges.
 """
 
 from __future__ import annotations
@@ -21,27 +21,28 @@ from numpy.typing import ArrayLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
-from rhostar.errors import ArrayError, EdgeError, GraphError, VertexError
+from rhostar.errors import ArrayError, GraphError, VertexError
 from rhostar.graph import _derived as derived
 from rhostar.graph._edges import Given, grid_edges, sort_edges
+from rhostar.graph._lookup import cell_vertex, edge_positions, labelled_vertex
 
 if TYPE_CHECKING:
     import networkx as nx
 
-# From this many vertices on, a search's records no longer fit into the caches near the core, and it pays to keep
-# those of neighbours together: along a Hilbert curve where there are coordinates, else as a breadth-first search
-# meets them. Nobody outside can tell: ids, paths, traces and ties stay in the user's order.
+# With more vertices than this, the records of a search no longer fit into the nearest caches, and it pays to keep those
+# of neighbours together: along a Hilbert curve if there are coordinates, otherwise in breadth-first order. Users do not
+# see it: ids, paths, traces and ties stay in their order.
 _LARGE = 50_000
-# An order must bring the ends of an edge closer by so many bits on average; below that, weights and rho, which
-# stay in the user's order, lose what the records gain.
+# An order must bring the ends of an edge closer by this many bits on average. If it gains less, reading weights and
+# rho, which stay in the user's order, costs more than the records gain.
 _LEAST_GAIN = 6.0
 
 
 class Graph:
-    """A frozen directed graph in compressed sparse row form.
+    """An immutable directed graph in compressed sparse row form.
 
     Most users call :meth:`from_edges`, :meth:`grid`, :meth:`from_scipy` or :meth:`from_networkx`.
-    Graphs are immutable, compare by content and are hashable.
+    Graphs compare by content and are hashable.
 
     Parameters
     ----------
@@ -56,12 +57,12 @@ class Graph:
     length
         Optional geometric length of each edge.
     shape
-        (rows, columns) where the vertices are the cells of a grid, row by row.
+        (rows, columns) if the vertices are the cells of a grid, row by row.
 
     Raises
     ------
     GraphError
-        If the arrays are not a graph without loops and parallels, naming the first offence.
+        If the arrays are not a graph without loops and parallels; the message names the first error.
     ArrayError
         If an array has the wrong type or shape.
 
@@ -134,7 +135,7 @@ class Graph:
         put("_index", None)
         put("_tail", None)
 
-    # ------------------------------------------------------------ making one
+    # ------------------------------------------------------------ constructors
 
     @classmethod
     def from_edges(
@@ -163,12 +164,12 @@ class Graph:
         Returns
         -------
         Graph
-            It remembers the order given: :meth:`arrange` puts further arrays into its own.
+            It remembers the order given, so that :meth:`arrange` can put further arrays into graph order.
 
         Raises
         ------
         VertexError
-            If a tail or head is not in 0..n-1, naming the first.
+            If a tail or head is not in 0..n-1; the message names the first.
 
         Examples
         --------
@@ -182,7 +183,7 @@ class Graph:
         n = arrays.integer(n, "n", 1, arrays.LARGEST_INDEX)
         tails, heads = arrays.vertices(tail, "tail", n), arrays.vertices(head, "head", n)
         if tails.size != heads.size:
-            raise ArrayError(f"tail has {tails.size} entries, head has {heads.size}")
+            raise ArrayError(f"tail and head must have equal lengths, got {tails.size} and {heads.size}")
         first_out, kept_heads, given = sort_edges(n, tails, heads)
         graph = cls(first_out, kept_heads, coordinates=coordinates, labels=labels)
         object.__setattr__(graph, "_given", given)
@@ -197,7 +198,7 @@ class Graph:
         Parameters
         ----------
         rows, columns
-            Its size.
+            The size of the grid.
         neighbours
             4, or 8 with diagonals.
 
@@ -226,7 +227,7 @@ class Graph:
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, coordinates: ArrayLike | None = None) -> Graph:
-        """Make a graph from a square sparse matrix: each stored entry (i, j) is an edge, zeros too.
+        """Make a graph from a square sparse matrix: each stored entry (i, j), even a zero, is an edge.
 
         Its weights are ``graph.arrange(matrix.tocoo().data)``.
 
@@ -253,8 +254,8 @@ class Graph:
         """Make a graph from a networkx Graph, DiGraph, MultiGraph or MultiDiGraph.
 
         Vertices follow the order of ``network.nodes``, whose ids become the labels; an undirected
-        edge becomes one edge each way. Where every node has numbers ``x`` and ``y``, these are the
-        coordinates. See :meth:`weights_of` for weights.
+        edge becomes one edge each way. If every node has numbers ``x`` and ``y``, these are the
+        coordinates. :meth:`weights_of` reads the weights.
 
         Parameters
         ----------
@@ -276,7 +277,7 @@ class Graph:
 
         return read_networkx(cls, network, length)
 
-    # ------------------------------------------------------------ asking it
+    # ------------------------------------------------------------ queries
 
     @property
     def n(self) -> int:
@@ -290,7 +291,7 @@ class Graph:
 
     @property
     def tail(self) -> NDArray[np.int32]:
-        """Where each edge begins; with `head`, the order that weights follow."""
+        """Where each edge begins; weights follow the order of `tail` and `head`."""
         tail = self._tail
         if tail is None:
             tail = arrays.frozen(np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.first_out)))
@@ -310,7 +311,7 @@ class Graph:
         return found
 
     def vertex(self, label: Hashable) -> int:
-        """Return the vertex with this label; on a grid without labels, of the cell (row, column).
+        """Return the vertex with this label, or of the cell (row, column) on a grid without labels.
 
         Raises
         ------
@@ -322,21 +323,10 @@ class Graph:
             if index is None:
                 index = {name: v for v, name in enumerate(self.labels)}
                 object.__setattr__(self, "_index", index)
-            try:
-                return index[label]
-            except (KeyError, TypeError):  # unknown, or no label at all: not hashable
-                alike = next((name for name in index if str(name) == str(label)), None)  # 10 and "10"
-                hint = "" if alike is None else f"; there is {alike!r}, of type {type(alike).__name__}"
-                raise VertexError(f"no vertex has the label {label!r}{hint}") from None
+            return labelled_vertex(index, label)
         if self.shape is None:
             raise VertexError(f"the graph has no labels; its vertices are 0..{self.n - 1}")
-        try:
-            row, column = (arrays.integer(part, "cell", 0) for part in label)  # type: ignore[attr-defined]
-        except (TypeError, ValueError):
-            row, column = self.shape  # no cell: refused below
-        if row >= self.shape[0] or column >= self.shape[1]:
-            raise VertexError(f"{label!r} is no cell (row, column) of a grid of {self.shape}")
-        return row * self.shape[1] + column
+        return cell_vertex(self.shape, label)
 
     def edge_index(self, tail: ArrayLike, head: ArrayLike, *, missing: int | None = None) -> NDArray[np.int32]:
         """Return the positions of the edges tail -> head.
@@ -346,12 +336,12 @@ class Graph:
         tail, head
             Vertices, arrays of equal length (or one pair).
         missing
-            What to return for an edge that is not there; None raises.
+            What to return for an edge that does not exist; None raises.
 
         Raises
         ------
         EdgeError
-            If an edge is not there and `missing` is None, naming the first.
+            If an edge does not exist and `missing` is None; the message names the first.
 
         Examples
         --------
@@ -359,18 +349,7 @@ class Graph:
         >>> rs.Graph.from_edges(3, [0, 0, 1], [1, 2, 2]).edge_index([1, 0], [2, 1]).tolist()
         [2, 0]
         """
-        tails = arrays.vertices(np.atleast_1d(arrays.as_array(tail, "tail")), "tail", self.n)
-        heads = arrays.vertices(np.atleast_1d(arrays.as_array(head, "head")), "head", self.n)
-        if tails.size != heads.size:
-            raise ArrayError(f"tail has {tails.size} entries, head has {heads.size}")
-        found: NDArray[np.int32] = self._kernel.edge_index(tails, heads)
-        absent = found < 0
-        if absent.any():
-            if missing is None:
-                first = int(np.argmax(absent))
-                raise EdgeError(f"there is no edge {tails[first]} -> {heads[first]} (entry {first})")
-            found[absent] = missing
-        return found
+        return edge_positions(self, tail, head, missing)
 
     def arrange(self, values: ArrayLike) -> NDArray[Any]:
         """Put values in the order given to :meth:`from_edges` into the order of the graph.
@@ -388,12 +367,12 @@ class Graph:
         Raises
         ------
         ArrayError
-            If the last axis has another length than the edges given.
+            If the last axis does not have one value per given edge.
         """
         array = arrays.as_array(values, "values")
         count = self.m if self._given is None else self._given.size
         if array.ndim == 0 or array.shape[-1] != count:
-            raise ArrayError(f"values must have {count} entries on the last axis, got shape {array.shape}")
+            raise ArrayError(f"values must have one entry per edge ({count}) on the last axis, got shape {array.shape}")
         return np.ascontiguousarray(array) if self._given is None else self._given.arrange(array)
 
     def weights_of(
@@ -402,7 +381,7 @@ class Graph:
         """Return the weights of a networkx graph with the same labels, in the order of this graph.
 
         Edges of this graph that the network lacks become absent (+inf); of parallel edges the
-        cheapest counts. So a history of networks on one superset of edges becomes snapshots.
+        cheapest counts. This turns a history of networks into snapshots of one graph.
 
         Parameters
         ----------
@@ -424,10 +403,10 @@ class Graph:
 
         return read_weights(self, network, attribute, default)
 
-    # ------------------------------------------------------------ others from it
+    # ------------------------------------------------------------ other graphs
 
     def reverse(self) -> derived.Derived:
-        """Return the graph with every edge turned round.
+        """Return the graph with every edge reversed.
 
         Examples
         --------
@@ -439,21 +418,21 @@ class Graph:
         return derived.reverse(self)
 
     def subgraph(self, vertices: ArrayLike) -> derived.Derived:
-        """Return the part on some vertices, which keep their order among each other.
+        """Return the part of the graph on some vertices, which keep their order.
 
         Raises
         ------
         VertexError
-            If one of them is no vertex.
+            If one of them is not a vertex.
         GraphError
             If there are none.
         """
         return derived.subgraph(self, vertices)
 
     def largest_strong_part(self) -> derived.Derived:
-        """Return the largest strongly connected part: inside it every vertex reaches every other.
+        """Return the largest part in which every vertex reaches every other.
 
-        Of several equally large parts, the one with the smallest vertex.
+        Of several equally large parts, it is the one with the smallest vertex.
 
         Examples
         --------
@@ -464,7 +443,7 @@ class Graph:
         return derived.largest_strong_part(self)
 
     def to_networkx(self, weights: ArrayLike | None = None, *, attribute: str = "weight") -> nx.DiGraph:
-        """Return a networkx DiGraph: labels as nodes (vertices where there are none).
+        """Return a networkx DiGraph whose nodes are the labels, or the vertices if there are no labels.
 
         Parameters
         ----------
@@ -477,7 +456,7 @@ class Graph:
 
         return to_networkx(self, weights, attribute=attribute)
 
-    # ------------------------------------------------------------ being a value
+    # ------------------------------------------------------------ comparing, hashing, pickling
 
     def __repr__(self) -> str:
         grid = "" if self.shape is None else f", grid={self.shape[0]}x{self.shape[1]}"

@@ -32,7 +32,7 @@ def take_apart(graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def put_together(parts: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> Graph:
-    """Return the graph; raises KeyError or InputError where the parts do not make one."""
+    """Return the graph, or raise KeyError or InputError if the parts do not make one."""
     labels, shape = facts["labels"], facts["shape"]
     graph = Graph(
         parts["first_out"],
@@ -55,7 +55,7 @@ def _plain(label: Hashable) -> Any:
         return [_plain(part) for part in label]
     if label is None or isinstance(label, str | int | float):
         return label
-    raise StorageError(f"the label {label!r} cannot be saved: only numbers, strings and tuples of them can")
+    raise StorageError(f"the label {label!r} cannot be saved: only numbers, strings and tuples of these can")
 
 
 def _hashable(label: Any) -> Hashable:

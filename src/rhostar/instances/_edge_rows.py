@@ -1,7 +1,7 @@
-"""Rows of edges, one per edge and snapshot, put together as a :class:`Network`.
+"""Rows of edges, one per edge and snapshot, made into a :class:`Network`.
 
-Readers of tables and converters of data frames share it. Vertices may be integers or strings, and are put in order:
-integers by size, strings by alphabet. Integers 0..n-1 are vertices as they are; anything else becomes the labels.
+Readers of edge tables and converters of data frames share it. Vertices may be integers or strings, and are sorted.
+Integers 0..n-1 are used as vertices directly; anything else becomes labels.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from rhostar.graph import Graph
 from rhostar.instances._network import Network
 
 BATCH = 1 << 16
-"""Rows that are checked at a time."""
+"""The number of rows checked at a time."""
 
 
-class Rows(NamedTuple):
+class EdgeRows(NamedTuple):
     """Some rows of a table."""
 
     tail: list[Hashable]
@@ -31,8 +31,8 @@ class Rows(NamedTuple):
     snapshot: list[Hashable] | None
 
 
-def assemble(rows: Iterable[Rows], *, directed: bool, path: object, textual: bool = False) -> Network:
-    """Put the rows together: numbers for vertices and snapshots as they appear, then vertices in order."""
+def assemble(rows: Iterable[EdgeRows], *, directed: bool, path: object, textual: bool = False) -> Network:
+    """Make a network of the rows: vertices and snapshots are numbered as they appear, then vertices are sorted."""
     number: dict[Hashable, int] = {}
     snapshot_number: dict[Hashable, int] = {}
     tails: list[NDArray[Any]] = []
@@ -71,12 +71,12 @@ def assemble(rows: Iterable[Rows], *, directed: bool, path: object, textual: boo
 def columns(
     path: object, line: int | None, names: list[str], wanted: tuple[str, ...], snapshot: str | None
 ) -> list[int]:
-    """Return the positions of the columns, that of the snapshots last where there is one."""
+    """Return the positions of the columns; that of the snapshots is last, if there is one."""
     missing = [name for name in (*wanted, *([snapshot] if snapshot else [])) if name not in names]
     if missing:
         what = f"the column {missing[0]!r} is missing; the table has {', '.join(names) or 'none'}"
         other = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
-        hint = "" if other is None else f" as one column: its columns are to be separated by commas, not by {other!r}"
+        hint = "" if other is None else f" as one column: separate columns by commas, not by {other!r}"
         raise ReadError(path, line, what + hint)
     found = [names.index(name) for name in wanted]
     if snapshot is None and "snapshot" in names and "snapshot" not in wanted:
@@ -84,8 +84,8 @@ def columns(
     return found if snapshot is None else [*found, names.index(snapshot)]
 
 
-def typed(path: object, columns: list[list[Any]], line_of: Any, unit: str = "") -> Rows:
-    """Return a batch with its types checked; `line_of` gives the line of a row in it."""
+def typed(path: object, columns: list[list[Any]], line_of: Any, unit: str = "") -> EdgeRows:
+    """Return a batch with checked types; `line_of` gives the line of a row in it."""
 
     def wrong(k: int, what: str) -> ReadError:
         if unit or path == "frame":
@@ -107,15 +107,15 @@ def typed(path: object, columns: list[list[Any]], line_of: Any, unit: str = "") 
         k = int(np.argmax(bad))
         raise wrong(k, f"weight must be a number that is not negative, got {columns[2][k]!r}")
     if len(columns) == 3:
-        return Rows(vertices[0], vertices[1], weight, None)
+        return EdgeRows(vertices[0], vertices[1], weight, None)
     for k, value in enumerate(columns[3]):
         if value is None or value == "" or (isinstance(value, float) and np.isnan(value)):
             raise wrong(k, "snapshot is missing")
-    return Rows(vertices[0], vertices[1], weight, columns[3])
+    return EdgeRows(vertices[0], vertices[1], weight, columns[3])
 
 
 def _in_order(names: list[Hashable], path: object) -> tuple[list[Hashable] | None, NDArray[np.int32]]:
-    """Return (labels in order, or None where they are 0..n-1; the vertex of each name)."""
+    """Return (sorted labels, or None if they are 0..n-1; the vertex of each name)."""
     whole = all(isinstance(name, int) for name in names)
     if not whole and not all(isinstance(name, str) for name in names):
         odd = next(name for name in names if isinstance(name, int) != isinstance(names[0], int))
@@ -130,14 +130,14 @@ def _in_order(names: list[Hashable], path: object) -> tuple[list[Hashable] | Non
 
 
 def _integers(names: list[Hashable]) -> list[Hashable]:
-    """Return text as integers where all of it is written as integers are."""
+    """Return names as integers if all of them are written as integers."""
     if all(isinstance(name, str) and re.fullmatch(r"0|-?[1-9][0-9]*", name) for name in names):
         return [int(str(name)) for name in names]
     return names
 
 
 def _vertices(column: list[Any], name: str, wrong: Any) -> list[Hashable]:
-    """Return integers and strings as they are, whole floats as integers (tables with gaps have them)."""
+    """Return integers and strings unchanged, and whole floats as integers (tables with gaps have floats)."""
     for k, value in enumerate(column):
         if isinstance(value, str) and value.strip():
             continue

@@ -1,9 +1,8 @@
-"""Named arrays and a few facts in a folder: written whole or not at all, checked when read.
+"""Named arrays and a few facts in a folder: saved completely or not at all, checked when loaded.
 
-A folder holds one plain ``.npy`` file per array and ``rhostar.json``, which names them with their
-sizes and checksums. Saving writes new files beside the old ones and then replaces ``rhostar.json``
-in one step: until that moment the old content is intact, after it the new one is. Nothing is ever
-unpickled.
+A folder holds one plain ``.npy`` file per array and ``rhostar.json``, which lists them with their sizes and
+checksums. Saving writes new files beside the old ones and then replaces ``rhostar.json`` in one step: before
+it the folder holds the old content, after it the new. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar._files import sync
 from rhostar.errors import StorageError
 
 INDEX = "rhostar.json"
@@ -39,7 +39,7 @@ class Stored(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Some rows of a matrix, to be written without copying the whole of them first."""
+    """Some rows of a matrix, to be written without copying them all first."""
 
     matrix: NDArray[Any]
     rows: NDArray[np.int64]
@@ -51,9 +51,9 @@ def write(
     arrays: Mapping[str, NDArray[Any] | Rows],
     facts: dict[str, Any],
 ) -> str:
-    """Save to `folder`, making it if need be; what it held before stays until all is written.
+    """Save to `folder`, which is made if necessary; its old content stays until everything is written.
 
-    Returns the token of this save. Raises StorageError where the disk refuses, leaving no new file.
+    Returns the token of this save. Raises StorageError if the disk refuses, and then leaves no new file.
     """
     home = Path(folder)
     token = secrets.token_hex(8)
@@ -63,16 +63,16 @@ def write(
     except OSError as error:
         raise StorageError(f"could not save to {home}: {error}") from error
     try:
-        # One save at a time; the lock goes with the process that holds it.
+        # One save at a time; if a process dies, its lock is gone too.
         fcntl.flock(lock, fcntl.LOCK_EX)
-        _write_locked(home, lock, token, kind, arrays, facts)
+        _write_locked(home, token, kind, arrays, facts)
     finally:
         os.close(lock)
     return token
 
 
 def _write_locked(
-    home: Path, lock: int, token: str, kind: str, arrays: Mapping[str, NDArray[Any] | Rows], facts: dict[str, Any]
+    home: Path, token: str, kind: str, arrays: Mapping[str, NDArray[Any] | Rows], facts: dict[str, Any]
 ) -> None:
     written: list[Path] = []
     try:
@@ -87,14 +87,12 @@ def _write_locked(
         beside = home / f"index-{token}.tmp"
         written.append(beside)
         text = json.dumps({**index, "checksum": _checksum(index)}, indent=1)
-        with beside.open("w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
+        beside.write_text(text, encoding="utf-8")
+        sync(beside)
         beside.replace(home / INDEX)
-        os.fsync(lock)
+        sync(home)
     except BaseException as error:
-        if _token(home) != token:  # else the new set stands already
+        if _token(home) != token:  # otherwise the new content is already in place
             for path in written:
                 path.unlink(missing_ok=True)
         if isinstance(error, OSError):
@@ -117,7 +115,7 @@ def read(folder: str | os.PathLike[str], kind: str, *, mmap: bool = True, verify
     mmap
         Map matrices into memory instead of reading them.
     verify
-        Compare every byte with its checksum; sizes and types are always checked.
+        Compare every file with its checksum; sizes and types are always checked.
 
     Raises
     ------
@@ -142,7 +140,7 @@ def _read_index(home: Path, kind: str) -> dict[str, Any]:
             and all({"file", "bytes", "crc32", "dtype", "shape"} <= set(entry) for entry in entries)
         )
     except (FileNotFoundError, NotADirectoryError):
-        raise StorageError(f"{path} is not there: {home} holds nothing that rhostar saved") from None
+        raise StorageError(f"{path} does not exist: {home} holds nothing that rhostar saved") from None
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error}") from error
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
@@ -178,7 +176,7 @@ def _read_array(home: Path, name: str, entry: dict[str, Any], mmap: bool, verify
 
 
 class _Summing:
-    """A file that keeps count and checksum of what is written to it."""
+    """A file that keeps the size and checksum of what is written to it."""
 
     def __init__(self, stream: Any) -> None:
         self.stream, self.size, self.crc32 = stream, 0, 0
@@ -203,8 +201,7 @@ def _write_array(path: Path, array: NDArray[Any] | Rows) -> dict[str, Any]:
                 out.write(np.ascontiguousarray(matrix[row], dtype=dtype).data)
         elif matrix.size:
             out.write(np.ascontiguousarray(matrix, dtype=dtype).data.cast("B"))
-        stream.flush()
-        os.fsync(stream.fileno())
+    sync(path)
     return {"bytes": out.size, "crc32": out.crc32, "dtype": dtype.str, "shape": list(shape)}
 
 
@@ -221,7 +218,7 @@ def _checksum(index: dict[str, Any]) -> int:
 
 
 def _is_leftover(path: Path) -> bool:
-    """Whether a file is an array or index of some save, by its name."""
+    """Return whether a file is an array or index of some save, judging by its name."""
     return re.fullmatch(r"[a-z_]+-[0-9a-f]{16}\.(npy|tmp)", path.name) is not None
 
 

@@ -1,4 +1,4 @@
-"""Memory-mapped matrices by reference: where in which file a matrix lies, so another process can map it."""
+"""Where in which file a memory-mapped matrix is, so that another process can map it too."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ class File(NamedTuple):
     shape: tuple[int, ...]
     dtype: str
     identity: tuple[int, int]
-    """Inode and size, to see that it is still the same file."""
+    """Inode and size, to recognise the file."""
 
 
 def describe(array: NDArray[Any]) -> File | None:
-    """Return where `array` lies on disk, or None where it is not a contiguous part of a mapped file."""
+    """Return where `array` is on disk, or None if it is not a contiguous part of a mapped file."""
     mapping = getattr(array, "_mmap", None)
     name = getattr(array, "filename", None)
     if mapping is None or name is None or not array.flags.c_contiguous or array.size == 0:
         return None
-    if getattr(array, "mode", None) == "c":  # what was written to it is in this process only
+    if getattr(array, "mode", None) == "c":  # copy on write: only this process has what was written
         return None
     try:
         identity = _identity(name)
     except OSError:  # deleted while it is mapped: only this process still has it
         return None
-    # A slice keeps the offset of the array it was cut from, so the place follows from the addresses.
+    # A slice keeps the offset of the array it was cut from, so its own offset is computed from addresses.
     begin = np.frombuffer(mapping, dtype=np.uint8).__array_interface__["data"][0]
     first_page = array.offset - array.offset % mmap.ALLOCATIONGRANULARITY  # type: ignore[attr-defined]
     offset = array.__array_interface__["data"][0] - begin + first_page
@@ -48,7 +48,7 @@ def open_file(file: File) -> NDArray[Any]:
     Raises
     ------
     StorageError
-        If it is gone, too short or another file by now.
+        If it is gone, too short or another file now.
     """
     try:
         if _identity(file.path) != file.identity:

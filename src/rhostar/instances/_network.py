@@ -1,4 +1,4 @@
-"""What readers and converters return: a graph with its snapshots, one step away from a set of instances."""
+"""What readers and converters return: a graph with snapshots, from which instances are drawn."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Network:
     names: tuple[Hashable, ...] | None = None
     """What each snapshot is called: a time, a file."""
     days: NDArray[np.int64] | None = None
-    """The day of each snapshot, where they follow each other in time."""
+    """The day of each snapshot, if snapshots follow each other in time."""
     edge_bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
-    """Where the source of the data promises them: the least and largest weight of each edge that is present."""
+    """The least and largest weight of each edge while it is present, if the source of the data promises them."""
 
     def __post_init__(self) -> None:
         matrix = arrays.as_array(self.weights, "weights") if not isinstance(self.weights, np.memmap) else self.weights
@@ -48,12 +48,12 @@ class Network:
         for name in ("names", "days"):
             given = getattr(self, name)
             if given is not None and len(given) != len(matrix):
-                raise ArrayError(f"{name} has {len(given)} entries for {len(matrix)} snapshots")
+                raise ArrayError(f"{name} must have one entry per snapshot ({len(matrix)}), got {len(given)}")
         object.__setattr__(self, "weights", arrays.frozen(matrix))
 
     @property
     def weight_bounds(self) -> tuple[float, float] | None:
-        """The least and the largest weight that any edge can have while it is present; None where unknown."""
+        """The least and the largest weight that any edge can have while it is present; None if unknown."""
         if self.edge_bounds is None:
             return None
         return float(self.edge_bounds[0].min(initial=np.inf)), float(self.edge_bounds[1].max(initial=0.0))
@@ -77,24 +77,24 @@ class Network:
         seed: int | np.random.Generator | None = 0,
         rows: ArrayLike | None = None,
     ) -> InstanceSet:
-        """Draw instances independently: a snapshot and a start uniformly, feasible pairs only.
+        """Draw instances independently: a uniform snapshot and start for each; infeasible ones are drawn again.
 
         Parameters
         ----------
         count
-            How many.
+            The number of instances.
         goal
             The goal; None takes ``choose_goal(graph, weights[0])``.
         seed
             For numpy's generator.
         rows
-            Draw from these snapshots alone.
+            Draw only from these snapshots.
 
         Returns
         -------
         InstanceSet
-            Given the data these are independent draws from the empirical distribution, which is what bounds for
-            i.i.d. instances speak of. Whether tomorrow looks alike is another question: split by day and see.
+            Independent draws from the empirical distribution of the data, as bounds for i.i.d. instances require.
+            They say nothing about whether tomorrow will be similar; :func:`split_by_day` tests that.
 
         Raises
         ------
@@ -103,7 +103,7 @@ class Network:
         """
         graph = self.graph
         if goal is None:
-            goal = choose_goal(graph, np.ascontiguousarray(self.weights[0]))  # rows may lie askew in memory
+            goal = choose_goal(graph, np.ascontiguousarray(self.weights[0]))  # rows may be strided
         goal = arrays.vertex(goal, "goal", graph.n)
         count = arrays.integer(count, "count", 1)
         chosen = np.arange(len(self.weights)) if rows is None else arrays.vertices(rows, "rows", len(self.weights))
@@ -111,7 +111,7 @@ class Network:
             raise InputError("rows must name at least one snapshot")
         others = np.delete(np.arange(graph.n), goal)
         if others.size == 0:
-            raise InputError("the graph has no vertex beside the goal")
+            raise InputError("the graph has no vertex but the goal")
 
         def draw(rng: np.random.Generator, size: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
             return self.weights, rng.choice(chosen, size), rng.choice(others, size)

@@ -1,4 +1,4 @@
-"""Which instances something was learned from or built on, without their weights."""
+"""Which instances something was learned from or built on; their weights are not kept."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar import _arrays as arrays
 from rhostar.instances._set import InstanceSet
 
 
@@ -18,7 +19,7 @@ class Provenance(NamedTuple):
 
     @classmethod
     def of(cls, instances: InstanceSet) -> Provenance:
-        """Return where these instances come from."""
+        """Return the provenance of a set."""
         return cls(instances.origin, instances.indices)
 
     def among(self, instances: InstanceSet) -> NDArray[np.bool_]:
@@ -33,17 +34,20 @@ class Provenance(NamedTuple):
 
     @property
     def parts(self) -> tuple[Provenance, ...]:
-        """Itself alone."""
+        """Only itself."""
         return (self,)
 
     @property
     def size(self) -> int:
-        """How many instances these are."""
+        """The number of instances."""
         return int(self.indices.size)
+
+    def __repr__(self) -> str:
+        return f"Provenance({arrays.counted(self.size, 'instance')} of {self.origin})"
 
 
 class Provenances(tuple[Provenance, ...]):
-    """Instances of several origins, asked as one :class:`Provenance` is.
+    """Instances of several origins, with the methods of a single :class:`Provenance`.
 
     Examples
     --------
@@ -76,17 +80,20 @@ class Provenances(tuple[Provenance, ...]):
 
     @property
     def size(self) -> int:
-        """How many instances these are."""
+        """The number of instances."""
         return sum(part.size for part in self)
+
+    def __repr__(self) -> str:
+        return f"Provenances({arrays.counted(self.size, 'instance')} of {arrays.counted(len(self), 'origin')})"
 
 
 def provenance(*parts: InstanceSet | Provenance | Provenances) -> Provenance | Provenances:
-    """Return where all of these come from together: one :class:`Provenance` if they are of one origin.
+    """Return where all of these come from: a single :class:`Provenance` if they have one origin.
 
     Parameters
     ----------
     *parts
-        Sets, or what was seen before; at least one.
+        Sets, or provenances returned before; at least one.
     """
     found: dict[str, list[NDArray[np.int64]]] = {}
     for part in parts:

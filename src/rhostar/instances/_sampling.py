@@ -1,4 +1,4 @@
-"""Goals, sources, splits and duplicates: one call each."""
+"""Choosing goals and sources, splitting by day, leaving out duplicates."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError, InfeasibleError, InputError
 from rhostar.graph import Graph
+from rhostar.graph._components import strong_components
 from rhostar.instances._set import InstanceSet
 
 Draw = Callable[[np.random.Generator, int], tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]
@@ -27,19 +28,19 @@ def choose_goal(
     how: Literal["central", "random"] = "central",
     seed: int | np.random.Generator | None = 0,
 ) -> int:
-    """Choose a goal that many vertices reach: inside the largest strongly connected part.
+    """Choose a goal that many vertices reach: one in the largest strongly connected part.
 
     Parameters
     ----------
     graph
         The graph.
     weights
-        One weight per edge: edges of weight inf are left out. None takes all edges.
+        One weight per edge; edges of weight inf are absent. None uses all edges.
     how
-        "central": the vertex nearest to the middle of that part, by coordinates where there are any, else the
-        one with the most edges. "random": any vertex of it, uniformly.
+        "central": the vertex nearest to the middle of that part, or without coordinates the one with the most
+        outgoing edges. "random": a uniformly random vertex of it.
     seed
-        For "random".
+        For numpy's generator, used by "random".
 
     Returns
     -------
@@ -64,17 +65,9 @@ def choose_goal(
 
 
 def _strong_part(graph: Graph, weights: ArrayLike | None) -> NDArray[np.int64]:
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    if weights is None:
-        present = np.ones(graph.m, dtype=bool)
-    else:
-        present = arrays.weight_row(weights, "weights", graph.m) < np.inf
-    ones = np.ones(np.count_nonzero(present), dtype=np.int8)
-    matrix = csr_array((ones, (graph.tail[present], graph.head[present])), shape=(graph.n, graph.n))
-    _, part = connected_components(matrix, connection="strong")
-    return np.flatnonzero(part == np.argmax(np.bincount(part)))
+    present = None if weights is None else arrays.weight_row(weights, "weights", graph.m) < np.inf
+    component = strong_components(graph, present)
+    return np.flatnonzero(component == np.argmax(np.bincount(component)))
 
 
 def sample_sources(
@@ -85,16 +78,16 @@ def sample_sources(
     weights: ArrayLike | None = None,
     seed: int | np.random.Generator | None = 0,
 ) -> NDArray[np.int64]:
-    """Draw sources uniformly among the vertices that reach the goal, with replacement.
+    """Draw sources uniformly, with replacement, among the vertices that reach the goal.
 
     Parameters
     ----------
     graph, goal
-        The graph and the goal, which is not drawn.
+        The graph and the goal, which is never drawn.
     count
-        How many.
+        The number of sources.
     weights
-        One weight per edge: edges of weight inf are left out. None takes all edges.
+        One weight per edge; edges of weight inf are absent. None uses all edges.
     seed
         For numpy's generator.
 
@@ -119,7 +112,7 @@ def sample_sources(
 
 
 def iid(graph: Graph, goal: int, draw: Draw, count: int, seed: int | np.random.Generator | None) -> InstanceSet:
-    """Draw instances until `count` of them are feasible: independent, and distributed as given feasibility."""
+    """Draw instances until `count` are feasible: independent draws, conditioned on being feasible."""
     rng = np.random.default_rng(seed)
     kept: list[InstanceSet] = []
     missing = count
@@ -133,11 +126,13 @@ def iid(graph: Graph, goal: int, draw: Draw, count: int, seed: int | np.random.G
         if not missing:
             break
     else:
-        raise InfeasibleError(f"only {count - missing} of {count} instances drawn have a path to the goal {goal}")
+        raise InfeasibleError(
+            f"only {count - missing} of {arrays.counted(count, 'instance')} drawn have a path to the goal {goal}"
+        )
     if len(kept) == 1 and len(kept[0]) == count:
         return kept[0]
     shared = all(part.weights is kept[0].weights or np.shares_memory(part.weights, kept[0].weights) for part in kept)
-    if shared:  # one matrix of snapshots for all draws
+    if shared:  # all draws use one matrix of snapshots
         return InstanceSet(
             graph,
             kept[0].weights,
@@ -151,18 +146,18 @@ def iid(graph: Graph, goal: int, draw: Draw, count: int, seed: int | np.random.G
 
 
 def split_by_day(instances: InstanceSet, days: ArrayLike, *, test_days: int = 1) -> tuple[InstanceSet, InstanceSet]:
-    """Split in time: the last days against all before them, the test under shift.
+    """Split in time: the last days, and all before them. It tests a model on data that may have shifted.
 
-    The split that bounds for i.i.d. instances assume is ``instances.split(fraction, seed, groups=instances.rows)``.
+    Bounds for i.i.d. instances need another split: ``instances.split(fraction, seed, groups=instances.rows)``.
 
     Parameters
     ----------
     instances
         The set.
     days
-        The day of each *snapshot*, as :attr:`Network.days`.
+        The day of each *snapshot*, for example :attr:`Network.days`.
     test_days
-        How many of the last days make the second part.
+        The number of days in the second part.
 
     Returns
     -------
@@ -190,7 +185,9 @@ def split_by_day(instances: InstanceSet, days: ArrayLike, *, test_days: int = 1)
     day = labels[instances.rows]
     known = np.unique(day)
     if test_days >= known.size:
-        raise InputError(f"cannot put {test_days} of {known.size} days aside: one part would be empty")
+        raise InputError(
+            f"cannot split off {test_days} of {arrays.counted(known.size, 'day')}: one part would be empty"
+        )
     later = day >= known[-test_days]
     return instances[~later], instances[later]
 
@@ -221,9 +218,9 @@ def deduplicate(instances: InstanceSet) -> InstanceSet:
 
 
 def without(instances: InstanceSet, others: InstanceSet) -> InstanceSet:
-    """Leave out instances whose snapshot stands in `others` too, whatever their source and goal.
+    """Leave out instances whose snapshot also occurs in `others`, with any source and goal.
 
-    A test set with the training set's worlds in it measures memory, not learning.
+    A test set that contains worlds of the training set measures memory, not learning.
 
     Returns
     -------

@@ -1,9 +1,8 @@
 """Instances: what the paper draws from a distribution, N of them on one graph.
 
-An instance is (V, E, w, s, t). The graph holds V and the superset of all E; a *snapshot* is one row
-of weights, in which ``inf`` says that the edge is absent; many instances may share a snapshot.
-Construction checks the paper's assumptions: weights are not negative, s differs from t (Assumption 1),
-and t can be reached from s.
+An instance is (V, E, w, s, t). The graph holds V and all edges that occur in any E. A *snapshot* is one row of weights,
+in which ``inf`` marks an absent edge; many instances may share a snapshot. Construction checks the paper's assumptions:
+weights are not negative, s differs from t (Assumption 1), and t can be reached from s.
 """
 
 from __future__ import annotations
@@ -17,15 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.errors import ArrayError, InfeasibleError, InputError, InstanceError, StorageError
+from rhostar.errors import ArrayError, InfeasibleError, InputError, InstanceError
 from rhostar.graph import Graph
-from rhostar.graph import _parts as graph_parts
-from rhostar.graph._edges import cells_of_edges
-from rhostar.instances import _folder as folders
-from rhostar.instances import _mapped as mapped
+from rhostar.instances import _feasibility as feasibility
 from rhostar.instances import _snapshots as snapshots
-
-_KIND = "rhostar-instances"
+from rhostar.instances import _storing as storing
+from rhostar.instances import _walls as walls
 
 
 class Instance(NamedTuple):
@@ -43,16 +39,16 @@ class InstanceSet:
     Parameters
     ----------
     graph
-        The superset of edges.
+        The graph, with all edges that occur in any snapshot.
     weights
-        (K, m) snapshots in the edge order of the graph, or one of them; float64, float32 or
+        (K, m) snapshots in the edge order of the graph, or a single one; float64, float32 or
         integers (other types are converted once, here). ``inf`` marks an absent edge.
     sources
         N start vertices, or one for all.
     goal
         One goal vertex, or N.
     rows
-        Which snapshot each instance uses; 0..K-1 by default, and 0 where there is only one.
+        The snapshot of each instance; by default 0..K-1, or always 0 if there is only one.
     infeasible
         What to do with instances whose goal cannot be reached: "raise" names the first, "drop"
         leaves them out, "keep" keeps them.
@@ -87,13 +83,13 @@ class InstanceSet:
     weights: NDArray[Any]
     """(K, m) snapshots, read-only."""
     rows: NDArray[np.int64]
-    """Which snapshot each instance uses."""
+    """The snapshot of each instance."""
     sources: NDArray[np.int32]
     goals: NDArray[np.int32]
     origin: str
-    """Names the set that this one is a part of."""
+    """A random name of the set that this one is a part of."""
     indices: NDArray[np.int64]
-    """Which instances of the origin these are."""
+    """The positions of these instances in that set."""
 
     def __init__(
         self,
@@ -121,7 +117,7 @@ class InstanceSet:
         self._fill(graph, matrix, row, source, target, secrets.token_hex(8), np.arange(row.size))
         if infeasible == "keep":
             return
-        feasible = self._feasible(has_absent)
+        feasible = feasibility.feasible(graph, matrix, has_absent, row, source, target)
         if feasible.all():
             return
         if infeasible == "raise":
@@ -131,7 +127,7 @@ class InstanceSet:
                 "pass infeasible='drop' to leave such instances out"
             )
         if not feasible.any():
-            raise InfeasibleError(f"none of the {row.size} instances has a path from its source to its goal")
+            raise InfeasibleError(f"no instance (of {row.size}) has a path from its source to its goal")
         kept = np.flatnonzero(feasible)
         self._fill(graph, matrix, row[kept], source[kept], target[kept], self.origin, kept)
 
@@ -164,7 +160,7 @@ class InstanceSet:
         dtype: DTypeLike = np.float64,
         infeasible: Literal["raise", "drop", "keep"] = "raise",
     ) -> InstanceSet:
-        """Make instances on a grid whose cells are blocked: edges at blocked cells are absent.
+        """Make instances on a grid with blocked cells: edges at blocked cells are absent.
 
         Parameters
         ----------
@@ -175,9 +171,9 @@ class InstanceSet:
         sources, goal, rows, infeasible
             As for :class:`InstanceSet`.
         corner_cutting
-            Whether a diagonal may pass a blocked cell beside it.
+            Whether a diagonal may pass beside a blocked cell.
         dtype
-            float64 or float32, to save memory.
+            float64, or float32 to save memory.
 
         Examples
         --------
@@ -192,32 +188,28 @@ class InstanceSet:
         """
         if not isinstance(grid, Graph) or grid.shape is None or grid.length is None:
             raise InputError("grid must be made by Graph.grid")
-        if np.dtype(dtype) not in (np.float64, np.float32):
-            raise InputError(f"dtype must be float64 or float32, got {np.dtype(dtype)}: absent edges weigh inf")
+        walls.require_float(dtype)
         cells = arrays.as_array(blocked, "blocked")
         if cells.dtype.kind not in "biuf":
             raise ArrayError(f"blocked must hold truth values or numbers, got dtype {cells.dtype}")
         cells = cells[None] if cells.ndim == 2 else cells
         if cells.ndim != 3 or cells.shape[1:] != grid.shape:
             raise ArrayError(f"blocked must have shape (K, {grid.shape[0]}, {grid.shape[1]}), got {cells.shape}")
-        touched = cells_of_edges(grid.tail, grid.head, grid.shape[1], corner_cutting)
         weights = np.empty((len(cells), grid.m), dtype=dtype)
-        for k, world in enumerate(cells):
-            wall = world.astype(bool).ravel()
-            weights[k] = np.where(np.logical_or.reduce([wall[cell] for cell in touched]), np.inf, grid.length)
+        walls.fill_weights(grid, (world == 0 for world in cells), weights, corner_cutting=corner_cutting)
         return cls(grid, weights, sources, goal, rows=rows, infeasible=infeasible)
 
-    # ------------------------------------------------------------ asking it
+    # ------------------------------------------------------------ queries and views
 
     @property
     def goal(self) -> int | NDArray[np.int32]:
-        """The one goal, or the goal of each instance where they differ."""
+        """The goal, or an array with the goal of each instance if they differ."""
         differ = self.goals.size == 0 or (self.goals != self.goals[0]).any()
         return self.goals if differ else int(self.goals[0])
 
     @property
     def shape(self) -> tuple[int]:
-        """(N,): scikit-learn asks for it before it takes rows."""
+        """(N,); scikit-learn looks at it before it indexes a set."""
         return (len(self),)
 
     def __len__(self) -> int:
@@ -235,7 +227,7 @@ class InstanceSet:
 
     def __getitem__(self, key: Any) -> Any:
         """Return one :class:`Instance` for an integer, a view for a slice, index array or mask."""
-        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # scikit-learn's way
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # as scikit-learn indexes
             key = key[0]
         if isinstance(key, SupportsIndex) and not isinstance(key, np.ndarray):
             i = range(len(self))[key]
@@ -262,11 +254,11 @@ class InstanceSet:
         )
 
     def by_goal(self) -> dict[int, InstanceSet]:
-        """Return a view for each goal, by goal."""
+        """Return a dictionary from each goal to the view of its instances."""
         return {int(goal): self._take(np.flatnonzero(self.goals == goal)) for goal in np.unique(self.goals)}
 
     def overlap(self, other: InstanceSet) -> int:
-        """Return how many instances of this set stand in `other` too, as parts of one origin."""
+        """Return how many instances of this set are also in `other`; both must come from one origin to share any."""
         return int(np.isin(self.indices, other.indices).sum()) if self.origin == other.origin else 0
 
     def split(
@@ -277,11 +269,11 @@ class InstanceSet:
         Parameters
         ----------
         fraction
-            The share of the first part, between 0 and 1.
+            The share of instances in the first part, between 0 and 1.
         seed
             For numpy's generator.
         groups
-            One value per instance; a group is never torn apart, and `fraction` counts groups.
+            One value per instance; instances with equal values stay together, and `fraction` counts groups.
             ``groups=instances.rows`` keeps instances that share a snapshot together.
 
         Raises
@@ -303,23 +295,19 @@ class InstanceSet:
         inside = chosen[member]
         return self._take(np.flatnonzero(inside)), self._take(np.flatnonzero(~inside))
 
-    # ------------------------------------------------------------ on disk, and to other processes
+    # ------------------------------------------------------------ disk and other processes
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Save to a folder, with the snapshots these instances use.
 
-        An interrupted or failed save leaves what the folder held before.
+        If saving fails or is interrupted, the folder keeps its old content.
 
         Raises
         ------
         StorageError
-            If the disk refuses, or labels are neither numbers, strings nor tuples of them.
+            If the disk refuses, or a label is not a number, a string or a tuple of these.
         """
-        used, row = np.unique(self.rows, return_inverse=True)
-        parts, facts = graph_parts.take_apart(self.graph)
-        parts |= {"sources": self.sources, "goals": self.goals, "rows": row.astype(np.int64)}
-        parts |= {"indices": self.indices, "weights": folders.Rows(self.weights, used)}
-        folders.write(folder, _KIND, parts, facts | {"origin": self.origin})
+        storing.save(self, folder)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], *, mmap: bool = True, verify: bool = True) -> InstanceSet:
@@ -335,13 +323,13 @@ class InstanceSet:
             Read everything once and compare checksums. Without it, sizes, types and the graph are
             still checked, and searches check the weights they read.
 
-        While a set is mapped its files must stay as they are: a file that another program cuts short
-        ends every process that reads beyond its new end.
+        Do not change the files of a mapped set: if another program truncates one, the operating system kills every
+        process that reads beyond the new end.
 
         Raises
         ------
         StorageError
-            If the set is damaged, truncated or not one.
+            If the folder does not hold a set, or the set is damaged or truncated.
 
         Examples
         --------
@@ -352,80 +340,9 @@ class InstanceSet:
         ...     rs.InstanceSet.load(folder)
         InstanceSet(2 instances, 1 snapshot of 8 edges, goal 3)
         """
-        stored = folders.read(folder, _KIND, mmap=mmap, verify=verify)
-        try:
-            graph = graph_parts.put_together(stored.arrays, stored.facts)
-            row, source, target = snapshots.align(
-                graph,
-                len(stored.arrays["weights"]),
-                stored.arrays["rows"],
-                stored.arrays["sources"],
-                stored.arrays["goals"],
-            )
-            matrix = snapshots.matrix(stored.arrays["weights"], graph.m)
-            indices, origin = stored.arrays["indices"], stored.facts["origin"]
-            if indices.shape != row.shape or indices.dtype != np.int64:
-                raise ArrayError("indices do not match the instances")
-        except (KeyError, InputError) as error:
-            raise StorageError(f"{folder} does not hold a set of instances: {error}") from error
-        home = (os.path.abspath(folder), stored.token) if mmap else None
-        return object.__new__(cls)._fill(graph, matrix, row, source, target, origin, indices, home)
+        home = os.path.abspath(folder)
+        parts = storing.load(folder, mmap=mmap, verify=verify)
+        return object.__new__(cls)._fill(*parts[:-1], (home, parts.token) if mmap else None)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        chosen = (self.sources, self.goals, self.origin, self.indices)
-        if self._home is not None:
-            return _reopen, (*self._home, self.rows, *chosen)
-        file = mapped.describe(self.weights)
-        if file is not None:
-            return _remap, (self.graph, file, self.rows, *chosen)
-        used, row = np.unique(self.rows, return_inverse=True)
-        return _rebuild, (self.graph, self.weights[used], row.astype(np.int64), *chosen)
-
-    def _feasible(self, has_absent: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return for each instance whether its goal can be reached from its source."""
-        # All snapshots without absent edges are alike here: one search per goal serves them.
-        row = np.where(has_absent[self.rows], self.rows, -1)
-        order = np.lexsort((self.goals, row))
-        feasible = np.empty(len(self), dtype=bool)
-        changes = (np.diff(row[order]) != 0) | (np.diff(self.goals[order]) != 0)
-        for group in np.split(order, np.flatnonzero(changes) + 1):
-            k = row[group[0]]
-            reached = self.graph._kernel.reaches(None if k < 0 else self.weights[k], int(self.goals[group[0]]))
-            feasible[group] = reached[self.sources[group]].astype(bool)
-        return feasible
-
-
-_opened: dict[tuple[str, str], InstanceSet] = {}
-_KEPT_OPEN = 4
-
-
-def _reopen(folder: str, token: str, *parts: Any) -> InstanceSet:
-    """Unpickle a part of a mapped set: each process opens the folder once."""
-    whole = _opened.get((folder, token))
-    if whole is None:
-        whole = InstanceSet.load(folder, verify=False)
-        if whole._home != (folder, token):
-            raise StorageError(f"{folder} was saved anew since this set was made from it")
-        while len(_opened) >= _KEPT_OPEN:
-            _opened.pop(next(iter(_opened)), None)
-        _opened[folder, token] = whole
-    return _rebuild(whole.graph, whole.weights, *parts, whole._home)  # type: ignore[call-arg]
-
-
-def _remap(graph: Graph, file: mapped.File, *parts: Any) -> InstanceSet:
-    return _rebuild(graph, mapped.open_file(file), *parts)
-
-
-def _rebuild(
-    graph: Graph,
-    weights: NDArray[Any],
-    rows: Any,
-    sources: Any,
-    goals: Any,
-    origin: str,
-    indices: Any,
-    home: tuple[str, str] | None = None,
-) -> InstanceSet:
-    rows, sources, goals, indices = (arrays.aligned(array) for array in (rows, sources, goals, indices))
-    made = object.__new__(InstanceSet)
-    return made._fill(graph, arrays.aligned(weights), rows, sources, goals, origin, indices, home)
+        return storing.reduce(self)

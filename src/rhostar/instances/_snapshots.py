@@ -1,4 +1,4 @@
-"""What a set of instances is made of, brought into the core's form: snapshots, rows, sources, goals."""
+"""Snapshots, rows, sources and goals of a set of instances, checked and in the form that the core reads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rhostar.graph import Graph
 
 
 def matrix(weights: ArrayLike, m: int) -> NDArray[Any]:
-    """Return weights as a (K, m) matrix that the core reads: a view wherever that is possible."""
+    """Return weights as a (K, m) matrix that the core reads: a view if possible."""
     array = weights if isinstance(weights, np.memmap) else arrays.as_array(weights, "weights")
     array = array[None] if array.ndim == 1 else array
     if array.ndim != 2 or array.shape[1] != m:
@@ -36,7 +36,7 @@ def matrix(weights: ArrayLike, m: int) -> NDArray[Any]:
 def align(
     graph: Graph, snapshots: int, rows: ArrayLike | None, sources: ArrayLike, goal: ArrayLike
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-    """Return rows, sources and goals as arrays of one length."""
+    """Return rows, sources and goals as arrays of equal length."""
     source = arrays.vertices(np.atleast_1d(arrays.as_array(sources, "sources")), "sources", graph.n)
     target = arrays.vertices(np.atleast_1d(arrays.as_array(goal, "goal")), "goal", graph.n)
     if rows is None:
@@ -48,8 +48,8 @@ def align(
         row = row[:0]
     for name, array in (("sources", source), ("goal", target)):
         if row.size and array.size not in (1, row.size):
-            given = "snapshots" if rows is None else "rows"
-            raise ArrayError(f"{name} has {array.size} entries for {row.size} {given}; pass one for each, or one")
+            given = arrays.counted(row.size, "snapshot" if rows is None else "row")
+            raise ArrayError(f"{name} has {array.size} entries for {given}; pass one for each, or one for all")
     return row, np.resize(source, row.size), np.resize(target, row.size)
 
 

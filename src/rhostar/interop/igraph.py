@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rhostar.errors import GraphError, WeightError
 from rhostar.graph import Graph
 from rhostar.instances import Network
-from rhostar.interop._weights import check_weights
+from rhostar.interop._shared import check_weights, coordinates
 
 
 def from_igraph(graph: Any, weight: str | None = "weight") -> Network:
@@ -24,10 +24,15 @@ def from_igraph(graph: Any, weight: str | None = "weight") -> Network:
     weight
         The edge attribute; None gives every edge the weight 1.
 
+    Returns
+    -------
+    Network
+        One snapshot. Of parallel edges the cheapest counts.
+
     Raises
     ------
     WeightError
-        If there is no such attribute, or a weight is negative or no number.
+        If there is no such attribute, or a weight is negative or not a number.
 
     Examples
     --------
@@ -52,10 +57,8 @@ def from_igraph(graph: Any, weight: str | None = "weight") -> Network:
     names = list(graph.vs["name"]) if "name" in known else []
     places = None
     if {"x", "y"} <= known:
-        try:
-            places = np.array([graph.vs["x"], graph.vs["y"]], dtype=np.float64).T
-        except (TypeError, ValueError):
-            places = None
+        points = list(zip(graph.vs["x"], graph.vs["y"], strict=True))
+        places = coordinates(names or range(graph.vcount()), points)
         if places is not None and not np.isfinite(places).all():
             places = None
     labels = names if len(set(names)) == graph.vcount() else None

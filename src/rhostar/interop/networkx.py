@@ -1,9 +1,9 @@
 """networkx graphs in and out, and A* on them without leaving networkx.
 
 :func:`from_networkx` and :func:`to_networkx` convert. :func:`astar_path` takes the place of ``networkx.astar_path``: it
-keeps the compressed form of the graph in networkx's own cache, which networkx empties whenever nodes or edges come or
-go, and reads the weights anew in every call, because an attribute may change unseen. If you ask one graph many times,
-``Graph.from_networkx`` once and :func:`rhostar.astar` from then on are faster.
+keeps the compressed form of the graph in networkx's own cache, which networkx empties whenever nodes or edges are added
+or removed. It reads the weights again in every call, because networkx does not tell when an attribute changes. For many
+queries on one graph it is faster to call ``Graph.from_networkx`` once and :func:`rhostar.astar` for each query.
 
 networkx is imported only where its own classes are needed.
 """
@@ -20,7 +20,7 @@ from rhostar import _arrays as arrays
 from rhostar.errors import EdgeError, GraphError, HeuristicError, InputError, WeightError
 from rhostar.graph import Graph
 from rhostar.instances import Network
-from rhostar.interop._weights import check_weights
+from rhostar.interop._shared import check_weights, coordinates
 from rhostar.search import astar
 
 if TYPE_CHECKING:
@@ -30,13 +30,14 @@ _CACHE = "rhostar"
 
 
 def from_networkx(network: nx.Graph, weight: str | None = "weight", *, default: float | None = None) -> Network:
-    """Return a networkx graph with its weights; the graphs of OSMnx are such.
+    """Return a networkx graph with its weights; this is also for the graphs of OSMnx.
 
     Parameters
     ----------
     network
-        Directed or not, with parallel edges or not. Node ids become labels; where every node has numbers ``x`` and
-        ``y``, they are the coordinates; where every edge has a number ``length``, it is the length.
+        Directed or not, with parallel edges or not. Node ids become labels. If every node has numbers ``x`` and
+        ``y``, they are the coordinates (if only some nodes have them, there is a warning and no coordinates). If every
+        edge has a number ``length``, it is the length.
     weight
         The edge attribute, such as ``"length"`` or ``"travel_time"``; None gives every edge the weight 1. Text that
         is a number, as read from GraphML, is taken as one.
@@ -51,7 +52,7 @@ def from_networkx(network: nx.Graph, weight: str | None = "weight", *, default: 
     Raises
     ------
     WeightError
-        If an edge has no such attribute and there is no default, or its weight is negative or no number.
+        If an edge has no such attribute and there is no default, or its weight is negative or not a number.
 
     Examples
     --------
@@ -80,29 +81,22 @@ def from_networkx(network: nx.Graph, weight: str | None = "weight", *, default: 
 def read_networkx(cls: type[Graph], network: nx.Graph, length: str | None) -> Graph:
     """Return the graph of all edges of `network`, both ways where it is undirected."""
     _require_networkx(network)
-    labels = list(network.nodes)
-    if not labels:
+    number = _numbered(network)
+    if not number:
         raise GraphError("network has no nodes")
-    number = {label: v for v, label in enumerate(labels)}
-    pairs = [(number[u], number[v]) for u, v in network.edges()]
-    tail, head = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
+    tail, head = _ends(network, number.__getitem__)
     values = None if length is None else _values(network, length, None)
-    if not network.is_directed():
-        tail, head = np.concatenate([tail, head]), np.concatenate([head, tail])
-        values = None if values is None else np.tile(values, 2)
-    return cls.from_edges(len(labels), tail, head, labels=labels, coordinates=_positions(network), length=values)
+    labels = list(number)
+    places = coordinates(labels, [(data.get("x"), data.get("y")) for _, data in network.nodes(data=True)])
+    return cls.from_edges(len(labels), tail, head, labels=labels, coordinates=places, length=values)
 
 
 def read_weights(graph: Graph, network: nx.Graph, attribute: str, default: float | None) -> NDArray[np.float64]:
     """Return the weights of `network` in the order of `graph`; +inf for edges that it lacks."""
     _require_networkx(network)
     number = graph.vertex if graph.labels is not None else lambda v: arrays.vertex(v, "node", graph.n)
-    pairs = [(number(u), number(v)) for u, v in network.edges()]
-    tail, head = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
+    tail, head = _ends(network, number)
     values = _values(network, attribute, default)
-    if not network.is_directed():
-        tail, head = np.concatenate([tail, head]), np.concatenate([head, tail])
-        values = np.tile(values, 2)
     proper = tail != head
     tail, head, values = tail[proper], head[proper], values[proper]
     position = graph.edge_index(tail, head, missing=-1)
@@ -111,7 +105,8 @@ def read_weights(graph: Graph, network: nx.Graph, attribute: str, default: float
         names = graph.labels or range(graph.n)
         raise EdgeError(f"network has the edge {names[tail[first]]!r} -> {names[head[first]]!r}, the graph has not")
     weights = np.full(graph.m, np.inf)
-    np.minimum.at(weights, position, values)
+    with np.errstate(invalid="ignore"):  # NaN stays NaN: using the weights raises then
+        np.minimum.at(weights, position, values)
     return weights
 
 
@@ -145,7 +140,22 @@ def _require_networkx(network: nx.Graph) -> None:
         raise GraphError(f"network must be a networkx graph, got {type(network).__name__}")
 
 
+def _numbered(network: nx.Graph) -> dict[Any, int]:
+    """Return the vertex of each node: nodes are numbered in their order."""
+    return {node: v for v, node in enumerate(network)}
+
+
+def _ends(network: nx.Graph, number: Callable[[Any], int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return tails and heads in the order of ``network.edges``, then the ways back if it is undirected."""
+    pairs = [(number(u), number(v)) for u, v in network.edges()]
+    tail, head = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
+    if network.is_directed():
+        return tail, head
+    return np.concatenate([tail, head]), np.concatenate([head, tail])
+
+
 def _values(network: nx.Graph, attribute: str, default: float | None) -> NDArray[np.float64]:
+    """Return one number for each entry of :func:`_ends`."""
     values = np.empty(network.number_of_edges())
     for i, (u, v, data) in enumerate(network.edges(data=True)):
         value = data.get(attribute)
@@ -156,14 +166,7 @@ def _values(network: nx.Graph, attribute: str, default: float | None) -> NDArray
             raise WeightError(f"edge {u!r} -> {v!r} has no number as {attribute!r}: {value!r}") from None
         if value is None:
             raise WeightError(f"edge {u!r} -> {v!r} has no attribute {attribute!r} and there is no default")
-    return values
-
-
-def _positions(network: nx.Graph) -> NDArray[np.float64] | None:
-    try:
-        return np.array([(data["x"], data["y"]) for _, data in network.nodes(data=True)], dtype=float)
-    except (KeyError, TypeError, ValueError):
-        return None
+    return values if network.is_directed() else np.tile(values, 2)
 
 
 def _is_length(value: Any) -> bool:
@@ -214,7 +217,7 @@ def astar_path(
     HeuristicError
         If `rho` has no finite value for a node.
     WeightError
-        If a weight is negative or no number.
+        If a weight is negative or not a number.
     InputError
         If the budget ran out.
 
@@ -261,7 +264,7 @@ def _compressed(G: nx.Graph) -> Graph:
     arcs = sum(map(len, G._adj.values()))
     if kept is not None and kept.n == len(G) and kept._given.size == arcs:
         return kept
-    number = {node: v for v, node in enumerate(G)}
+    number = _numbered(G)
     tail = np.repeat(np.arange(len(G), dtype=np.int32), [len(G._adj[node]) for node in G])
     head = np.fromiter((number[v] for node in G for v in G._adj[node]), dtype=np.int32, count=arcs)
     graph = Graph.from_edges(len(G), tail, head, labels=list(number))

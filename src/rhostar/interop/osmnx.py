@@ -31,7 +31,7 @@ def from_osmnx(streets: nx.MultiDiGraph, weight: str = "travel_time") -> Network
     Raises
     ------
     GraphError
-        If a node has no coordinates: such a graph is not from OSMnx.
+        If a node has no ``x`` or ``y``: such a graph is not from OSMnx.
     WeightError
         If an edge lacks `weight`, or its value is negative or not a number.
 
@@ -44,7 +44,7 @@ def from_osmnx(streets: nx.MultiDiGraph, weight: str = "travel_time") -> Network
     >>> rs.interop.from_osmnx(streets)
     Network(2 vertices, 1 edge, 1 snapshot)
     """
-    network = from_networkx(streets, weight)
-    if network.graph.coordinates is None:
-        raise GraphError("a node has no numbers x and y; use from_networkx for graphs that are not from OSMnx")
-    return network
+    for node, data in streets.nodes(data=True):
+        if data.get("x") is None or data.get("y") is None:
+            raise GraphError(f"node {node!r} has no x and y; use from_networkx for graphs that are not from OSMnx")
+    return from_networkx(streets, weight)

@@ -38,7 +38,7 @@ def from_pandas(
     names = [str(name) for name in frame.columns]
     found = edge_rows.columns("frame", None, names, (tail, head, weight), snapshot)
 
-    def rows() -> Iterator[edge_rows.Rows]:
+    def rows() -> Iterator[edge_rows.EdgeRows]:
         for begin in range(0, len(frame), edge_rows.BATCH):
             part = frame.iloc[begin : begin + edge_rows.BATCH]
             yield edge_rows.typed("frame", [part.iloc[:, k].tolist() for k in found], lambda k, at=begin: at + k)

@@ -2,7 +2,6 @@ from . import atlas as atlas
 from ._behaviours import Behaviours as Behaviours
 from ._behaviours import Region as Region
 from ._behaviours import joint_behaviours as joint_behaviours
-from ._codes import ShatteredSet as ShatteredSet
 from ._codes import cost_code as cost_code
 from ._codes import expansion_code as expansion_code
 from ._codes import interval_code as interval_code
@@ -34,6 +33,9 @@ from ._parity import parity_bound as parity_bound
 from ._parity import parity_code as parity_code
 from ._patterns import Shattering as Shattering
 from ._patterns import shattering as shattering
+from ._sets import Construction as Construction
+from ._sets import constructions as constructions
+from ._shattered import ShatteredSet as ShatteredSet
 from ._transcript_code import Message as Message
 from ._transcript_code import decode as decode
 from ._transcript_code import encode as encode

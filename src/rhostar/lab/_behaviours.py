@@ -23,14 +23,14 @@ from rhostar import _core
 from rhostar import _failures as failures
 from rhostar.errors import LimitError, UtilityError
 from rhostar.instances import Instance, InstanceSet
-from rhostar.lab._exact import Algorithm, Exact, exact, gather, require_algorithm
-from rhostar.search import Runs, Status, Trace, solve_many
+from rhostar.lab._exact import Exact, exact, gather
+from rhostar.search import Algorithm, Runs, Status, Trace, solve_many
 from rhostar.search._outcome import Paths
 from rhostar.search._run import solve
 from rhostar.utilities import Cost, Custom, Expansions, Generated, PeakOpen, Ratio, SolvedWithin, Suboptimality, Utility
 
 Report = Callable[[int, float], object]
-"""Told now and then the number of leaves found and the share of the tree explored."""
+"""Called now and then with the number of leaves found and the share of the tree explored."""
 
 MEASURES = ("cost", "expanded", "generated", "reopened", "peak_open")
 """In the order of the core (symbolic.hpp, enum Measure)."""
@@ -46,7 +46,15 @@ _ON_COUNTS = (*_MEASURE_OF, Suboptimality, Ratio, SolvedWithin)
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """A set of ρ: all upper bounds on differences ρ_i − ρ_j, as tight as they can be."""
+    """A set of ρ, given by upper bounds on the differences ρ_i − ρ_j, as tight as possible; ``rho in region`` is exact.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> found = rs.lab.joint_behaviours(rs.lab.star(5), "gbfs")
+    >>> [b for b in range(5) if found.rho[2] in found.region(b)]
+    [2]
+    """
 
     upper: NDArray[np.float64]
     """``upper[i, j]`` bounds ρ_i − ρ_j; inf where nothing does."""
@@ -64,7 +72,15 @@ class Region:
 
 @dataclass(frozen=True, eq=False)
 class Behaviours:
-    """The joint behaviours of some instances; ``len(behaviours)`` of them, one row each in every array."""
+    """The joint behaviours of some instances; ``len(behaviours)`` of them, one row each in every array.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> found = rs.lab.joint_behaviours(rs.lab.star(5), "gbfs")
+    >>> found, found.selected(0)
+    (Behaviours(5 of 1 instance, gbfs), ((3, 0),))
+    """
 
     instances: InstanceSet
     algorithm: Algorithm
@@ -80,7 +96,7 @@ class Behaviours:
     prefix: NDArray[np.int64] = field(repr=False)
     """How many joint behaviours the first 1, 2, ..., N instances have."""
     complete: bool = True
-    """Whether these are all: False only where ``partial=True`` was asked for and the limit reached."""
+    """Whether these are all: False only where ``partial=True`` was asked for and `max_behaviours` reached."""
     explored: float = 1.0
     """The share of the tree explored, each branching divided evenly."""
 
@@ -89,18 +105,36 @@ class Behaviours:
 
     def __repr__(self) -> str:
         what = "" if self.complete else f", incomplete: {self.explored:.1%} of the tree explored"
-        return f"Behaviours({len(self)} of {len(self.instances)} instances, {self.algorithm}{what})"
+        return f"Behaviours({len(self)} of {arrays.counted(len(self.instances), 'instance')}, {self.algorithm}{what})"
 
     def runs(self, behaviour: int) -> Runs:
-        """Return the runs of all instances in one behaviour."""
+        """Return the runs of all instances in one behaviour.
+
+        Parameters
+        ----------
+        behaviour
+            Its number, from 0 to ``len(behaviours) - 1``.
+        """
         return solve_many(self.instances, self.rho[behaviour], algorithm=self.algorithm, reopen=self.reopen)
 
     def selected(self, behaviour: int) -> tuple[tuple[int, ...], ...]:
-        """Return for each instance the vertices selected, in order: the behaviour itself."""
+        """Return for each instance the vertices selected, in order: the behaviour itself.
+
+        Parameters
+        ----------
+        behaviour
+            Its number, from 0 to ``len(behaviours) - 1``.
+        """
         return tuple(tuple(trace.selected.tolist()) for _, trace in self._traces(behaviour))
 
     def region(self, behaviour: int) -> Region:
-        """Return all ρ that behave so."""
+        """Return all ρ that have this behaviour.
+
+        Parameters
+        ----------
+        behaviour
+            Its number, from 0 to ``len(behaviours) - 1``.
+        """
         n = self.instances.graph.n
         # Bounds as pairs (c, 0 for "below c" and 1 for "at most c"), which add and compare as they should.
         bound = np.full((n, n, 2), np.inf)
@@ -129,6 +163,11 @@ class Behaviours:
     def utility(self, utility: Utility) -> NDArray[np.float64]:
         """Return min(u, H) of each behaviour and instance.
 
+        Parameters
+        ----------
+        utility
+            What is measured.
+
         Raises
         ------
         UtilityError
@@ -148,7 +187,13 @@ class Behaviours:
         return np.array([utility.clip(row).values for row in raw])
 
     def vectors(self, utility: Utility) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return the distinct utility vectors, and for each the first behaviour that has it."""
+        """Return the distinct utility vectors, and for each the first behaviour that has it.
+
+        Parameters
+        ----------
+        utility
+            What is measured.
+        """
         values, first = np.unique(self.utility(utility), axis=0, return_index=True)
         return values, first
 
@@ -174,7 +219,7 @@ def joint_behaviours(
     algorithm: Algorithm = "astar",
     reopen: bool = True,
     *,
-    limit: int = 1_000_000,
+    max_behaviours: int = 1_000_000,
     partial: bool = False,
     progress: Report | None = None,
 ) -> Behaviours:
@@ -189,10 +234,10 @@ def joint_behaviours(
         "astar" or "gbfs".
     reopen
         Whether A* reopens.
-    limit
-        Most behaviours.
+    max_behaviours
+        How many joint behaviours there may be.
     partial
-        Where there are more than `limit`: return those found, marked as incomplete, instead of raising.
+        Where there are more than `max_behaviours`: return those found, marked as incomplete, instead of raising.
     progress
         Called now and then with the number found and the share of the tree explored.
 
@@ -203,7 +248,7 @@ def joint_behaviours(
     Raises
     ------
     LimitError
-        If there are more than `limit`, saying how far it got.
+        If there are more than `max_behaviours`, saying how far it got.
     WeightError
         If a weight is not an integer, or too large for exact sums.
     InstanceError, InfeasibleError
@@ -219,12 +264,12 @@ def joint_behaviours(
     (True, False)
     """
     together = gather(instances)
-    algorithm = require_algorithm(algorithm)
+    algorithm = arrays.algorithm(algorithm)
     problem = exact(together)
-    limit = arrays.integer(limit, "limit", 1)
-    found = explore(problem, algorithm, reopen, limit, None, progress)
+    max_behaviours = arrays.integer(max_behaviours, "max_behaviours", 1)
+    found = explore(problem, algorithm, reopen, max_behaviours, None, progress)
     if not found.complete and not partial:
-        raise limit_error(limit, found.explored, "joint behaviours")
+        raise limit_error(max_behaviours, found.explored, "joint behaviours")
     table = found.values.reshape(-1, len(together), len(MEASURES))
     columns = {name: np.ascontiguousarray(table[..., k]) for k, name in enumerate(MEASURES)}
     return Behaviours(
@@ -245,26 +290,26 @@ def utility_vectors(
     algorithm: Algorithm,
     reopen: bool,
     *,
-    limit: int,
+    max_behaviours: int,
     progress: Report | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Return the distinct utility vectors, a witness for each, and the joint behaviours of each prefix.
 
-    Where the utility is one of the measures the core keeps no leaves, so `limit` may be large.
+    Where the utility is one of the measures the core keeps no leaves, so `max_behaviours` may be large.
 
     Raises
     ------
     LimitError
-        If there are more joint behaviours than `limit`.
+        If there are more joint behaviours than `max_behaviours`.
     """
     measure = _MEASURE_OF.get(type(utility))
     if measure is None:
-        found = joint_behaviours(instances, algorithm, reopen, limit=limit, progress=progress)
+        found = joint_behaviours(instances, algorithm, reopen, max_behaviours=max_behaviours, progress=progress)
         values, first = found.vectors(utility)
         return values, found.rho[first], found.prefix
-    explored = explore(exact(instances), algorithm, reopen, limit, measure, progress)
+    explored = explore(exact(instances), algorithm, reopen, max_behaviours, measure, progress)
     if not explored.complete:
-        raise limit_error(limit, explored.explored, "joint behaviours")
+        raise limit_error(max_behaviours, explored.explored, "joint behaviours")
     clipped = np.minimum(explored.values.reshape(-1, len(instances)).astype(float), utility.limit)
     values, first = np.unique(clipped, axis=0, return_index=True)
     return values, explored.rho[first], explored.prefix
@@ -274,7 +319,7 @@ class Explored(NamedTuple):
     """What the core found."""
 
     complete: bool
-    """False if the limit was reached."""
+    """False if `max_behaviours` was reached."""
     explored: float
     """The share of the tree."""
     prefix: NDArray[np.int64]
@@ -283,7 +328,12 @@ class Explored(NamedTuple):
 
 
 def explore(
-    problem: Exact, algorithm: Algorithm, reopen: bool, limit: int, measure: str | None, progress: Report | None
+    problem: Exact,
+    algorithm: Algorithm,
+    reopen: bool,
+    max_behaviours: int,
+    measure: str | None,
+    progress: Report | None,
 ) -> Explored:
     """Call the core; ρ comes back as floats."""
     found = _core.explore(
@@ -292,7 +342,7 @@ def explore(
         problem.goal,
         algorithm == "gbfs",
         bool(reopen),
-        limit,
+        max_behaviours,
         -1 if measure is None else MEASURES.index(measure),
         problem.bits,
         progress,
@@ -306,9 +356,9 @@ def explore(
     return Explored(complete, found.explored, found.prefix.copy(), found.values, rho)
 
 
-def limit_error(limit: int, explored: float, what: str) -> LimitError:
+def limit_error(max_behaviours: int, explored: float, what: str) -> LimitError:
     """Say how far an exact search got."""
     return LimitError(
-        f"there are more than limit={limit} {what}; about {min(explored, 1.0):.2%} of the tree was explored, "
-        "so nothing exact can be said"
+        f"there are more than max_behaviours={max_behaviours} {what}; about {min(explored, 1.0):.2%} of the tree was "
+        "explored, so nothing exact can be said"
     )

@@ -19,70 +19,22 @@ Two bits per item need less, and are ahead on small graphs: :func:`interval_code
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from rhostar.bounds._shattered import cost_code_size, expansion_code_size, largest, reopening_code_size
+from rhostar.bounds import _sizes as sizes
 from rhostar.errors import InputError
-from rhostar.instances import InstanceSet
 from rhostar.lab._exact import instance_set
+from rhostar.lab._shattered import ShatteredSet
+from rhostar.search import Algorithm
 from rhostar.utilities import Cost, Expansions, Utility
 
-
-class Places(Protocol):
-    """Which place has which code word: an array, or what finds it when asked."""
-
-    def __getitem__(self, words: NDArray[np.int64], /) -> NDArray[np.int64]:
-        """Return the place of each word."""
-
-
-Arcs = dict[tuple[int, int], int]
+Edges = dict[tuple[int, int], int]
 """The edges of one instance and their weights, while they are put together."""
 
 
-@dataclass(frozen=True, eq=False)
-class ShatteredSet:
-    """Instances, thresholds and a heuristic for every one of the 2ᴺ patterns."""
-
-    instances: InstanceSet
-    algorithm: Literal["gbfs", "astar"]
-    reopen: bool
-    utility: Utility
-    thresholds: NDArray[np.float64]
-    """For each instance the value that the utility exceeds exactly where the pattern says 1."""
-    bits: int
-    """Instances per item."""
-    _place: Places
-    """Which place has which code word."""
-    _table: Callable[[NDArray[np.int64]], NDArray[np.float64]]
-
-    def rho(self, pattern: ArrayLike) -> NDArray[np.float64]:
-        """Return the heuristic under which utility > threshold exactly on the instances of a pattern.
-
-        Parameters
-        ----------
-        pattern
-            One truth value for each instance.
-
-        Raises
-        ------
-        InputError
-            If there is not one value per instance.
-        """
-        wanted = np.asarray(pattern, dtype=bool)
-        if wanted.shape != self.thresholds.shape:
-            raise InputError(f"pattern must have {self.thresholds.size} truth values, got shape {wanted.shape}")
-        words = wanted.reshape(-1, self.bits) @ (1 << np.arange(self.bits))
-        return self._table(self._place[words])
-
-    def __len__(self) -> int:
-        return len(self.instances)
-
-
-def interval_code(n: int, algorithm: Literal["gbfs", "astar"] = "astar") -> ShatteredSet:
+def interval_code(n: int, algorithm: Algorithm = "astar") -> ShatteredSet:
     """Return 2(n − 3) instances for A*, 2(n − 6) for GBFS, that the number of expansions shatters.
 
     An item has four places. "Place 2 or 3" is one comparison. "Place 1 or 2" is two: the item j leads to
@@ -97,16 +49,22 @@ def interval_code(n: int, algorithm: Literal["gbfs", "astar"] = "astar") -> Shat
     algorithm
         "gbfs" or "astar".
 
+    Returns
+    -------
+    ShatteredSet
+        Two instances for each item, with expansions as utility.
+
+    Raises
+    ------
+    InputError
+        If n is smaller than that.
+
     Examples
     --------
-    >>> import numpy as np, rhostar as rs
+    >>> import rhostar as rs
     >>> code = rs.lab.interval_code(12)
-    >>> len(code)
-    18
-    >>> pattern = np.random.default_rng(0).random(18) < 0.5
-    >>> runs = rs.solve_many(code.instances, code.rho(pattern))
-    >>> bool(((runs.expanded > code.thresholds) == pattern).all())
-    True
+    >>> len(code), code.verify(most=100)
+    (18, 100)
     """
     astar = algorithm == "astar"
     first = 3 if astar else 6
@@ -115,14 +73,14 @@ def interval_code(n: int, algorithm: Literal["gbfs", "astar"] = "astar") -> Shat
     source, goal, helper, pivot = 0, 1, 2, 2  # pivots 3, 4, 5 come at changes 1, 2, 3
     item = np.arange(first, n)
 
-    def weighted(i: int, changes: Sequence[int]) -> Arcs:
+    def weighted(i: int, changes: Sequence[int]) -> Edges:
         j = int(item[i])
-        found: Arcs = {(source, j): 0, (j, goal): 0, (source, helper): 4 * changes[0] - 2}
+        found: Edges = {(source, j): 0, (j, goal): 0, (source, helper): 4 * changes[0] - 2}
         if len(changes) == 2:
             found[source, goal] = 4 * changes[1] - 2
         return found
 
-    def unweighted(i: int, changes: Sequence[int]) -> Arcs:
+    def unweighted(i: int, changes: Sequence[int]) -> Edges:
         j = int(item[i])
         found = [(source, j), (j, helper), (helper, goal), *((source, pivot + place) for place in changes)]
         found += [(pivot + place, goal) for place in changes[1:]]
@@ -138,11 +96,11 @@ def interval_code(n: int, algorithm: Literal["gbfs", "astar"] = "astar") -> Shat
     def expansions(_: Sequence[int]) -> float:
         return 2.5 if astar else 3.5
 
-    arcs = weighted if astar else unweighted
-    return _build(n, source, goal, n - first, 2, arcs, table, expansions, algorithm, True, Expansions(float(n)))
+    edges_of = weighted if astar else unweighted
+    return _build(n, source, goal, n - first, 2, edges_of, table, expansions, algorithm, True, Expansions(float(n)))
 
 
-def expansion_code(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs", *, bits: int | None = None) -> ShatteredSet:
+def expansion_code(n: int, algorithm: Algorithm = "gbfs", *, bits: int | None = None) -> ShatteredSet:
     """Return B·⌊(n − 2ᴮ⁺¹)/2⌋ instances that the number of expansions shatters.
 
     Two rows of 2ᴮ − 1 pivots, a low one and a high one, have a fixed order. Item i is a pair: y among
@@ -165,6 +123,16 @@ def expansion_code(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs", *, bits
     bits
         B; by default the one that gives most instances.
 
+    Returns
+    -------
+    ShatteredSet
+        B instances for each pair of vertices, with expansions as utility.
+
+    Raises
+    ------
+    InputError
+        If n is too small for one pair of B bits.
+
     Examples
     --------
     >>> import numpy as np, rhostar as rs
@@ -176,7 +144,7 @@ def expansion_code(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs", *, bits
     >>> bool(((runs.expanded > code.thresholds) == pattern).all())
     True
     """
-    bits = _bits(n, bits, expansion_code_size)
+    bits = _bits(n, bits, sizes.expansions)
     places = 1 << bits
     items, pivots = (n - 2 * places) // 2, places - 1
     source, goal = 0, 1
@@ -184,7 +152,7 @@ def expansion_code(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs", *, bits
     y, z = 2 + 2 * pivots + np.arange(items), 2 + 2 * pivots + items + np.arange(items)
     weight = 1 if algorithm == "gbfs" else 0
 
-    def arcs(item: int, changes: Sequence[int]) -> Arcs:
+    def edges_of(item: int, changes: Sequence[int]) -> Edges:
         up, down = changes[::2], changes[1::2]
         found = {(source, int(y[item])), (int(y[item]), int(z[item])), (int(z[item]), goal)}
         found |= {(source, int(high[p - 1])) for p in up}
@@ -203,7 +171,7 @@ def expansion_code(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs", *, bits
     def expansions(changes: Sequence[int]) -> float:
         return 3.5 + len(changes[1::2])  # s, y, z, and in the lowest place every low pivot
 
-    return _build(n, source, goal, items, bits, arcs, table, expansions, algorithm, True, Expansions(float(2 * n)))
+    return _build(n, source, goal, items, bits, edges_of, table, expansions, algorithm, True, Expansions(float(2 * n)))
 
 
 def reopening_code(n: int, *, bits: int | None = None) -> ShatteredSet:
@@ -222,26 +190,32 @@ def reopening_code(n: int, *, bits: int | None = None) -> ShatteredSet:
     bits
         B; by default the one that gives most instances.
 
+    Returns
+    -------
+    ShatteredSet
+        With expansions as utility.
+
+    Raises
+    ------
+    InputError
+        If there are too few vertices.
+
     Examples
     --------
-    >>> import numpy as np, rhostar as rs
+    >>> import rhostar as rs
     >>> code = rs.lab.reopening_code(100)
-    >>> len(code), code.bits
-    (330, 5)
-    >>> pattern = np.random.default_rng(0).random(len(code)) < 0.5
-    >>> runs = rs.solve_many(code.instances, code.rho(pattern))
-    >>> bool(((runs.expanded > code.thresholds) == pattern).all())
-    True
+    >>> len(code), code.bits, code.verify(most=20)
+    (330, 5, 20)
     """
-    bits = _bits(n, bits, reopening_code_size)
+    bits = _bits(n, bits, sizes.reopening)
     places, most = 1 << bits, 1 << (bits - 1)
     items = n - 2 - 2 * most
     source, goal = 0, 1
     pivot, x, item = 2 + np.arange(most), 2 + most + np.arange(most), 2 + 2 * most + np.arange(items)
 
-    def arcs(i: int, changes: Sequence[int]) -> Arcs:
+    def edges_of(i: int, changes: Sequence[int]) -> Edges:
         j = int(item[i])
-        found: Arcs = {(source, goal): 8 * places, (source, j): 0}
+        found: Edges = {(source, goal): 8 * places, (source, j): 0}
         for k, place in enumerate(changes):
             p, vertex = int(pivot[k]), int(x[k])
             found |= {(source, p): 4 * place - 2, (p, vertex): 1, (j, vertex): 0 if k % 2 == 0 else 4 * places}
@@ -257,7 +231,7 @@ def reopening_code(n: int, *, bits: int | None = None) -> ShatteredSet:
         # s, j, the pivots, each x once, and once more for each change downwards while j is below it.
         return 2.5 + 2 * len(changes) + len(changes) // 2
 
-    return _build(n, source, goal, items, bits, arcs, table, expansions, "astar", True, Expansions(float(4 * n)))
+    return _build(n, source, goal, items, bits, edges_of, table, expansions, "astar", True, Expansions(float(4 * n)))
 
 
 def cost_code(n: int, *, bits: int | None = None) -> ShatteredSet:
@@ -279,29 +253,36 @@ def cost_code(n: int, *, bits: int | None = None) -> ShatteredSet:
     bits
         B; by default the one that gives most instances.
 
+    Returns
+    -------
+    ShatteredSet
+        B instances for each item, with the cost as utility and ``reopen=False``.
+
+    Raises
+    ------
+    InputError
+        If n is too small for one item of B bits.
+
     Examples
     --------
-    >>> import numpy as np, rhostar as rs
-    >>> code = rs.lab.cost_code(100)
-    >>> len(code), code.bits
-    (296, 4)
-    >>> pattern = np.random.default_rng(0).random(len(code)) < 0.5
-    >>> runs = rs.solve_many(code.instances, code.rho(pattern), reopen=False)
-    >>> bool(((runs.cost > code.thresholds) == pattern).all())
-    True
+    >>> import rhostar as rs
+    >>> rs.lab.cost_code(100)
+    ShatteredSet(296 instances on 100 vertices, cost of astar)
+    >>> rs.lab.cost_code(100).verify(most=20)
+    20
     """
-    bits = _bits(n, bits, cost_code_size)
+    bits = _bits(n, bits, sizes.cost)
     places, most = 1 << bits, 1 << (bits - 1)
     far = 32 * places  # beyond every score that matters
     source, goal = 0, 1
     stage, x = 2 + np.arange(most), 2 + most + np.arange(most)
     decoy, pivot = 2 + 2 * most + np.arange(most // 2), 2 + 2 * most + most // 2 + np.arange(most // 2)
-    items = cost_code_size(n, bits) // bits
+    items = sizes.cost(n, bits) // bits
     item = n - items + np.arange(items)
 
-    def arcs(i: int, changes: Sequence[int]) -> Arcs:
+    def edges_of(i: int, changes: Sequence[int]) -> Edges:
         j = int(item[i])
-        found: Arcs = {(source, j): 0, (source, int(stage[0])): 8 * changes[0] - 3}
+        found: Edges = {(source, j): 0, (source, int(stage[0])): 8 * changes[0] - 3}
         for k, place in enumerate(changes):
             last = k + 1 == len(changes)
             after = goal if last else int(stage[k + 1])
@@ -328,7 +309,7 @@ def cost_code(n: int, *, bits: int | None = None) -> ShatteredSet:
         return 8 * changes[-1] + 5 - kinds + (len(changes) - kinds) - 0.5
 
     limit = Cost(float(16 * places + n))
-    return _build(n, source, goal, items, bits, arcs, table, cost, "astar", False, limit, falling=True)
+    return _build(n, source, goal, items, bits, edges_of, table, cost, "astar", False, limit, falling=True)
 
 
 def gray_code(bits: int) -> tuple[NDArray[np.int64], list[list[int]]]:
@@ -350,7 +331,7 @@ def gray_code(bits: int) -> tuple[NDArray[np.int64], list[list[int]]]:
 def _bits(n: int, bits: int | None, size: Callable[[int, int], int]) -> int:
     """Return B as asked for, or the best."""
     if bits is None:
-        _, bits = largest(size, n)
+        bits = sizes.best_bits(n, size)
     if bits < 1 or size(n, bits) < 1:
         raise InputError(f"{n} vertices are too few for an item of {bits} bits")
     return bits
@@ -362,10 +343,10 @@ def _build(
     goal: int,
     items: int,
     bits: int,
-    arcs: Callable[[int, Sequence[int]], Arcs],
+    edges_of: Callable[[int, Sequence[int]], Edges],
     table: Callable[[NDArray[np.int64]], NDArray[np.float64]],
     threshold: Callable[[Sequence[int]], float],
-    algorithm: Literal["gbfs", "astar"],
+    algorithm: Algorithm,
     reopen: bool,
     utility: Utility,
     *,
@@ -373,7 +354,7 @@ def _build(
 ) -> ShatteredSet:
     """Put the instances on one graph, absent edges at inf; `falling` where the utility is lower for a 1."""
     words, changes = gray_code(bits)
-    found = [arcs(item, changes[b]) for item in range(items) for b in range(bits)]
+    found = [edges_of(item, changes[b]) for item in range(items) for b in range(bits)]
     instances = instance_set(n, found, source, goal)
     place = np.empty_like(words)
     place[words ^ (words.size - 1) if falling else words] = np.arange(words.size)

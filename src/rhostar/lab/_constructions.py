@@ -6,7 +6,6 @@ Sets of more than linear size are in :mod:`rhostar.lab._codes` and :mod:`rhostar
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +13,15 @@ from numpy.typing import NDArray
 from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.instances import Instance, InstanceSet
-from rhostar.lab._codes import ShatteredSet
-from rhostar.lab._exact import Arcs, instance_set
-from rhostar.search import Trace
+from rhostar.lab._exact import Edges, instance_set
+from rhostar.lab._shattered import ShatteredSet
+from rhostar.search import Algorithm, Trace
 from rhostar.utilities import Cost, Custom
 
 _ONE_BIT = np.array([0, 1])
 
 
-def theorem5_instances(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs") -> ShatteredSet:
+def theorem5_instances(n: int, algorithm: Algorithm = "gbfs") -> ShatteredSet:
     """Return the n − 4 unweighted instances of the paper's lower bound, with a ρ for every subset S.
 
     The paper's vertices 1..n−3 are 0..n−4 here, then s, r and t. Instance i has s → v for all of them, v → t for
@@ -42,6 +41,11 @@ def theorem5_instances(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs") -> 
     ShatteredSet
         ``rho(pattern)`` is the paper's ρ for the subset.
 
+    Raises
+    ------
+    InputError
+        If n is below 5.
+
     Examples
     --------
     >>> import rhostar as rs
@@ -52,7 +56,7 @@ def theorem5_instances(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs") -> 
     _at_least(n, 5)
     middle, source, r, goal = n - 3, n - 3, n - 2, n - 1
 
-    def arcs(i: int) -> Arcs:
+    def edges_of(i: int) -> Edges:
         edges = [(source, v) for v in range(middle)] + [(v, goal) for v in range(i + 1, middle)]
         return dict.fromkeys([*edges, (i, r), (r, goal)], 1)
 
@@ -63,11 +67,11 @@ def theorem5_instances(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs") -> 
         rho[[r, goal]] = 0.0
         return rho
 
-    instances = instance_set(n, [arcs(i) for i in range(n - 4)], source, goal)
+    instances = instance_set(n, [edges_of(i) for i in range(n - 4)], source, goal)
     return _one_bit_each(instances, algorithm, table)
 
 
-def sharper_instances(n: int, algorithm: Literal["gbfs", "astar"] = "astar") -> ShatteredSet:
+def sharper_instances(n: int, algorithm: Algorithm = "astar") -> ShatteredSet:
     """Return n − 2 instances for GBFS, n − 1 for A*, that the cost shatters: each reads a value of its own.
 
     GBFS: instance j has s → 0, s → j, 0 → t at cost 1 and j → t at cost 2, for some third vertex s; the bit is
@@ -81,6 +85,16 @@ def sharper_instances(n: int, algorithm: Literal["gbfs", "astar"] = "astar") -> 
     algorithm
         "gbfs" or "astar".
 
+    Returns
+    -------
+    ShatteredSet
+        With the cost as utility.
+
+    Raises
+    ------
+    InputError
+        If n is below 4.
+
     Examples
     --------
     >>> import rhostar as rs
@@ -93,7 +107,7 @@ def sharper_instances(n: int, algorithm: Literal["gbfs", "astar"] = "astar") -> 
     readers = range(1 if greedy else 0, goal)
     sources = [next(v for v in range(goal) if v not in ((0, i) if greedy else (i,))) for i in readers]
 
-    def arcs(i: int, s: int) -> Arcs:
+    def edges_of(i: int, s: int) -> Edges:
         if greedy:
             return {(s, 0): 1, (s, i): 1, (0, goal): 1, (i, goal): 2}
         return {(s, i): 1, (i, goal): 1, (s, goal): 3}
@@ -103,7 +117,7 @@ def sharper_instances(n: int, algorithm: Literal["gbfs", "astar"] = "astar") -> 
             return np.array([1.0, *(np.where(pattern, 0.0, 2.0)), 0.0])
         return np.array([*(np.where(pattern, 4.0, 0.0)), 0.0])
 
-    instances = instance_set(n, [arcs(i, s) for i, s in zip(readers, sources, strict=True)], sources, goal)
+    instances = instance_set(n, [edges_of(i, s) for i, s in zip(readers, sources, strict=True)], sources, goal)
     return _one_bit_each(instances, algorithm, table)
 
 
@@ -118,6 +132,16 @@ def star(n: int) -> InstanceSet:
     n
         Number of vertices, at least 4.
 
+    Returns
+    -------
+    InstanceSet
+        One instance.
+
+    Raises
+    ------
+    InputError
+        If n is below 4.
+
     Examples
     --------
     >>> import rhostar as rs
@@ -125,8 +149,8 @@ def star(n: int) -> InstanceSet:
     [2, 5, 16, 65]
     """
     _at_least(n, 4)
-    arcs: dict[tuple[int, int], float] = {(n - 2, v): 1 for v in range(n - 2)}
-    return instance_set(n, [arcs | {(0, n - 1): 1}], n - 2, n - 1)
+    edges: dict[tuple[int, int], float] = {(n - 2, v): 1 for v in range(n - 2)}
+    return instance_set(n, [edges | {(0, n - 1): 1}], n - 2, n - 1)
 
 
 def star_copies(n: int) -> ShatteredSet:
@@ -141,6 +165,16 @@ def star_copies(n: int) -> ShatteredSet:
     n
         Number of vertices, at least 4.
 
+    Returns
+    -------
+    ShatteredSet
+        With a custom utility.
+
+    Raises
+    ------
+    InputError
+        If n is below 4.
+
     Examples
     --------
     >>> import rhostar as rs
@@ -151,8 +185,8 @@ def star_copies(n: int) -> ShatteredSet:
     behaviours = math.floor(math.e * math.factorial(n - 3)) if n > 4 else 2
     copies = behaviours.bit_length() - 1
     tail, head = single.graph.tail.tolist(), single.graph.head.tolist()
-    arcs: Arcs = dict.fromkeys(zip(tail, head, strict=True), 1.0)
-    instances = instance_set(n, [{**arcs, (n - 1, 0): j} for j in range(copies)], n - 2, n - 1)
+    edges: Edges = dict.fromkeys(zip(tail, head, strict=True), 1.0)
+    instances = instance_set(n, [{**edges, (n - 1, 0): j} for j in range(copies)], n - 2, n - 1)
 
     def table(number: NDArray[np.int64]) -> NDArray[np.float64]:
         rho = np.full(n, float(n))
@@ -209,7 +243,16 @@ def powers_of_two(n: int) -> Instance:
     Parameters
     ----------
     n
-        Number of vertices, 3 to 7: beyond, the weights are not exact.
+        Number of vertices, 3 to 7: with more, the weights would not be exact.
+
+    Returns
+    -------
+    Instance
+
+    Raises
+    ------
+    InputError
+        If n is out of range.
 
     Examples
     --------
@@ -225,7 +268,26 @@ def powers_of_two(n: int) -> Instance:
 
 
 def path_costs(instance: Instance, vertex: int) -> list[float]:
-    """Return the distinct costs of all simple paths from the source to a vertex, in order: the paper's set G_v."""
+    """Return the distinct costs of all simple paths from the source to a vertex, in order: the paper's set G_v.
+
+    Parameters
+    ----------
+    instance
+        The instance; all simple paths are followed, so only a few vertices are feasible.
+    vertex
+        Where the paths end.
+
+    Returns
+    -------
+    list of float
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> graph = rs.Graph.from_edges(3, [0, 0, 1], [1, 2, 2])
+    >>> rs.lab.path_costs(rs.Instance(graph, graph.arrange([1.0, 5.0, 2.0]), 0, 2), 2)
+    [3.0, 5.0]
+    """
     graph, weights, source, _ = instance
     found: set[float] = set()
 
@@ -248,12 +310,22 @@ def martelli(n: int) -> tuple[Instance, NDArray[np.float64]]:
     Vertices n−1, n−2, ..., 1 lead down to the goal 0, each to all below it but the goal, which only 1 reaches. The
     weights make a path the cheaper the more of them it visits, each set of visited vertices at a cost of its own, and
     ρ makes A* try direct paths first: whenever a vertex is improved, everything below it is expanded all over again,
-    as when counting in binary. Without reopening there are n − 1 expansions.
+    as in counting in binary. Without reopening there are n − 1 expansions.
 
     Parameters
     ----------
     n
         Number of vertices, 3 to 40.
+
+    Returns
+    -------
+    Instance, numpy.ndarray
+        The instance and the heuristic values.
+
+    Raises
+    ------
+    InputError
+        If n is out of range.
 
     Examples
     --------
@@ -265,15 +337,15 @@ def martelli(n: int) -> tuple[Instance, NDArray[np.float64]]:
     if not 3 <= n <= 40:
         raise InputError(f"n must be between 3 and 40, got {n}")
     source = n - 1
-    arcs = {(j, i): 2**j - 2 ** (i + 1) for j in range(2, n) for i in range(1, j)} | {(1, 0): 0}
-    graph = Graph.from_edges(n, [j for j, _ in arcs], [i for _, i in arcs])
+    edges = {(j, i): 2**j - 2 ** (i + 1) for j in range(2, n) for i in range(1, j)} | {(1, 0): 0}
+    graph = Graph.from_edges(n, [j for j, _ in edges], [i for _, i in edges])
     step = float(2 ** (n + 1))
     rho = step * np.arange(n, dtype=np.float64)
     rho[0] = step * (n + 2)
-    return Instance(graph, graph.arrange(np.array(list(arcs.values()), dtype=np.int64)), source, 0), rho
+    return Instance(graph, graph.arrange(np.array(list(edges.values()), dtype=np.int64)), source, 0), rho
 
 
-def _one_bit_each(instances: InstanceSet, algorithm: Literal["gbfs", "astar"], table: object) -> ShatteredSet:
+def _one_bit_each(instances: InstanceSet, algorithm: Algorithm, table: object) -> ShatteredSet:
     """Return a set whose utility is the cost, 2 or 3."""
     thresholds = np.full(len(instances), 2.5)
     return ShatteredSet(instances, algorithm, True, Cost(4.0), thresholds, 1, _ONE_BIT, table)  # type: ignore[arg-type]

@@ -3,7 +3,7 @@
 If one instance has B behaviours, some utility shatters ⌊lg B⌋ copies of it (see :func:`rhostar.lab.star_copies`).
 Without reopening no vertex is selected twice, so a behaviour is a sequence of some of the n − 2 vertices besides s
 and t:
-**one instance has at most ⌊e·(n−2)!⌋ behaviours whatever its weights**; s → v for all v, with the goal among them,
+**one instance has at most ⌊e·(n−2)!⌋ behaviours, for any weights**; s → v for all v, with the goal among them,
 reaches that under A*. Under GBFS the last vertex of the sequence must lead to t, which leaves ⌊e·(n−3)!⌋ from n = 5 on.
 So only for A* with reopening is it open whether lg B can be of higher order than n lg n. The counts here are exact, of
 instances found by hill climbing.
@@ -63,7 +63,7 @@ def crowds() -> list[Crowd]:
         raise StorageError(f"{_FILE} is damaged: {error}") from error
 
 
-def crowd(kind: Kind, seed: int, *, steps: int = 200, limit: int = 1_000_000) -> Crowd | None:
+def crowd(kind: Kind, seed: int, *, tries: int = 200, max_behaviours: int = 1_000_000) -> Crowd | None:
     """Climb to an instance with many behaviours; the same seed finds the same.
 
     Parameters
@@ -72,16 +72,16 @@ def crowd(kind: Kind, seed: int, *, steps: int = 200, limit: int = 1_000_000) ->
         Vertices, algorithm and weights; its utility does not matter.
     seed
         For numpy's generator.
-    steps
-        Changes tried.
-    limit
-        Instances with more behaviours are passed over: counting them takes long.
+    tries
+        How many changes are tried.
+    max_behaviours
+        Instances with more are passed over: counting them takes long.
 
     Examples
     --------
     >>> from rhostar.lab._crowds import crowd
     >>> from rhostar.lab._hunt import Kind
-    >>> crowd(Kind(5, "astar", True, "cost", "large"), seed=0, steps=200).behaviours
+    >>> crowd(Kind(5, "astar", True, "cost", "large"), seed=0, tries=200).behaviours
     22
     """
     rng = np.random.default_rng(seed)
@@ -90,15 +90,15 @@ def crowd(kind: Kind, seed: int, *, steps: int = 200, limit: int = 1_000_000) ->
     best, most = None, 0
     matrix = rng.integers(low, largest + 1, (n, n))
     matrix[rng.random((n, n)) > 0.7] = -1
-    for step in range(steps):
+    for attempt in range(tries):
         tried = matrix.copy()
-        if step:
+        if attempt:
             for _ in range(int(rng.integers(1, 4))):
                 u, v = rng.integers(0, n, 2)
                 tried[u, v] = rng.integers(low, largest + 1) if rng.random() < 0.7 else -1
         np.fill_diagonal(tried, -1)
         tried[:, n - 2] = tried[goal] = -1  # the start is n − 2
-        count = _count(tried, kind, limit)
+        count = _count(tried, kind, max_behaviours)
         if count >= most:
             matrix = tried
             if count > most:
@@ -112,12 +112,12 @@ def crowd(kind: Kind, seed: int, *, steps: int = 200, limit: int = 1_000_000) ->
     return Crowd(n, search, kind.weights, n - 2, arcs, most)
 
 
-def _count(matrix: NDArray[np.int64], kind: Kind, limit: int) -> int:
+def _count(matrix: NDArray[np.int64], kind: Kind, max_behaviours: int) -> int:
     """Return the number of behaviours, 0 where there is no path or too many."""
     n, greedy = kind.n, kind.algorithm == "gbfs"
     weights, source = np.ascontiguousarray(matrix[None]), np.array([n - 2], dtype=np.int32)
     zeros = np.zeros((1, n), dtype=np.int64)
     if _core.sweep(weights, source, n - 1, greedy, kind.reopen, zeros, 1, 0).values[0] < 0:
         return 0
-    found = _core.explore(weights, source, n - 1, greedy, kind.reopen, limit, 0, n.bit_length(), None, None)
+    found = _core.explore(weights, source, n - 1, greedy, kind.reopen, max_behaviours, 0, n.bit_length(), None, None)
     return found.leaves if found.ending.status is _core.Status.DONE else 0

@@ -1,4 +1,4 @@
-"""Dual functions: a utility, or the inconsistency, of all instances as a function of θ along a line."""
+"""Dual functions: the mean utility, or the mean inconsistency, of a set as a function of θ along a line."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
 from rhostar._parallel import map_chunks
@@ -16,10 +17,9 @@ from rhostar.errors import InfeasibleError, InputError
 from rhostar.instances import InstanceSet
 from rhostar.lines._intervals import fraction
 from rhostar.lines._line import Line, Snap
-from rhostar.lines._means import Dual, mean_along, rank_fractions
-from rhostar.lines._pieces import LIMIT, LineOf, Theta, line_of
+from rhostar.lines._means import Dual, dual, rank_fractions
+from rhostar.lines._pieces import LineOf, Theta, line_of
 from rhostar.search import Rho
-from rhostar.utilities import Algorithm, Utility
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,69 +28,18 @@ if TYPE_CHECKING:
 __all__ = ["ConvexDual", "Dual", "dual", "dual_inconsistency"]
 
 
-def dual(
-    instances: InstanceSet,
-    base: Rho,
-    direction: Rho,
-    low: Theta,
-    high: Theta,
-    algorithm: Algorithm,
-    utility: Utility,
-    *,
-    reopen: bool = True,
-    budget: int | None = None,
-    limit: int = LIMIT,
-    n_jobs: int | None = None,
-) -> Dual:
-    """Return the mean utility along ρ = base + θ · direction, all pieces of it, with its exact best θ.
-
-    Parameters
-    ----------
-    instances
-        N instances.
-    base, direction
-        One finite float64 per vertex, or mappings from goals to such arrays.
-    low, high
-        The range of θ, both ends included: integers, floats or fractions.
-    algorithm, reopen, budget, n_jobs
-        As for :func:`rhostar.solve_many`.
-    utility
-        What to measure. The best θ has the lowest mean, or the highest where that is better. A custom utility sees
-        the trace of one run for each piece.
-    limit
-        Most pieces of one instance. A search that expands k vertices can change about as often as pairs of
-        those vertices swap places: ranges that leave most of a large graph to be expanded have very many.
-
-    Returns
-    -------
-    Dual
-
-    Raises
-    ------
-    InputError, LimitError
-        As :func:`rhostar.pieces`, naming the first offending instance.
+@dataclass(frozen=True, eq=False)
+class ConvexDual:
+    """The mean inconsistency along a line: convex and piecewise linear; made by :func:`dual_inconsistency`.
 
     Examples
     --------
-    >>> import numpy as np, rhostar as rs
-    >>> graph = rs.Graph.grid(8, 8)
-    >>> weights = np.random.default_rng(0).integers(1, 10, size=(20, graph.m))
-    >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)
-    >>> mean = np.mean([rs.distances_to(graph, w, graph.n - 1) for w in weights], axis=0)
-    >>> dual = rs.lab.dual(instances, np.zeros(graph.n), mean, 0, 3, "astar", rs.utilities.Expansions(limit=1000))
-    >>> len(dual), dual.behaviours, dual.value, dual.at(0), dual.minimisers[0].low > 1
-    (782, 3913, 14.05, 62.35, True)
+    >>> import rhostar as rs
+    >>> graph = rs.Graph.grid(1, 3)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=0, goal=2)
+    >>> rs.lab.dual_inconsistency(instances, [0.0] * 3, [2.0, 1.0, 0.0], 0, 3).at(2.5)
+    1.5
     """
-    options: dict[str, Any] = {"reopen": reopen, "budget": budget, "limit": limit, "n_jobs": n_jobs}
-    return mean_along(instances, base, direction, low, high, algorithm, utility, **options)
-
-
-# ---------------------------------------------------------------- inconsistency
-
-
-@dataclass(frozen=True, eq=False)
-class ConvexDual:
-    """The mean inconsistency along a line: convex and piecewise linear; made by :func:`dual_inconsistency`."""
 
     thetas: tuple[Fraction, ...]
     """The ends of the range, and between them every value of θ at which the slope changes."""
@@ -116,6 +65,11 @@ class ConvexDual:
     def at(self, theta: Theta) -> float:
         """Return the mean at a value of θ.
 
+        Parameters
+        ----------
+        theta
+            A value within the range.
+
         Raises
         ------
         InputError
@@ -135,10 +89,17 @@ class ConvexDual:
 
     def __repr__(self) -> str:
         place = f"theta in [{float(self.low):g}, {float(self.high):g}]"
-        return f"ConvexDual({len(self)} pieces over {self.instances} instances, least {self.value:g} at {place})"
+        pieces, over = arrays.counted(len(self), "piece"), arrays.counted(self.instances, "instance")
+        return f"ConvexDual({pieces} over {over}, least {self.value:g} at {place})"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the mean against θ, where it is least in colour."""
+        """Draw the mean against θ; the part where it is least is in colour.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; a new figure by default.
+        """
         if ax is None:
             from matplotlib import pyplot
 
@@ -151,7 +112,8 @@ class ConvexDual:
         )
         ax.set_xlabel("θ")
         ax.set_ylabel("mean inconsistency Δ")
-        ax.set_title(f"{self.instances} instances, {len(self)} pieces, least {self.value:g}")
+        instances, pieces = arrays.counted(self.instances, "instance"), arrays.counted(len(self), "piece")
+        ax.set_title(f"{instances}, {pieces}, least {self.value:g}")
         ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
         return ax
 
@@ -173,8 +135,14 @@ def dual_inconsistency(
 
     Parameters
     ----------
-    instances, base, direction, low, high, n_jobs
-        As for :func:`dual`.
+    instances
+        N instances.
+    base, direction
+        One finite float64 per vertex, or mappings from goals to such arrays.
+    low, high
+        The range of θ, both ends included: integers, floats or fractions.
+    n_jobs
+        As in joblib.
 
     Returns
     -------
@@ -182,6 +150,8 @@ def dual_inconsistency(
 
     Raises
     ------
+    InputError
+        If the set is empty, low exceeds high, or an argument has the wrong shape or values.
     InfeasibleError
         If an instance has no path.
 
@@ -191,7 +161,7 @@ def dual_inconsistency(
     >>> graph = rs.Graph.grid(1, 4)
     >>> instances = rs.InstanceSet(graph, graph.length, sources=0, goal=3)
     >>> rs.lab.dual_inconsistency(instances, np.zeros(4), np.array([3.0, 2.0, 1.0, 0.0]), -1, 4)
-    ConvexDual(2 pieces over 1 instances, least 0 at theta in [-1, 1])
+    ConvexDual(2 pieces over 1 instance, least 0 at theta in [-1, 1])
     """
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")

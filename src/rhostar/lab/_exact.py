@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +17,7 @@ from rhostar.errors import ArrayError, InfeasibleError, InputError, InstanceErro
 from rhostar.graph import Graph
 from rhostar.instances import Instance, InstanceSet
 
-Algorithm = Literal["astar", "gbfs"]
-Arcs = Mapping[tuple[int, int], float]
+Edges = Mapping[tuple[int, int], float]
 """The edges (tail, head) of one instance and their weights."""
 
 MOST_VERTICES = 64
@@ -43,19 +41,28 @@ class Exact:
         return self.weights.shape[1]
 
 
-def instance_set(n: int, arcs: Sequence[Arcs], sources: int | Sequence[int], goal: int) -> InstanceSet:
+def instance_set(n: int, edges: Sequence[Edges], sources: int | Sequence[int], goal: int) -> InstanceSet:
     """Return instances with edges of their own on one graph: the union, where what an instance lacks weighs inf.
 
     Parameters
     ----------
     n
         Number of vertices.
-    arcs
+    edges
         For each instance its edges (tail, head) and their weights.
     sources
         One start vertex, or one for each instance.
     goal
         The goal.
+
+    Returns
+    -------
+    InstanceSet
+
+    Raises
+    ------
+    InputError
+        If there are no edges, a vertex is out of range, or an instance has no path.
 
     Examples
     --------
@@ -63,16 +70,16 @@ def instance_set(n: int, arcs: Sequence[Arcs], sources: int | Sequence[int], goa
     >>> rs.lab.instance_set(3, [{(0, 1): 1, (1, 2): 1}, {(0, 2): 5}], sources=0, goal=2)
     InstanceSet(2 instances, 2 snapshots of 3 edges, goal 2)
     """
-    pairs = sorted({pair for one in arcs for pair in one})
+    pairs = sorted({pair for one in edges for pair in one})
     if not pairs:
         raise InfeasibleError("instance 0 has no edges, hence no path from its source to its goal")
     position = {pair: e for e, pair in enumerate(pairs)}
-    weights = np.full((len(arcs), len(pairs)), np.inf)
-    for row, one in enumerate(arcs):
+    weights = np.full((len(edges), len(pairs)), np.inf)
+    for row, one in enumerate(edges):
         weights[row, [position[pair] for pair in one]] = list(one.values())
     tail, head = np.array(pairs).T
     graph = Graph.from_edges(n, tail, head)
-    return InstanceSet(graph, graph.arrange(weights), np.broadcast_to(np.asarray(sources), len(arcs)), goal)
+    return InstanceSet(graph, graph.arrange(weights), np.broadcast_to(np.asarray(sources), len(edges)), goal)
 
 
 def gather(instances: InstanceSet | Sequence[Instance]) -> InstanceSet:
@@ -98,7 +105,7 @@ def gather(instances: InstanceSet | Sequence[Instance]) -> InstanceSet:
             )
         if one.goal != single[0].goal:
             raise InstanceError(f"instances[{i}] has goal {one.goal}, instances[0] has {single[0].goal}")
-    arcs = [
+    edges = [
         {
             (int(v), int(c)): float(w)
             for v, c, w in zip(one.graph.tail, one.graph.head, one.weights, strict=True)
@@ -106,7 +113,7 @@ def gather(instances: InstanceSet | Sequence[Instance]) -> InstanceSet:
         }
         for one in single
     ]
-    return instance_set(single[0].graph.n, arcs, [one.source for one in single], single[0].goal)
+    return instance_set(single[0].graph.n, edges, [one.source for one in single], single[0].goal)
 
 
 def exact(instances: InstanceSet) -> Exact:
@@ -160,12 +167,3 @@ def exact(instances: InstanceSet) -> Exact:
             f"paths may cost up to {dearest}; with {n} vertices, sums are exact below {(1 << 52 - bits) // n}"
         )
     return Exact(weights, np.ascontiguousarray(instances.sources, dtype=np.int32), goal, bits)
-
-
-def require_algorithm(algorithm: str) -> Algorithm:
-    """Return the algorithm, or raise :class:`InputError`."""
-    if algorithm == "astar":
-        return "astar"
-    if algorithm == "gbfs":
-        return "gbfs"
-    raise InputError(f"algorithm must be 'astar' or 'gbfs', got {algorithm!r}")

@@ -30,6 +30,7 @@ from rhostar.lab import atlas
 from rhostar.lab._constructions import sharper_instances, theorem5_instances
 from rhostar.lab._parity import parity_code
 from rhostar.lab._parity_orders import ORDERS
+from rhostar.lab._shattered import ShatteredSet
 from rhostar.lab._witness import Witness
 from rhostar.utilities import Cost
 
@@ -121,7 +122,7 @@ def of_witness(witness: Witness) -> dict[str, Any]:
     )
 
 
-def of_code(code: codes.ShatteredSet, modes: Sequence[Sequence[object]], *, split: bool = True) -> dict[str, Any]:
+def of_code(code: ShatteredSet, modes: Sequence[Sequence[object]], *, split: bool = True) -> dict[str, Any]:
     """Return the claim of a shattered set; with `split`, item by item."""
     size, each = len(code), code.bits if split else len(code)
     graph = code.instances.graph

@@ -24,8 +24,17 @@ _NAMES = {"gbfs": "GBFS", "astar-reopen": "A* with reopening", "astar-closed": "
 def growth_figure(growth: Growth) -> Figure:
     """Draw lg of the numbers of utility vectors and joint behaviours against N, beside the upper bounds.
 
-    Bounds that are more than three times as high as all that is counted are named in the legend with their value, so
-    that the curves stay readable.
+    Bounds that are more than three times as high as all counts are named in the legend with their value, so that the
+    curves stay readable.
+
+    Parameters
+    ----------
+    growth
+        What :func:`rhostar.lab.growth` returned.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
 
     Examples
     --------
@@ -54,6 +63,11 @@ def growth_figure(growth: Growth) -> Figure:
 def atlas_figure() -> Figure:
     """Draw the largest shattered sets known against n, beside the constructions and the upper bound of greedy search.
 
+    Returns
+    -------
+    matplotlib.figure.Figure
+        One picture for the cost and one for expansions.
+
     Examples
     --------
     >>> import rhostar as rs
@@ -73,7 +87,7 @@ def atlas_figure() -> Figure:
             ]
             size = 8 if search == "astar-reopen" else 6
             ax.plot(vertices, best, "-", marker=_MARKERS[search], ms=size, color=colour, label=_NAMES[search])
-        lines = {"n − 4 (Theorem 5)": -4, "n − 2 (T5′, GBFS)": -2, "n − 1 (T5′, A*)": -1}
+        lines = {"n − 4 (Theorem 5)": -4, "n − 2 (T5p, GBFS)": -2, "n − 1 (T5p, A*)": -1}
         for number, (name, less) in enumerate(lines.items()):
             if utility == "cost":
                 ax.plot(vertices, [n + less for n in vertices], "--", color=str(0.35 + 0.2 * number), label=name)
@@ -82,7 +96,7 @@ def atlas_figure() -> Figure:
         exact = [capacity.greedy(n).log_count / math.log(2) for n in vertices]
         ax.plot(vertices, exact, ":", color="tab:green", label="lg (n − 1)! (GBFS, upper)")
         astar = [capacity.catalan_in_open(n, 1).log_count / math.log(2) for n in vertices]
-        ax.plot(vertices, astar, ":", color="0.2", label="C1′, weights ≤ 1 (A*, upper)")
+        ax.plot(vertices, astar, ":", color="0.2", label="C1p, weights ≤ 1 (A*, upper)")
         ax.set_ylim(0, 18)
         ax.set_xticks(vertices)
         _finish(
@@ -96,6 +110,10 @@ def atlas_figure() -> Figure:
 
 def crowds_figure() -> Figure:
     """Draw lg of the largest number of behaviours known of a single instance against n.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
 
     Examples
     --------

@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
+from rhostar._display import text_table
 from rhostar.bounds import capacities, massart, rademacher_monte_carlo
 from rhostar.errors import InputError
 from rhostar.instances import Instance, InstanceSet
 from rhostar.lab._behaviours import Report, utility_vectors
-from rhostar.lab._exact import Algorithm, exact, gather, require_algorithm
+from rhostar.lab._exact import exact, gather
+from rhostar.search import Algorithm
 from rhostar.utilities import Utility
 
 _ALL_SIGNS_UP_TO = 12
@@ -27,7 +29,14 @@ _ALL_SIGNS_UP_TO = 12
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """Counts for the first 1, 2, ..., N instances; prints as a table."""
+    """Counts for the first 1, 2, ..., N instances, made by :func:`growth`; prints as a table.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.lab.growth(rs.lab.theorem5_instances(6).instances, rs.utilities.Cost(3), "gbfs")
+    Growth(2 instances, 4 vectors of cost, 10 behaviours)
+    """
 
     n: int
     algorithm: Algorithm
@@ -57,8 +66,11 @@ class Growth:
             logs = [f"{values[k]:.1f}" for values in self.bounds.values()]
             complexity = [f"{a[k]:.3f}" for a in (self.rademacher, self.massart, self.monte_carlo)]
             rows.append([str(k + 1), str(self.vectors[k]), str(self.behaviours[k]), *logs, *complexity])
-        widths = [max(len(row[c]) for row in rows) for c in range(len(head))]
-        return "\n".join("  ".join(x.rjust(w) for x, w in zip(row, widths, strict=True)) for row in rows)
+        return text_table(rows, words=0)
+
+    def __repr__(self) -> str:
+        counts = f"{arrays.counted(len(self), 'instance')}, {arrays.counted(int(self.vectors[-1]), 'vector')}"
+        return f"Growth({counts} of {self.utility.name}, {arrays.counted(int(self.behaviours[-1]), 'behaviour')})"
 
 
 def growth(
@@ -67,7 +79,7 @@ def growth(
     algorithm: Algorithm = "astar",
     reopen: bool = True,
     *,
-    limit: int = 10_000_000,
+    max_behaviours: int = 10_000_000,
     draws: int = 1000,
     delta: float = 0.01,
     seed: int = 0,
@@ -77,13 +89,21 @@ def growth(
 
     Parameters
     ----------
-    instances, algorithm, reopen, limit, progress
-        As for :func:`rhostar.lab.joint_behaviours`.
+    instances
+        A set with one goal, or single instances with the same vertices and goal; at most 64 vertices, integer weights.
     utility
-        The performance measure; its limit is the H of the Rademacher complexity.
+        What is measured; its limit is the H of the Rademacher complexity.
+    algorithm
+        "astar" or "gbfs".
+    reopen
+        Whether A* reopens closed vertices.
+    max_behaviours
+        How many joint behaviours there may be.
     draws, delta, seed
-        For the complexity by drawn signs: how many, with which probability the value may be too small, and where
-        randomness begins.
+        For the complexity by drawn signs: how many are drawn, the probability that the value is too small, and the
+        seed of numpy's generator.
+    progress
+        Called now and then with the number of behaviours found and the share explored.
 
     Returns
     -------
@@ -92,26 +112,28 @@ def growth(
     Raises
     ------
     LimitError
-        If there are more joint behaviours than `limit`.
+        If there are more joint behaviours than `max_behaviours`.
     InputError
-        As :func:`rhostar.lab.joint_behaviours`.
+        If a weight is not an integer, or the instances do not share vertices and goal.
 
     Examples
     --------
     >>> import rhostar as rs
     >>> print(rs.lab.growth(rs.lab.theorem5_instances(8).instances, rs.utilities.Cost(3), "gbfs"))
-    N  vectors  behaviours  lg G  lg G′  lg Q64      R  Massart  drawn
+    N  vectors  behaviours  lg G  lg Gp  lg Q64      R  Massart  drawn
     1        2           9  15.3    9.5   512.0  0.500    1.766  0.718
     2        4          22  15.3    9.5   512.0  0.500    1.766  0.630
     3        8          61  15.3    9.5   512.0  0.500    1.766  0.544
     4       16         180  15.3    9.5   512.0  0.500    1.766  0.583
     """
     together = gather(instances)
-    algorithm = require_algorithm(algorithm)
+    algorithm = arrays.algorithm(algorithm)
     if not isinstance(utility, Utility):
         raise InputError(f"utility must be a Utility, got {utility!r}")
-    limit = arrays.integer(limit, "limit", 1)
-    values, _, behaviours = utility_vectors(together, utility, algorithm, reopen, limit=limit, progress=progress)
+    max_behaviours = arrays.integer(max_behaviours, "max_behaviours", 1)
+    values, _, behaviours = utility_vectors(
+        together, utility, algorithm, reopen, max_behaviours=max_behaviours, progress=progress
+    )
     size = len(together)
     prefixes = [np.unique(values[:, : k + 1], axis=0) for k in range(size)]
     problem = exact(together)
@@ -121,6 +143,7 @@ def growth(
         integer_weights=max(1, int(problem.weights.max())),
         out_degree=max(1, int((problem.weights >= 0).sum(axis=2).max())),
         fixed_source=bool((together.sources == together.sources[0]).all()),
+        reopen=reopen,
     )
     rng = np.random.default_rng(seed)
     return Growth(

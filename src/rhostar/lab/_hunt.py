@@ -22,10 +22,11 @@ from rhostar import _core
 from rhostar import _failures as failures
 from rhostar.errors import InputError
 from rhostar.lab._behaviours import MEASURES
-from rhostar.lab._codes import ShatteredSet, interval_code
+from rhostar.lab._codes import interval_code
 from rhostar.lab._constructions import sharper_instances, theorem5_instances
-from rhostar.lab._exact import Algorithm
+from rhostar.lab._shattered import ShatteredSet
 from rhostar.lab._witness import Witness
+from rhostar.search import Algorithm
 
 Weights = Literal["unit", "small", "large"]
 LARGEST = {"unit": 1, "small": 4, "large": 64}
@@ -43,7 +44,14 @@ _ORDERS_UP_TO = 8
 
 @dataclass(frozen=True)
 class Kind:
-    """What an entry of the atlas is about."""
+    """What an entry of the atlas is about.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.lab.Kind(5, "astar", False, "cost", "unit").name
+    'astar-closed-cost-unit-5'
+    """
 
     n: int
     algorithm: Algorithm

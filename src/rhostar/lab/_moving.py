@@ -32,7 +32,7 @@ from rhostar import _arrays as arrays
 from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.instances import Instance
-from rhostar.lab._exact import Arcs, instance_set
+from rhostar.lab._exact import instance_set
 from rhostar.lab._processes import ClosedSearch, Closure, Number, Problem, Process, Weights, exact_problem, exact_rho
 
 _STEP = 4
@@ -148,8 +148,8 @@ def moving_example(n: int) -> tuple[Instance, NDArray[np.float64]]:
     if n not in _EXAMPLES:
         raise InputError(f"n must be between {min(_EXAMPLES)} and {max(_EXAMPLES)}, got {n}")
     rows, rho = _EXAMPLES[n]
-    arcs = {(u, v + 1): w for u, row in enumerate(rows) for v, w in enumerate(row) if w >= 0 and u != v + 1}
-    return instance_set(n, [arcs], 0, n - 1)[0], np.array(rho, dtype=np.float64)
+    edges = {(u, v + 1): w for u, row in enumerate(rows) for v, w in enumerate(row) if w >= 0 and u != v + 1}
+    return instance_set(n, [edges], 0, n - 1)[0], np.array(rho, dtype=np.float64)
 
 
 def moving_thresholds(
@@ -285,15 +285,14 @@ def converter(bits: int) -> Line:
     long, bad = stage * (k + 3), stage
     base, direction = np.zeros(n), np.zeros(n)
     first = 1 + 5 * np.arange(k + 1)  # u_l is first[l − 1], u_{k+1} is the goal
-    arcs: dict[tuple[int, int], float] = {(0, 1): 0, (0, 3): 0}
+    edges: dict[tuple[int, int], float] = {(0, 1): 0, (0, 3): 0}
     for level in range(1, k + 1):
         u, m, p, q, v = (int(first[level - 1]) + i for i in range(5))
         worth = _STEP << (k - level)
         after = [int(first[level])] + ([int(first[level]) + 2] if level < k else [])
-        arcs |= {(0, v): 0, (u, m): 0, (p, q): 0, (q, m): bad, (v, q): long}
-        arcs |= {(u, c): worth for c in after} | {(m, c): 0 for c in after}
+        edges |= {(0, v): 0, (u, m): 0, (p, q): 0, (q, m): bad, (v, q): long}
+        edges |= {(u, c): worth for c in after} | {(m, c): 0 for c in after}
         base[[u, m, p, q, v]] = [stage * level + worth, -bad, stage * level + worth - 1, -long, stage * level - 1]
         direction[v] = 1.0
     base[n - 1] = stage * (k + 1)
-    edges: Arcs = arcs
     return Line(instance_set(n, [edges], 0, n - 1)[0], base, direction, _STEP << k)

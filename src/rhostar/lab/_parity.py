@@ -1,67 +1,43 @@
 """Shattered sets of order n lg n for the cost, on unweighted graphs: greedy search, and A* with and without reopening.
 
-For greedy search the position of one vertex among others is not enough. Its path is the one whose values of ρ,
-sorted from the largest down, are least in lexicographic order; so where all other values are fixed, the path
-takes at most two forms as one value moves, one with that vertex and one without. A bit that changes its value many
-times while an item moves needs several vertices per item, and the exclusive or does it.
+**Theorem.** The cost shatters at least (1/16 − o(1))·n lg n unweighted instances, under all three. The proof is in
+docs/theory.md, section 3 ("Natural utilities reach n lg n").
 
-**The instance.** An item has m layers, with a place c_j ∈ 0..B among B shared pivots in layer j. A layer is a choice:
-two vertices are in OPEN, the item's own y and one pivot; the lower is expanded first, and its children stand in the
-next layer, whose values are all lower: the search goes straight down and never comes back. A layer has two rails, each
-with its own copy of y and of the pivots. Past y the search stays on its rail, past the pivot it changes. The last
-layer leads from rail 0 to t, from rail 1 by one vertex more. So the length of the path tells
+The sets in short: an item has m layers, and in layer j a place c_j ∈ 0..B among B pivots that all items share. In each
+layer the search passes either the item's own vertex or the pivot of the instance, whichever is lower. Passing the pivot
+changes the rail that the search is on, and the cost tells the last rail:
 
     F_i(c) = ⊕_j [c_j > k_ij],
 
-where k_ij is the rank of the pivot that instance i has in layer j, and in each layer the B instances have B different
-pivots. All vertices of a layer are equally far from the start: A* expands the same vertices, with or without reopening.
-
-**How many instances are shattered.** As c_j grows from 0 to B, the pattern (F_1, ..., F_B) changes in one place after
-another, in the order in which the instances' pivots stand in layer j. So the patterns are all sums over F_2 of m
-prefixes, one of each order, and (B + 1)ᵐ choices can give 2ᴮ patterns although each order alone gives B + 1. Take N
-instances with random orders, that is ranks of independent uniform numbers, and two independent uniform choices C, C′.
-Instance i tells them apart unless an even number of its pivots lie between them; pivots are independent, so
-
-    Pr[F(C) = F(C′)] = E[((1 + X)/2)ᴺ],  X = Π_j (1 − 2|C_j − C′_j|),
-
-and since E(1 − 2|C_j − C′_j|)ᵏ is 1/(k+1) for even k and 1/(k+2) for odd k, this is at most 2⁻ᴺ·S with
-S = Σ_k C(N, k)·(k + 1)⁻ᵐ. Some orders do no worse, and a random variable that equals its independent copy with
-probability q takes at least 1/q values: 2ᴺ/S patterns. S ≤ 2 is reached with N = ⌊(m/2)·lg m⌋ − 1 for large m: terms
-from k = 1 to √m are below Nᵏ·2⁻ᵐ each, all others together below 2ᴺ·m^(−m/2). By the lemma of Sauer and Shelah 2ᴺ⁻¹
-patterns shatter ⌊N/2⌋ of the instances.
-
-**Counting vertices.** An item costs 2m − 1 vertices (the first layer has one rail), the pivots B·(2m − 1), shared by
-all items: no instance has an edge to another item. With G items n = 3 + (2m − 1)(B + G), and G·B instances are
-shattered.
-For m² lg² m of the order of n this is at least (1/16 − o(1))·n lg n. With the upper bounds n! (greedy search) and
-O(n lg n) for bounded integer weights (A*), **the pseudo-dimension of the cost is Θ(n lg n)**, for unweighted instances
-already: the factor lg n between the bounds of the paper is closed for its own utility.
+where k_ij is the rank of the pivot of instance i in layer j. So the patterns of an item are all sums over F_2 of m
+prefixes, one of each order of pivots, and (B + 1)ᵐ choices can give all 2ᴮ patterns. G items need
+n = 3 + (2m − 1)(B + G) vertices and give G·B instances.
 
 :func:`parity_code` builds such sets from orders that were found by computer and shatter all of their instances;
-:func:`parity_bound` evaluates the theorem.
+:func:`parity_bound` evaluates the theorem for any n.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rhostar.bounds._shattered import parity_code_size
+from rhostar.bounds import _sizes as sizes
 from rhostar.errors import InputError
-from rhostar.lab._codes import ShatteredSet
-from rhostar.lab._exact import Arcs, instance_set
+from rhostar.lab._exact import Edges, instance_set
 from rhostar.lab._parity_orders import ORDERS
+from rhostar.lab._shattered import ShatteredSet
+from rhostar.search import Algorithm
 from rhostar.utilities import Cost
 
 _ONE = 1 - 1e-6
 """Less than 1 by more than rounding can add to a sum."""
 
 
-def parity_code(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs", *, layers: int | None = None) -> ShatteredSet:
+def parity_code(n: int, algorithm: Algorithm = "gbfs", *, layers: int | None = None) -> ShatteredSet:
     """Return unweighted instances that the cost shatters under both algorithms: more than n of them for n ≥ 134.
 
     Parameters
@@ -77,11 +53,12 @@ def parity_code(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs", *, layers:
     Returns
     -------
     ShatteredSet
+        With the cost as utility.
 
     Raises
     ------
     InputError
-        If n is too small for one item.
+        If n is too small for an item with this many layers.
 
     Examples
     --------
@@ -95,12 +72,12 @@ def parity_code(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs", *, layers:
     [True, True]
     """
     if layers is None:
-        layers = max(ORDERS, key=lambda m: (parity_code_size(n, m), -m))
-    if layers not in ORDERS or parity_code_size(n, layers) < 1:
+        layers = sizes.best_layers(n)
+    if layers not in ORDERS or sizes.parity(n, layers) < 1:
         raise InputError(f"{n} vertices are too few for an item of {layers} layers; layers are {sorted(ORDERS)}")
     orders = ORDERS[layers]
     bits = len(orders[0])
-    items = parity_code_size(n, layers) // bits
+    items = sizes.parity(n, layers) // bits
     rails = [1] + [2] * (layers - 1)
     source, goal, longer = 0, 1, 2
     # vertex[j][b]: first the pivots of the layer and rail in the order of their values, then the items'.
@@ -110,7 +87,7 @@ def parity_code(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs", *, layers:
     ]
     rank = [{i: k for k, i in enumerate(order)} for order in orders]
 
-    def arcs(item: int, i: int) -> Arcs:
+    def edges_of(item: int, i: int) -> Edges:
         def choice(j: int, b: int) -> list[int]:
             """Where the search goes on: the two vertices of layer j on rail b, or the end."""
             if j < layers:
@@ -134,7 +111,7 @@ def parity_code(n: int, algorithm: Literal["gbfs", "astar"] = "gbfs", *, layers:
         rho[longer], rho[goal] = -down * layers, -down * (layers + 2)
         return rho
 
-    instances = instance_set(n, [arcs(item, i) for item in range(items) for i in range(bits)], source, goal)
+    instances = instance_set(n, [edges_of(item, i) for item in range(items) for i in range(bits)], source, goal)
     thresholds = np.full(len(instances), layers + 1.5)
     return ShatteredSet(instances, algorithm, True, Cost(layers + 3.0), thresholds, bits, Places(orders), table)
 
@@ -184,8 +161,18 @@ def sums_of_prefixes(orders: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64]
 def parity_bound(n: int) -> int:
     """Return a size of shattered sets that the theorem guarantees for n vertices, cost as utility, unit weights.
 
-    For each number of layers m the largest N with S ≤ 2 is taken, which shatters ⌊N/2⌋ instances per item; see the
-    module. The growth is that of n lg n; for few vertices :func:`parity_code` and the linear sets are ahead.
+    For each number of layers m it takes the largest N with S = Σ_k C(N, k)·(k + 1)⁻ᵐ ≤ 2, which shatters ⌊N/2⌋
+    instances per item. It grows like n lg n; for few vertices :func:`parity_code` and the linear sets are larger.
+
+    Parameters
+    ----------
+    n
+        Number of vertices.
+
+    Returns
+    -------
+    int
+        0 where the theorem guarantees nothing.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 The utility takes finitely many values on finitely many joint behaviours, so only thresholds between
 consecutive values matter. They are chosen one instance after the other: the vectors fall into classes by
-their pattern so far, a threshold must split every class, and where none does there is no way on.
+their pattern so far, and a threshold must split every class; if none does, this branch of the search ends.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from rhostar import _failures as failures
 from rhostar.errors import InputError, WitnessError
 from rhostar.instances import Instance, InstanceSet
 from rhostar.lab._behaviours import _MEASURE_OF, Report, utility_vectors
-from rhostar.lab._exact import Algorithm, exact, gather, require_algorithm
+from rhostar.lab._exact import exact, gather
 from rhostar.lab._witness import Witness, verify
+from rhostar.search import Algorithm
 from rhostar.search._run import solve
 from rhostar.search.reference import astar, children_of, gbfs
 from rhostar.utilities import Custom, Utility
@@ -28,7 +29,14 @@ from rhostar.utilities import Custom, Utility
 
 @dataclass(frozen=True, eq=False)
 class Shattering:
-    """The answer; true where the set is shattered."""
+    """The answer of :func:`shattering`; true if the set is shattered.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> bool(rs.lab.shattering(rs.lab.star(5), rs.utilities.Cost(9), "gbfs"))
+    False
+    """
 
     instances: InstanceSet
     algorithm: Algorithm
@@ -46,7 +54,9 @@ class Shattering:
 
     def __repr__(self) -> str:
         verdict = "shattered" if self else "not shattered"
-        return f"Shattering({len(self.instances)} instances {verdict}, {len(self.vectors)} utility vectors)"
+        size = arrays.counted(len(self.instances), "instance")
+        vectors = arrays.counted(len(self.vectors), "utility vector")
+        return f"Shattering({size} {verdict}, {vectors})"
 
     def witness(self) -> Witness:
         """Return the shattered set in plain numbers.
@@ -61,7 +71,7 @@ class Shattering:
             raise InputError("the set is not shattered: there is no witness")
         measure = _MEASURE_OF.get(type(self.utility))
         if measure is None:
-            raise InputError(f"{self.utility.name} is none of the utilities a witness can name; use verify()")
+            raise InputError(f"{self.utility.name} is not a utility that a witness can name; use verify()")
         problem = exact(self.instances)
         graph = self.instances.graph
         arcs = []
@@ -129,18 +139,26 @@ def shattering(
     algorithm: Algorithm = "astar",
     reopen: bool = True,
     *,
-    limit: int = 10_000_000,
+    max_behaviours: int = 10_000_000,
     progress: Report | None = None,
 ) -> Shattering:
     """Say whether some instances are shattered by a utility: thresholds and a ρ for each pattern, or the proof.
 
     Parameters
     ----------
-    instances, algorithm, reopen, limit, progress
-        As for :func:`rhostar.lab.joint_behaviours`.
+    instances
+        A set with one goal, or single instances with the same vertices and goal; at most 64 vertices, integer weights.
     utility
-        The performance measure. For cost, expansions, insertions and the peak of OPEN no behaviours are kept in
-        memory, only distinct vectors.
+        What is measured. For cost, expansions, insertions and the peak of OPEN, only distinct vectors are kept in
+        memory, no behaviours.
+    algorithm
+        "astar" or "gbfs".
+    reopen
+        Whether A* reopens closed vertices.
+    max_behaviours
+        How many joint behaviours there may be.
+    progress
+        Called now and then with the number of behaviours found and the share of the tree explored.
 
     Returns
     -------
@@ -150,9 +168,9 @@ def shattering(
     Raises
     ------
     LimitError
-        If there are more joint behaviours than `limit`: nothing is claimed then.
-    InputError
-        As :func:`rhostar.lab.joint_behaviours`.
+        If there are more joint behaviours than `max_behaviours`: nothing is claimed then.
+    WeightError, InstanceError
+        If a weight is no integer or too large for exact sums, vertices or goals differ, or an instance has no path.
 
     Examples
     --------
@@ -163,11 +181,13 @@ def shattering(
     (Shattering(4 instances shattered, 16 utility vectors), [2.5, 2.5, 2.5, 2.5], 4)
     """
     together = gather(instances)
-    algorithm = require_algorithm(algorithm)
+    algorithm = arrays.algorithm(algorithm)
     if not isinstance(utility, Utility):
         raise InputError(f"utility must be a Utility, got {utility!r}")
-    limit = arrays.integer(limit, "limit", 1)
-    values, rho, _ = utility_vectors(together, utility, algorithm, reopen, limit=limit, progress=progress)
+    max_behaviours = arrays.integer(max_behaviours, "max_behaviours", 1)
+    values, rho, _ = utility_vectors(
+        together, utility, algorithm, reopen, max_behaviours=max_behaviours, progress=progress
+    )
     thresholds, which = split(values)
     found = None if which is None else rho[which]
     return Shattering(together, algorithm, bool(reopen), utility, values, thresholds, found)

@@ -41,7 +41,7 @@ from rhostar.lab._processes import (
     selections,
     transcript,
 )
-from rhostar.search.reference import State
+from rhostar.search.reference import PlainState
 
 
 def closures_of(problem: Problem, rho: Sequence[Number]) -> dict[int, Transcript]:
@@ -50,17 +50,17 @@ def closures_of(problem: Problem, rho: Sequence[Number]) -> dict[int, Transcript
     return {z: tuple(v for v in transcript(Closure(problem, z), rho) if v != z) for z in every}
 
 
-def states_of(problem: Problem, closures: Mapping[int, Transcript]) -> Iterator[State]:
+def states_of(problem: Problem, closures: Mapping[int, Transcript]) -> Iterator[PlainState]:
     """Yield the states of the run with reopening that the closures stand for, as the reference records them."""
     goal, ended = problem.goal, False
     open_, closed = {problem.source}, set[int]()
     pointer: dict[int, int | None] = {problem.source: None}
     g: dict[int, Number] = {problem.source: 0}
 
-    def state() -> State:
-        return State(frozenset(open_), frozenset(closed), dict(pointer), dict(g))  # type: ignore[arg-type]
+    def state() -> PlainState:
+        return PlainState(frozenset(open_), frozenset(closed), dict(pointer), dict(g))  # type: ignore[arg-type]
 
-    def pop(z: int) -> Iterator[State]:
+    def pop(z: int) -> Iterator[PlainState]:
         nonlocal ended
         if z == goal:
             ended = True
@@ -112,7 +112,7 @@ def closures(graph: Graph, weights: Weights, source: int, goal: int, rho: Weight
 
 def rebuild(
     graph: Graph, weights: Weights, source: int, goal: int, closures: Mapping[int, Transcript]
-) -> Iterator[State]:
+) -> Iterator[PlainState]:
     """Rebuild the whole run of A* with reopening from its closures, without ρ.
 
     Parameters
@@ -124,7 +124,7 @@ def rebuild(
 
     Yields
     ------
-    State
+    PlainState
         OPEN, CLOSED, pointers and g before the first iteration and after each, as
         :func:`rhostar.search.reference.astar` records them. There may be 2ⁿ of them: take as many as you need.
 

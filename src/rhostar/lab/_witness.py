@@ -1,8 +1,8 @@
-"""A shattered set on paper: instances, thresholds and one ρ for each pattern, checked with nothing but the reference.
+"""A shattered set in plain numbers: instances, thresholds and one ρ for each pattern, checked by the reference.
 
-A set of N instances is shattered where for some thresholds every one of the 2ᴺ patterns "the utility is above
-its threshold here, and not there" occurs under some ρ; the pseudo-dimension is at least N then. Witnesses are
-plain numbers and small JSON files: no compiled code and no symbolic execution is needed to believe them.
+A set of N instances is shattered if there are thresholds such that each of the 2ᴺ patterns "the utility is above its
+threshold on these instances and not on the others" occurs under some ρ. The pseudo-dimension is then at least N.
+Witnesses are plain numbers and small JSON files: checking them needs no compiled code and no symbolic execution.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from rhostar import _arrays as arrays
 from rhostar import _files as files
 from rhostar.errors import StorageError, WitnessError
 from rhostar.search.reference import Result, astar, children_of, gbfs
@@ -30,7 +31,14 @@ _UTILITIES: dict[str, Callable[[Result], float]] = {
 
 @dataclass(frozen=True)
 class Witness:
-    """A shattered set, in plain numbers."""
+    """A shattered set, in plain numbers; made by :meth:`Shattering.witness`, checked by :func:`verify`.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.lab.atlas.entries()["gbfs-cost-small-4"]
+    Witness(2 instances of 4 vertices, gbfs, cost)
+    """
 
     n: int
     goal: int
@@ -52,10 +60,21 @@ class Witness:
 
     def __repr__(self) -> str:
         kind = self.algorithm if self.algorithm == "gbfs" or self.reopen else "astar without reopening"
-        return f"Witness({len(self)} instances of {self.n} vertices, {kind}, {self.utility})"
+        return f"Witness({arrays.counted(len(self), 'instance')} of {self.n} vertices, {kind}, {self.utility})"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON file; a failed save leaves what was there."""
+        """Write a JSON file; a failed save leaves the old file as it was.
+
+        Parameters
+        ----------
+        path
+            Where to write.
+
+        Raises
+        ------
+        StorageError
+            If it cannot be written.
+        """
         with files.replacing(path) as beside:
             beside.write_text(self.to_json())
 
@@ -116,6 +135,16 @@ def verify(witness: Witness) -> int:
 
     Every run is of :mod:`rhostar.search.reference`; values of ρ and weights are such that no sum rounds.
 
+    Parameters
+    ----------
+    witness
+        The shattered set.
+
+    Returns
+    -------
+    int
+        How many instances are shattered.
+
     Raises
     ------
     WitnessError
@@ -141,7 +170,9 @@ def verify(witness: Witness) -> int:
     for i, (source, arcs) in enumerate(zip(witness.sources, witness.arcs, strict=True)):
         inside = all(0 <= v < witness.n for u, c, _ in arcs for v in (u, c)) and 0 <= source < witness.n
         if not inside or source == witness.goal or any(w < 0 for *_, w in arcs):
-            raise WitnessError(f"instance {i} is none: a vertex or weight is out of range, or it starts at its goal")
+            raise WitnessError(
+                f"instance {i} is not valid: a vertex or weight is out of range, or it starts at its goal"
+            )
         children.append(children_of(witness.n, *zip(*sorted(arcs), strict=True)))
     for pattern, row in enumerate(witness.rho):
         if len(row) != witness.n:

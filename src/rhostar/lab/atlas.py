@@ -39,7 +39,22 @@ def kinds(vertices: Iterable[int] = range(4, 9)) -> list[Kind]:
     """Return what the atlas is about, for some numbers of vertices.
 
     Both algorithms, A* with and without reopening, cost and expansions, three sorts of weights. The expansions of
-    greedy search do not depend on weights and stand once.
+    greedy search do not depend on weights and occur once.
+
+    Parameters
+    ----------
+    vertices
+        Numbers of vertices.
+
+    Returns
+    -------
+    list of Kind
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> len(rs.lab.atlas.kinds([5])), rs.lab.atlas.kinds([5])[0].name
+    (16, 'astar-closed-cost-large-5')
     """
     found = []
     for n in vertices:
@@ -75,7 +90,7 @@ def entries(folder: str | os.PathLike[str] | None = None) -> dict[str, Witness]:
         return dict(_carried())
     if Path(folder).is_file():
         return _unzipped(Path(folder).read_bytes(), str(folder))
-    paths = sorted(path for path in Path(folder).glob("*.json") if path.name != _STATE)
+    paths = sorted(path for path in Path(folder).glob("*.json") if path.name != _STATE and path.name[0] != ".")
     return {path.stem: Witness.load(path) for path in paths}
 
 
@@ -324,6 +339,5 @@ def _read_state(home: Path) -> dict[str, int]:
 
 
 def _write_state(home: Path, done: dict[str, int]) -> None:
-    beside = home / (_STATE + ".part")
-    beside.write_text(json.dumps(done, indent=0, sort_keys=True))
-    beside.replace(home / _STATE)
+    with files.replacing(home / _STATE) as beside:
+        beside.write_text(json.dumps(done, indent=0, sort_keys=True))

@@ -1,7 +1,7 @@
 """Heuristic values from solved instances: estimators in the manner of scikit-learn.
 
-Every learner has ``fit(instances)``, which sets ``rho_`` (one float64 per vertex), ``family_`` (the tables it
-chooses among), ``trained_on_`` and ``goal_``. Names are loaded when they are first used.
+Every learner has ``fit(instances)``, which sets ``rho_`` (one float64 per vertex), ``family_`` (the ρ it chooses
+among), ``trained_on_`` and ``goal_``. Names are loaded when they are first used.
 """
 
 import lazy_loader

@@ -13,6 +13,6 @@ from ._weights import MeanWeights as MeanWeights
 from ._weights import PathUse as PathUse
 from ._wrappers import BestOf as BestOf
 from ._wrappers import PerGoal as PerGoal
-from ._wrappers import Quantised as Quantised
+from ._wrappers import Rounded as Rounded
 
 __all__: list[str]

@@ -1,4 +1,4 @@
-"""For those who want no names: several learners are tried, judged on instances held out, and the best is kept."""
+"""Picks a learner for you: tries several, judges them on instances held out, and keeps the best."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from rhostar.learners._progress import progress
 from rhostar.learners._ranking import SelfImitatedRanking
 from rhostar.learners._weights import LowerEnvelope, MeanWeights, PathUse
 from rhostar.learners._wrappers import PerGoal, hold_out
-from rhostar.search import solve_many
-from rhostar.utilities import Algorithm, Utility
+from rhostar.search import Algorithm, solve_many
+from rhostar.utilities import Utility
 
 _LARGEST_PROGRAM = 2_000_000
 """Snapshots times vertices beyond which the linear programs are not tried."""
@@ -30,13 +30,13 @@ _ROUNDS = (0.4, 0.15, 1.0, 0.05)
 
 
 class Candidate(NamedTuple):
-    """A learner that was tried."""
+    """A learner that :class:`Auto` tried."""
 
     learner: Learner
     expanded: float
     """Mean number of expansions on the instances held out; inf where the fit failed."""
     over: float
-    """By what share the paths on them cost more than the optimum, in all; NaN where that does not decide."""
+    """By what share the paths on them cost more than the optimum, in total; NaN where that does not decide."""
     score: float
     """What decided; larger is better."""
     seconds: float
@@ -57,16 +57,16 @@ class Auto(Learner):
     algorithm
         What ρ is for: "astar" (with reopening) or "gbfs".
     utility
-        What decides. None counts expansions; with A*, among the tables whose paths are within `tolerance`.
+        What decides. None counts expansions; with A*, among the learners whose paths are within `tolerance`.
     tolerance
-        By what share paths may cost more than the optimum, in all, on the instances held out; for A* without a
-        `utility`. Where no table keeps it, the one that comes closest is taken.
+        By what share paths may cost more than the optimum, in total, on the instances held out; for A* without a
+        `utility`. If no learner keeps it, the one that comes closest is taken.
     time_limit
         Seconds after which no further learner is begun; None for no limit. The quickest is always fitted.
     validation
         The share of the training set that is held out, or a set of its own.
     random_state
-        Decides which instances are held out, and seeds the learners that use chance.
+        Decides which instances are held out, and seeds the learners that draw random numbers.
     n_jobs
         As in joblib.
     verbose
@@ -149,30 +149,45 @@ def learn(
     utility: Utility | None = None,
     tolerance: float = 0.01,
     time_limit: float | None = 10.0,
-    random_state: Seed = 0,
+    seed: Seed = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Learner:
-    """Learn heuristic values without naming a learner.
+    """Learn heuristic values; the learner is picked for you.
+
+    The winner needs the fewest expansions on instances held out. With A*, its paths must also be within `tolerance`.
 
     Parameters
     ----------
     instances
-        The training set; where it has several goals, each has its own table and its share of the time.
-    algorithm, utility, tolerance, time_limit, random_state, n_jobs, verbose
-        As for :class:`rhostar.learners.Auto`: with A*, the fewest expansions among the tables whose paths cost at
-        most `tolerance` above the optimum; with greedy search, the fewest expansions.
+        The training set. If it has several goals, each gets its own ρ and its share of the time.
+    algorithm
+        What ρ is for: "astar" (with reopening) or "gbfs".
+    utility
+        What decides in place of expansions.
+    tolerance
+        By what share paths of A* may cost more than the optimum, in total.
+    time_limit
+        Seconds after which no further learner is begun; None for no limit.
+    seed
+        Decides which instances are held out, and seeds the learners that draw random numbers.
+    n_jobs
+        As in joblib.
+    verbose
+        1 shows progress.
 
     Returns
     -------
     Learner
-        Fitted: ``rho_`` is the table (a mapping from goals to tables where there are several), ``learner_`` the
-        winner and ``candidates_`` what was tried.
+        Fitted: ``rho_`` holds the values (a mapping from goals to arrays if there are several goals), ``learner_``
+        the winner and ``candidates_`` what was tried.
 
     Raises
     ------
     InstanceError
         If there are too few instances to hold some out.
+    InputError
+        If a parameter is not accepted.
 
     Examples
     --------
@@ -193,7 +208,7 @@ def learn(
         utility=utility,
         tolerance=tolerance,
         time_limit=None if time_limit is None else time_limit / goals,
-        random_state=random_state,
+        random_state=seed,
         n_jobs=n_jobs,
         verbose=verbose,
     )
@@ -214,7 +229,7 @@ def _learners(algorithm: Algorithm, instances: InstanceSet, contest: _Contest) -
         yield from _ranking(len(instances), contest)
         yield PathUse(0.03, blur=blur)
         yield MeanDistance("median")
-        yield from _ranking(len(instances), contest)  # from another table, where one has become the best
+        yield from _ranking(len(instances), contest)  # from other values, if those have become the best
         return
     yield MeanDistance("median")
     for level in (0.05, 0.25):
@@ -227,7 +242,7 @@ def _learners(algorithm: Algorithm, instances: InstanceSet, contest: _Contest) -
 
 
 def _ranking(count: int, contest: _Contest) -> Iterator[Learner]:
-    """Yield the ranking that starts from the best so far, as long as there is time for; none for less than 30 steps."""
+    """Yield a ranking that starts from the best so far, as long as the time allows; none below 30 iterations."""
     every, iterations, batch = 4, 100, 50
     if isinstance(contest.best.learner, SelfImitatedRanking):
         return
@@ -237,7 +252,7 @@ def _ranking(count: int, contest: _Contest) -> Iterator[Learner]:
     if total >= 30:
         steps, length = _ROUNDS[: max(1, total // iterations)], min(total, iterations)
         initial = clone(contest.best.learner)
-        yield SelfImitatedRanking(initial, steps=steps, blurs=1.0, iterations=length, batch=batch, every=every)
+        yield SelfImitatedRanking(initial, step_sizes=steps, blurs=1.0, iterations=length, batch=batch, every=every)
 
 
 class _Contest:
@@ -284,10 +299,10 @@ class _Contest:
         expanded, over = float(runs.expanded.mean()), np.nan
         score = -expanded
         if self.scorer is not None:
-            score = self.scorer.of_table(rho, self.held_out, self.n_jobs)
+            score = self.scorer.of_values(rho, self.held_out, self.n_jobs)
         elif self.algorithm == "astar":
             cost = float(runs.cost.sum()) if runs.solved.all() else np.inf
             over = cost / self.optimum - 1 if self.optimum > 0 else float(cost > 0)
-            if over > self.tolerance:  # worse than any table that keeps it: no run counts more than the budget
+            if over > self.tolerance:  # worse than any learner that keeps it: no run counts more than the budget
                 score = -self.budget * (1 + over)
         self.tried.append(Candidate(learner, expanded, over, score, seconds, each))

@@ -13,21 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from rhostar.errors import InputError, InstanceError, NotFittedError
+from rhostar.errors import InputError, InstanceError, not_fitted
 from rhostar.families import Family, FullTable
 from rhostar.instances import InstanceSet, Provenance, Provenances
-from rhostar.search import solve_many
-from rhostar.utilities import Algorithm, Utility, evaluate
+from rhostar.search import Algorithm, solve_many
+from rhostar.utilities import Utility, evaluate
 
 Seed = int | np.random.Generator | None
 
 
 class Learner(BaseEstimator):  # type: ignore[misc]
-    """A way to choose ρ from instances.
+    """A way to choose ρ from instances. Your own learner has ``_learn(instances)``, which returns its attributes.
 
-    Parameters of every learner stand in its constructor and are left as they are; they are checked by
-    :meth:`fit`. Those that many have: `random_state` (None, an integer or a numpy Generator; equal integers give
-    equal ρ), `n_jobs` (as in joblib; any number gives the same ρ) and `verbose` (0 is silent, 1 shows progress).
+    The constructor stores its parameters as they are; :meth:`fit` checks them. Many learners have `random_state`
+    (None, an integer or a numpy Generator; equal integers give equal ρ), `n_jobs` (as in joblib; any number gives
+    the same ρ) and `verbose` (0 is silent, 1 shows progress).
 
     Attributes
     ----------
@@ -36,17 +36,27 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     goal_
         The vertex that they lead to.
     family_
-        The tables that the learner chose among, a :class:`rhostar.families.Family`.
+        The set of ρ that the learner chose from, a :class:`rhostar.families.Family`.
     trained_on_
         Which instances it saw, to learn from or to choose by: a :class:`rhostar.families.Provenance`, or
         :class:`rhostar.families.Provenances` where they are of several origins.
     lower_
         Weights w such that ρ is consistent on every instance whose weights are nowhere below w, so that A* is
-        optimal there (U3: ρ_v − ρ_c ≤ w on every edge); None where nothing of the kind is known.
+        optimal there (U3: ρ_v − ρ_c ≤ w on every edge); None if no such weights are known.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> class FirstInstance(rs.learners.Learner):
+    ...     def _learn(self, instances):
+    ...         return {"rho_": rs.distances_to(instances.graph, instances.weights[0], instances.goal)}
+    >>> graph = rs.Graph.grid(1, 3)
+    >>> FirstInstance().fit(rs.InstanceSet(graph, graph.length, sources=0, goal=2)).rho_.tolist()
+    [2.0, 1.0, 0.0]
     """
 
     algorithm: Literal["astar", "gbfs", "any"] = "any"
-    """What ρ is meant for."""
+    """Which algorithm ρ is meant for."""
     consistency: ClassVar[str] = "Nothing is known of the consistency of ρ."
     """On which weights ρ is consistent, in words."""
     least_instances: ClassVar[int] = 1
@@ -102,12 +112,24 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def rho_for(self, goal: int) -> NDArray[np.float64]:
-        """Return the table for a goal.
+        """Return the heuristic values for a goal.
+
+        Parameters
+        ----------
+        goal
+            A goal of the training set.
+
+        Returns
+        -------
+        numpy.ndarray
+            (n,) one value per vertex.
 
         Raises
         ------
         InputError
             If it was not fitted for that goal.
+        NotFittedError
+            If it was not fitted at all.
         """
         table = self._fitted("rho_")
         if isinstance(table, Mapping):
@@ -121,8 +143,24 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     def score(self, instances: InstanceSet, y: object = None) -> float:
         """Return minus the mean number of expansions, with A* (reopening) unless the learner is meant for GBFS.
 
-        Larger is better, as scikit-learn wants it. A run is ended after 100 n expansions and counts as so many.
+        Larger is better, as in scikit-learn. A run ends after 100 n expansions and counts as that many.
         Use :class:`Scorer` for another measure.
+
+        Parameters
+        ----------
+        instances
+            Where to measure.
+        y
+            Not used; scikit-learn passes it.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        NotFittedError
+            If it was not fitted.
         """
         rho = self._fitted("rho_")
         algorithm: Algorithm = "gbfs" if self.algorithm == "gbfs" else "astar"
@@ -132,7 +170,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     def _fitted(self, name: str) -> Any:
         if not hasattr(self, name):
-            raise NotFittedError(f"this {type(self).__name__} is not fitted yet: call fit first")
+            raise not_fitted(self)
         return getattr(self, name)
 
     def _check_instances(self, instances: InstanceSet) -> None:
@@ -165,8 +203,17 @@ class Scorer:
     ----------
     utility
         What to measure; where lower is better the score is minus its mean.
-    algorithm, reopen, budget
-        As for :func:`rhostar.evaluate`.
+    algorithm
+        "astar" or "gbfs".
+    reopen
+        Whether A* reopens closed vertices.
+    budget
+        How many vertices a run may expand.
+
+    Raises
+    ------
+    InputError
+        If `utility` is not a Utility.
 
     Examples
     --------
@@ -188,12 +235,22 @@ class Scorer:
 
     def __call__(self, learner: Learner, instances: InstanceSet, y: object = None) -> float:
         """Return the score of a fitted learner on instances; larger is better."""
-        return self.of_table(learner._fitted("rho_"), instances, n_jobs=getattr(learner, "n_jobs", None))
+        return self.of_values(learner._fitted("rho_"), instances, n_jobs=getattr(learner, "n_jobs", None))
 
-    def of_table(self, rho: Any, instances: InstanceSet, n_jobs: int | None = None) -> float:
-        """Return the score of a table."""
+    def of_values(self, rho: Any, instances: InstanceSet, n_jobs: int | None = None) -> float:
+        """Return the score of heuristic values.
+
+        Parameters
+        ----------
+        rho
+            One value per vertex, or a mapping from goals to arrays.
+        instances
+            Where to measure.
+        n_jobs
+            As in joblib.
+        """
         options: dict[str, Any] = {"algorithm": self.algorithm, "reopen": self.reopen, "budget": self.budget}
-        mean = evaluate(instances, rho, self.utility, n_jobs=n_jobs, **options).scores[0].mean
+        mean = evaluate(instances, rho, self.utility, n_jobs=n_jobs, **options)[0].mean
         return mean if self.utility.better == "higher" else -mean
 
 

@@ -18,57 +18,62 @@ from numpy.typing import NDArray
 from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
-from rhostar._parallel import map_chunks
 from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet, provenance
 from rhostar.learners._base import Learner, Seed, generator
-from rhostar.learners._objective import Initial, Objective, initial_table, spread, typical_weight
+from rhostar.learners._objective import Initial, Objective, Search, initial_table, spread, typical_weight
 from rhostar.learners._progress import progress
 from rhostar.learners._smoothing import step_length
-from rhostar.search import distances_to
-from rhostar.utilities import Algorithm, Expansions, Utility
+from rhostar.search import Algorithm, distances_to
+from rhostar.utilities import Expansions, Utility
 
 _REACH = 3.0
-"""A bump ends at so many widths."""
+"""A bump ends at this many widths."""
 
 
 class BumpSearch(Learner):
-    """Adds local bumps to a table as long as the mean utility on the training set falls.
+    """Adds local bumps to ρ as long as the mean utility on the training set falls.
 
     A bump is a Gaussian around a vertex that some run generated, over the coordinates of the graph, or over the
-    distance to that vertex where there are none; its width and height are drawn log-uniformly, its sign by chance.
+    distance to that vertex if there are none. Its width and height are drawn log-uniformly, its sign is random.
     It is tried on a random part of the training set first. Only runs that it can change are run again.
 
     Parameters
     ----------
     initial
-        The table to start from: a learner, which is cloned and fitted, or an array; None is
+        The values to start from: a learner, which is cloned and fitted, or an array; None is
         :class:`MeanDistance`.
-    algorithm, reopen
-        What to run.
+    algorithm
+        What to run: "gbfs" or "astar".
+    reopen
+        Whether A* reopens closed vertices.
     utility
         What to lower (or raise, where higher is better); None is the number of expansions.
-    steps
-        How many bumps to try.
+    max_bumps
+        How many bumps to try; None for no limit but the time.
     time_limit
-        Stop after so many seconds, too. Without it, equal seeds give equal tables.
-    screen
+        Seconds after which the search stops, too; None for no limit, so that equal seeds give equal values.
+    screen_share
         The share of the training set that a bump is tried on first.
     heights
-        The least and the largest height of a bump, in standard deviations of the initial table.
+        The least and the largest height of a bump, in standard deviations of the initial values.
     widths
         The least and the largest width, in steps from a vertex to its neighbour; None is from 1 to a tenth of
         the extent of the graph.
     budget
-        Most expansions of a run; None is 100 n, which greedy search never reaches.
-    random_state, n_jobs, verbose
-        As for every learner.
+        How many vertices a run may expand; None is 100 n, which greedy search never reaches.
+    random_state
+        Seeds the bumps.
+    n_jobs
+        As in joblib.
+    verbose
+        1 shows progress.
 
     Attributes
     ----------
     initial_
-        The table it started from.
+        The values it started from.
     history_
         (k + 1,) the mean of the utility at the start and after each bump that was kept, lower is better.
     tried_
@@ -82,7 +87,7 @@ class BumpSearch(Learner):
     >>> blocked[:, 0, 0] = blocked[:, -1, -1] = False
     >>> instances = rs.InstanceSet.from_obstacles(
     ...     graph, blocked, 0, graph.n - 1, corner_cutting=True, infeasible="drop")
-    >>> learner = rs.learners.BumpSearch(steps=200, random_state=0).fit(instances)
+    >>> learner = rs.learners.BumpSearch(max_bumps=200, random_state=0).fit(instances)
     >>> bool((np.diff(learner.history_) < 0).all()), learner.history_.size > 1
     (True, True)
     """
@@ -97,9 +102,9 @@ class BumpSearch(Learner):
         algorithm: Algorithm = "gbfs",
         reopen: bool = True,
         utility: Utility | None = None,
-        steps: int | None = 2000,
+        max_bumps: int | None = 2000,
         time_limit: float | None = None,
-        screen: float = 0.2,
+        screen_share: float = 0.2,
         heights: Sequence[float] = (0.005, 0.5),
         widths: Sequence[float] | None = None,
         budget: int | None = None,
@@ -108,18 +113,18 @@ class BumpSearch(Learner):
         verbose: int = 0,
     ) -> None:
         self.initial, self.algorithm, self.reopen, self.utility = initial, algorithm, reopen, utility
-        self.steps, self.time_limit, self.screen = steps, time_limit, screen
+        self.max_bumps, self.time_limit, self.screen_share = max_bumps, time_limit, screen_share
         self.heights, self.widths, self.budget = heights, widths, budget
         self.random_state, self.n_jobs, self.verbose = random_state, n_jobs, verbose
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
-        steps = None if self.steps is None else arrays.integer(self.steps, "steps", 0)
-        limit = math.inf
+        most = None if self.max_bumps is None else arrays.integer(self.max_bumps, "max_bumps", 0)
+        seconds = math.inf
         if self.time_limit is not None:
-            limit = arrays.number(self.time_limit, "time_limit", "a number of seconds", lambda x: 0 <= x < np.inf)
-        elif steps is None:
-            raise InputError("steps and time_limit cannot both be None: the search would never end")
-        share = arrays.number(self.screen, "screen", "above 0 and at most 1", lambda x: 0 < x <= 1)
+            seconds = arrays.number(self.time_limit, "time_limit", "a number of seconds", lambda x: 0 <= x < np.inf)
+        elif most is None:
+            raise InputError("max_bumps and time_limit cannot both be None: the search would never end")
+        share = arrays.number(self.screen_share, "screen_share", "above 0 and at most 1", lambda x: 0 < x <= 1)
         low, high = _range(self.heights, "heights")
         space = Space(instances)
         narrow, wide = (1.0, max(2.0, space.extent / 10)) if self.widths is None else _range(self.widths, "widths")
@@ -131,8 +136,8 @@ class BumpSearch(Learner):
         part = max(1, round(share * len(instances)))
         history, tried = [trial.mean], 0
         started = time.monotonic()
-        with progress("bumps", steps, self.verbose) as advance:
-            while (steps is None or tried < steps) and time.monotonic() - started < limit:
+        with progress("bumps", most, self.verbose) as advance:
+            while (most is None or tried < most) and time.monotonic() - started < seconds:
                 tried += 1
                 centre = trial.vertex(rng)
                 width = math.exp(rng.uniform(math.log(narrow), math.log(wide)))
@@ -147,7 +152,7 @@ class BumpSearch(Learner):
 
 
 class Space:
-    """Where the vertices are: coordinates where there are any, else distances under the weights of one instance."""
+    """Where the vertices are: by coordinates if there are any, else by distances under the weights of one instance."""
 
     def __init__(self, instances: InstanceSet) -> None:
         self.graph: Graph = instances.graph
@@ -184,14 +189,14 @@ class Space:
 
 
 class Trial:
-    """A table, what every run does with it, and which vertices each run read.
+    """Values of ρ, what every run does with them, and which vertices each run read.
 
     Parameters
     ----------
     objective
         What is measured, on which instances.
     rho
-        The table; :meth:`accept` replaces it.
+        The values; :meth:`accept` replaces them.
     """
 
     def __init__(self, objective: Objective, rho: NDArray[np.float64]) -> None:
@@ -223,7 +228,7 @@ class Trial:
         return np.logical_or.reduceat(inside[self._read], self._first)
 
     def accept(self, support: NDArray[np.int64], change: NDArray[np.float64], screened: NDArray[np.int64]) -> bool:
-        """Add a change where it lowers the sum over the screened instances, and that over all; say whether it did."""
+        """Add a change if it lowers the sum over the screened instances and over all; return whether it did."""
         rho = self.rho.copy()
         rho[support] += change
         affected = self.affected(support)
@@ -275,30 +280,15 @@ class Trial:
 
 def touched(objective: Objective, rho: NDArray[np.float64], which: NDArray[np.int64]) -> list[NDArray[np.int32]]:
     """Return for each of some instances the vertices whose value its run reads; the start is always among them."""
-    parts = map_chunks(
-        _touched,
-        objective.instances[which],
-        n_jobs=objective.n_jobs,
-        greedy=objective.greedy,
-        rho=rho,
-        reopen=objective.reopen,
-        budget=objective.budget,
-    )
+    parts = objective.map(_touched, rho, objective.instances[which])
     return [read for part in parts for read in part]
 
 
 def _touched(
-    chunk: InstanceSet,
-    first: int,
-    stop: _core.Stop,
-    *,
-    greedy: bool,
-    rho: NDArray[np.float64],
-    reopen: bool,
-    budget: int,
+    chunk: InstanceSet, first: int, stop: _core.Stop, *, rho: NDArray[np.float64], search: Search
 ) -> list[NDArray[np.int32]]:
     instances = _core.Instances(chunk.weights, chunk.rows, chunk.sources, chunk.goals)
-    options = _core.SearchOptions(greedy, reopen, budget)
+    options = _core.SearchOptions(*search)
     found = chunk.graph._kernel.touched(instances, options, arrays.aligned(rho), stop)
     if found.ending.status is not _core.Status.DONE:
         raise failures.instance_failure(found.ending, chunk, first, rho=rho)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rhostar import _arrays as arrays
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
-from rhostar.learners import _labels as labels
+from rhostar.learners import _costs_to_go as costs_to_go
 from rhostar.learners._base import Learner, one_of
 
 _BLOCK = 2**23
@@ -62,13 +62,13 @@ class MeanDistance(Learner):
         one_of(self.statistic, "statistic", ("mean", "median", "min", "quantile"))
         level = arrays.number(self.quantile, "quantile", "between 0 and 1", lambda x: 0 <= x <= 1)
         if self.statistic in ("mean", "min"):
-            found = labels.moments(instances, self.n_jobs)
+            found = costs_to_go.moments(instances, self.n_jobs)
             known = found.reached > 0
             rho = found.least if self.statistic == "min" else found.total
             if self.statistic == "mean":
                 np.divide(rho, found.reached, out=rho, where=known)
         else:
-            matrix, times = labels.matrix(instances, self.n_jobs)
+            matrix, times = costs_to_go.matrix(instances, self.n_jobs)
             rho = finite_quantile(matrix, times, 0.5 if self.statistic == "median" else level)
             known = np.isfinite(rho)
         weights = instances.weights[instances.rows[0]]

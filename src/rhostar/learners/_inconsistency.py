@@ -20,7 +20,7 @@ from rhostar import _arrays as arrays
 from rhostar.errors import FitError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
-from rhostar.learners import _labels as labels
+from rhostar.learners import _costs_to_go as costs_to_go
 from rhostar.learners._base import Learner, one_of
 from rhostar.learners._distances import fill
 
@@ -36,7 +36,7 @@ class Terms(NamedTuple):
     share: NDArray[np.float64]
 
     def value(self, rho: NDArray[np.float64]) -> float:
-        """Return the mean inconsistency of a table."""
+        """Return the mean inconsistency of ρ."""
         return float(self.share @ np.maximum(rho[self.tail] - rho[self.head] - self.weight, 0.0))
 
 
@@ -53,12 +53,12 @@ class InconsistencyLP(Learner):
         Whose paths count: in every snapshot those from "all" vertices; those from the sources "seen" in the training
         set, each as often as it occurs; or only each instance's "own".
     bins
-        The weights of an edge over the instances are merged into so many quantile bins (their means), so that the
-        program stays small; with as many bins as an edge has different weights it is exact, as it is with None.
+        The number of quantile bins that the weights of an edge over the instances are merged into (by their means),
+        so that the program stays small. It is exact if no edge has more different weights than that, and with None.
     time_limit
         Seconds for the solver; None for no limit.
     n_jobs
-        As in joblib, for the labels.
+        As in joblib, for the costs-to-go.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class InconsistencyLP(Learner):
         if limit is not None:
             limit = arrays.number(limit, "time_limit", "positive, or None", lambda x: x > 0)
         graph, goal = instances.graph, int(instances.goals[0])
-        matrix, _ = labels.matrix(instances, self.n_jobs)
+        matrix, _ = costs_to_go.matrix(instances, self.n_jobs)
         largest = np.where(np.isfinite(matrix), matrix, -1.0).max(axis=0).astype(np.float64)
         terms = inconsistency_terms(instances, self.sources, self.n_jobs)
         small = merge(graph, terms, bins)
@@ -125,17 +125,17 @@ class InconsistencyLP(Learner):
 def inconsistency_terms(instances: InstanceSet, sources: Sources, n_jobs: int | None = None) -> Terms:
     """Return the terms of the mean inconsistency over the instances, equal ones merged."""
     graph = instances.graph
-    distinct = labels.snapshots(instances)
+    distinct = costs_to_go.snapshots(instances)
     times = distinct.times.astype(np.float64)
     if sources == "own":
-        starts = labels.own_starts(instances, distinct)
+        starts = costs_to_go.own_starts(instances, distinct)
         times = np.ones_like(times)  # the starts of a snapshot are as many as its instances
     else:
         start = np.ones(graph.n) / (graph.n - 1)
         if sources == "seen":
             start = np.bincount(instances.sources, minlength=graph.n) / len(instances)
-        starts = labels.same_starts(distinct, start)
-    edge, below = labels.trees(distinct, starts, n_jobs)
+        starts = costs_to_go.same_starts(distinct, start)
+    edge, below = costs_to_go.trees(distinct, starts, n_jobs)
     k, v = np.nonzero((edge >= 0) & (below > 0))
     e = edge[k, v]
     weight = instances.weights[distinct.instances.rows[k], e].astype(np.float64)
@@ -143,7 +143,7 @@ def inconsistency_terms(instances: InstanceSet, sources: Sources, n_jobs: int | 
 
 
 def merge(graph: Graph, terms: Terms, bins: int | None) -> Terms:
-    """Return the terms with at most so many weights for each edge: equal shares of its different weights, averaged."""
+    """Return the terms with at most `bins` weights for each edge: equal shares of its different weights, averaged."""
     if bins is None or terms.tail.size == 0:
         return terms
     edge = graph.edge_index(terms.tail, terms.head)

@@ -17,7 +17,7 @@ from rhostar.search import distances_to
 class Landmarks(Learner):
     """Lower bounds by the triangle inequality, for every goal.
 
-    With w a row of weights that stands for all instances and distances under it, d(v, t) is at least d(l, t) −
+    Let w be one row of weights for all instances, and take distances under it. Then d(v, t) is at least d(l, t) −
     d(l, v) and d(v, l) − d(t, l) for every landmark l; ρ_v is the largest of these, and 0.
 
     Parameters
@@ -38,8 +38,8 @@ class Landmarks(Learner):
     landmarks_
         The vertices chosen.
     rho_
-        The table for the one goal of the training set, or a mapping where it has several; :meth:`rho_for` gives
-        those of other goals.
+        The values for the goal of the training set, or a mapping if it has several; :meth:`rho_for` gives those of
+        other goals.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Landmarks(Learner):
             near = np.full(graph.n, np.inf)
             chosen = []
             for _ in range(k):
-                # The vertex drawn first only shows where the far ends are: it is none itself.
+                # The vertex drawn first only shows where the far ends are; it does not become a landmark.
                 both = np.where(np.isfinite(to + away), to + away, -1.0)
                 near = np.minimum(near, both)
                 chosen.append(int(np.argmax(near)))
@@ -106,12 +106,22 @@ class Landmarks(Learner):
         return learned | {"rho_": next(iter(tables.values())) if len(tables) == 1 else tables}
 
     def rho_for(self, goal: int) -> NDArray[np.float64]:
-        """Return the table for any goal.
+        """Return the heuristic values for any goal.
+
+        Parameters
+        ----------
+        goal
+            Any vertex.
+
+        Returns
+        -------
+        numpy.ndarray
+            (n,) one value per vertex.
 
         Raises
         ------
         VertexError
-            If it is no vertex.
+            If it is not a vertex.
         """
         to = self._fitted("to_")
         return _table(to, self.from_, arrays.vertex(goal, "goal", to.shape[1]))
@@ -122,7 +132,7 @@ class Landmarks(Learner):
 
 def _table(to: NDArray[np.float64], away: NDArray[np.float64], goal: int) -> NDArray[np.float64]:
     # inf − inf: the landmark says nothing. A bound of +inf: from there the goal cannot be reached, and neither from
-    # any child, so the largest value of all keeps the table consistent.
+    # any child, so the largest value of all keeps ρ consistent.
     with np.errstate(invalid="ignore"):
         bounds = np.stack([to - to[:, goal, None], away[:, goal, None] - away])
     rho = np.fmax(np.fmax.reduce(bounds, axis=(0, 1)), 0.0)

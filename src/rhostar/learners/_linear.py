@@ -26,17 +26,17 @@ from rhostar.learners._distances import MeanDistance
 from rhostar.learners._objective import Objective
 from rhostar.learners._progress import progress
 from rhostar.learners._wrappers import hold_out
-from rhostar.lines._means import Dual, mean_along
-from rhostar.search import solve_many
-from rhostar.utilities import Algorithm, Utility
+from rhostar.lines._means import Dual, dual
+from rhostar.search import Algorithm, solve_many
+from rhostar.utilities import Utility
 
 Source = Learner | Callable[[InstanceSet], ArrayLike] | ArrayLike
-"""A table, a learner that fits one, or a function that makes one or more from instances."""
+"""Values, a learner that fits them, or a function that makes one or more columns of values from instances."""
 
 _SCANNED = 64
-"""Values of θ that are tried where a line has too many pieces, before a part of it is searched exactly."""
+"""How many values of θ are tried on a line with too many pieces, before a part of it is searched exactly."""
 _CANDIDATES = 8
-"""So many of the best pieces are run with floats, as they will be used."""
+"""How many of the best pieces are run with floats, as they will be used."""
 _NARROWINGS = 4
 
 
@@ -49,27 +49,33 @@ class LinearFamily(Learner):
         Φ: an array (n,) or (n, k); or a learner, a function of an InstanceSet, or a list of arrays, learners and
         functions, each of which gives one or more columns. None is :class:`MeanDistance`.
     base
-        A table, a learner or a function; None is 0.
+        An array, a learner or a function; None is 0.
     low, high
         The range of every coefficient.
     feature_fraction
         Where base or features are learned: the share of the instances (whole snapshots) they are learned from. θ
         is chosen on the rest, and the family records the part, so that no certificate is computed on it.
-    algorithm, reopen
-        What to run.
+    algorithm
+        What to run: "astar" or "gbfs".
+    reopen
+        Whether A* reopens closed vertices.
     utility
         What to lower (or raise, where higher is better); None is the number of expansions.
-    steps
+    max_lines
         How many lines are searched if there are several features; None is 8 k + 8. With one feature it is one.
     time_limit
-        No new line is begun after so many seconds. Without it, equal seeds give equal tables.
+        Seconds after which no new line is begun; None for no limit, so that equal seeds give equal values.
     work
         Most expansions, about, that the exact search of one line may take. Where a line has more pieces than
         that allows it is scanned first, and an interval around the best value is searched exactly.
     budget
-        Most expansions of a run; None is 100 n.
-    random_state, n_jobs, verbose
-        As for every learner.
+        How many vertices a run may expand; None is 100 n.
+    random_state
+        Decides which instances the features are learned from, and the directions of lines.
+    n_jobs
+        As in joblib.
+    verbose
+        1 shows progress.
 
     Attributes
     ----------
@@ -80,7 +86,7 @@ class LinearFamily(Learner):
     value_
         The mean utility on the instances θ was chosen on, from runs with this `rho_`.
     dual_
-        With one feature: the mean utility as a function of θ, a :class:`rhostar.lines._means.Dual`.
+        With one feature: the mean utility as a function of θ, a :class:`rhostar.lab.Dual`.
     exact_
         Whether every line was searched exactly on all of its range. With one feature, `theta_` is then a minimiser.
     chosen_on_
@@ -90,7 +96,7 @@ class LinearFamily(Learner):
 
     Notes
     -----
-    ρ at the goal is base + Φθ there, 0 for tables of costs-to-go. Lines are exact in real numbers; θ is then tried with
+    ρ at the goal is base + Φθ there, 0 for costs-to-go. Lines are exact in real numbers; θ is then tried with
     the floats it will be run with, and of the best pieces the one that does best there is taken.
 
     Examples
@@ -120,7 +126,7 @@ class LinearFamily(Learner):
         algorithm: Algorithm = "astar",
         reopen: bool = True,
         utility: Utility | None = None,
-        steps: int | None = None,
+        max_lines: int | None = None,
         time_limit: float | None = None,
         work: int = 50_000_000,
         budget: int | None = None,
@@ -130,30 +136,30 @@ class LinearFamily(Learner):
     ) -> None:
         self.features, self.base, self.low, self.high = features, base, low, high
         self.feature_fraction, self.algorithm, self.reopen, self.utility = feature_fraction, algorithm, reopen, utility
-        self.steps, self.time_limit, self.work, self.budget = steps, time_limit, work, budget
+        self.max_lines, self.time_limit, self.work, self.budget = max_lines, time_limit, work, budget
         self.random_state, self.n_jobs, self.verbose = random_state, n_jobs, verbose
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         low = arrays.number(self.low, "low", "finite", lambda x: bool(np.isfinite(x)))
         high = arrays.number(self.high, "high", f"finite and not below low ({low})", lambda x: low <= x < np.inf)
-        steps = None if self.steps is None else arrays.integer(self.steps, "steps", 1)
+        most = None if self.max_lines is None else arrays.integer(self.max_lines, "max_lines", 1)
         work = arrays.integer(self.work, "work", 1)
-        limit = math.inf
+        seconds = math.inf
         if self.time_limit is not None:
-            limit = arrays.number(self.time_limit, "time_limit", "a number of seconds", lambda x: 0 <= x < np.inf)
+            seconds = arrays.number(self.time_limit, "time_limit", "a number of seconds", lambda x: 0 <= x < np.inf)
         rng = generator(self.random_state)
         family, chosen_on = self._family(instances, rng)
         objective = Objective(chosen_on, self.utility, self.algorithm, self.reopen, self.budget, self.n_jobs)
         search = _Search(objective, family, work, low, high)
         k, started = family.parameters, time.monotonic()
-        steps = 1 if k == 1 else 8 * k + 8 if steps is None else steps
+        most = 1 if k == 1 else 8 * k + 8 if most is None else most
         history = [search.best.mean]
-        with progress("lines", steps, self.verbose) as advance:
+        with progress("lines", most, self.verbose) as advance:
             for direction in _directions(k, rng, search):
                 search.line(direction)
                 history.append(search.best.mean)
                 advance(f"{search.best.mean:.6g}")
-                if len(history) > steps or time.monotonic() - started >= limit:
+                if len(history) > most or time.monotonic() - started >= seconds:
                     break
         best = search.best
         value = best.mean if objective.utility.better == "lower" else objective.utility.limit - best.mean
@@ -203,7 +209,7 @@ def _is_learned(source: Any) -> bool:
 
 
 def _is_table(given: Sequence[Any]) -> bool:
-    """Return whether a list is a table written out, not a list of tables, learners and functions."""
+    """Return whether a list holds numbers, not arrays, learners and functions."""
     return len(given) > 0 and all(
         isinstance(x, int | float) or (isinstance(x, list | tuple) and _is_table(x)) for x in given
     )
@@ -217,7 +223,7 @@ def _table(source: Any, name: str, instances: InstanceSet) -> tuple[NDArray[np.f
         inherited = provenance(fitted.trained_on_, *fitted.family_.built_from).parts
         values: Any = fitted.rho_
         if not isinstance(values, np.ndarray):
-            raise InputError(f"{name} must fit one table, got {source!r}")
+            raise InputError(f"{name} must fit values for one goal, got {source!r}")
     else:
         values = source(instances) if callable(source) else source
     table = arrays.as_array(values, name)
@@ -314,9 +320,9 @@ class _Search:
         middle = base + float((low + high) / 2) * slope
         runs = solve_many(objective.instances, middle, algorithm=objective.algorithm, **options)
         # A piece costs a run.
-        limit = max(16, self.work // max(1, int(runs.expanded.sum())))
+        max_pieces = max(16, self.work // max(1, int(runs.expanded.sum())))
         line = (base, slope, low, high, objective.algorithm, objective.utility)
-        return mean_along(objective.instances, *line, limit=limit, optimum=objective.optimum, **options)
+        return dual(objective.instances, *line, max_pieces=max_pieces, optimum=objective.optimum, **options)
 
 
 def _candidates(dual: Dual) -> list[float]:

@@ -1,28 +1,38 @@
-"""What learners that run their own tables share: the utility they lower, and the table they start from."""
+"""What learners that run their own ρ share: the utility they lower, and the values they start from."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from rhostar import _arrays as arrays
+from rhostar._parallel import map_chunks
 from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet, Provenance, Provenances
 from rhostar.learners._base import Learner, one_of
 from rhostar.learners._distances import MeanDistance
 from rhostar.learners._smoothing import blur
-from rhostar.search import solve_many
-from rhostar.utilities import Algorithm, Expansions, Utility, evaluate
+from rhostar.search import Algorithm, solve_many
+from rhostar.utilities import Expansions, Utility, evaluate
 
 Initial = Learner | ArrayLike | None
-"""A table to start from, a learner that fits one, or None for mean distances."""
+"""Values to start from, a learner that fits them, or None for mean distances."""
 
 _SNAPSHOTS = 16
-"""So many, evenly spread, say what an edge typically weighs."""
+"""How many snapshots, evenly spread, are looked at to find what an edge typically weighs."""
+
+
+class Search(NamedTuple):
+    """How the core runs, in its own words."""
+
+    greedy: bool
+    reopen: bool
+    budget: int
 
 
 class Objective:
@@ -35,9 +45,9 @@ class Objective:
     utility
         None is the number of expansions, at most the budget.
     algorithm, reopen, n_jobs
-        As for :func:`rhostar.solve_many`.
+        How to run, as for :func:`rhostar.solve_many`.
     budget
-        Most expansions of a run; None is 100 n, which greedy search never reaches.
+        How many vertices a run may expand; None is 100 n, which greedy search never reaches.
     """
 
     def __init__(
@@ -64,6 +74,11 @@ class Objective:
         """Whether the algorithm is greedy search."""
         return self.algorithm == "gbfs"
 
+    def map(self, function: Callable[..., Any], rho: NDArray[np.float64], instances: InstanceSet) -> list[Any]:
+        """Return what ``function(chunk, first, stop, rho=..., search=...)`` returns for each chunk, in order."""
+        search = Search(self.greedy, self.reopen, self.budget)
+        return map_chunks(function, instances, n_jobs=self.n_jobs, rho=rho, search=search)
+
     def values(self, rho: NDArray[np.float64], which: NDArray[Any] | slice = slice(None)) -> NDArray[np.float64]:
         """Return one value per instance, or per instance of `which`: u, or H - u where higher is better."""
         found = evaluate(
@@ -76,7 +91,7 @@ class Objective:
             optimum=None if self.optimum is None else self.optimum[which],
             n_jobs=self.n_jobs,
         )
-        values = found.scores[0].values
+        values = found[0].values
         return values if self.utility.better == "lower" else self.utility.limit - values
 
     def mean(self, rho: NDArray[np.float64]) -> float:
@@ -85,12 +100,12 @@ class Objective:
 
 
 def initial_table(initial: Initial, instances: InstanceSet) -> tuple[NDArray[np.float64], Provenance | Provenances]:
-    """Return a copy of the table given, or of the one that the learner given fits, and which instances were seen."""
+    """Return a copy of the values given, or of those that the learner fits, and which instances were seen."""
     if initial is None or isinstance(initial, Learner):
         learner = MeanDistance() if initial is None else clone(initial)
         table = learner.fit(instances).rho_
         if not isinstance(table, np.ndarray):
-            raise InputError(f"initial must fit one table, got {learner!r}")
+            raise InputError(f"initial must fit values for one goal, got {learner!r}")
         return table.copy(), learner.trained_on_
     return arrays.table(initial, "initial", instances.graph.n).copy(), Provenance.of(instances)
 
@@ -108,9 +123,9 @@ def typical_weight(instances: InstanceSet) -> float:
 
 
 def spread(rho: NDArray[np.float64], instances: InstanceSet) -> float:
-    """Return the standard deviation of a table over the vertices; for a constant one, that of a table of distances.
+    """Return the standard deviation of ρ over the vertices; for a constant ρ, roughly that of distances.
 
-    It grows in proportion with the table, or with the weights.
+    It grows in proportion with ρ, or with the weights.
     """
     found = float(np.std(rho))
     return found if found > 0 else typical_weight(instances) * float(np.sqrt(rho.size))

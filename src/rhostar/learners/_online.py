@@ -1,6 +1,6 @@
 """The trade-off of informedness and inconsistency, one instance after the other: online convex optimisation.
 
-In round i a table ρ is played, then instance i is seen and costs f_i(ρ) = penalty · Δ_i(ρ) − mean ρ, which is convex
+In round i some ρ is played, then instance i is seen and costs f_i(ρ) = penalty · Δ_i(ρ) − mean ρ, which is convex
 (the paper points to this after Theorem 6). Steps are those of AdaGrad within the box 0 ≤ ρ ≤ the largest cost-to-go
 seen so far: each vertex has its own step length, which falls with the sum of its squared slopes.
 """
@@ -16,14 +16,14 @@ from rhostar import _arrays as arrays
 from rhostar.errors import InputError, InstanceError
 from rhostar.families import FullTable
 from rhostar.instances import InstanceSet, provenance
-from rhostar.learners import _labels as labels
+from rhostar.learners import _costs_to_go as costs_to_go
 from rhostar.learners._base import Learner, one_of
 from rhostar.learners._distances import fill
 from rhostar.learners._inconsistency import Sources, inconsistency_terms, solve_program
 from rhostar.learners._progress import progress
 
 _BLOCK = 2**23
-"""Labels kept at once."""
+"""Costs-to-go kept at once."""
 
 
 class OnlineInconsistency(Learner):
@@ -35,21 +35,21 @@ class OnlineInconsistency(Learner):
         λ, what a unit of inconsistency costs against a unit of the mean of ρ.
     sources
         Whose paths count in a round: those from "all" vertices, or only the instance's "own".
-    step
+    step_size
         Length of the steps, as a share of the box of each vertex.
     average
-        Whether ``rho_`` is the mean of all tables played, which is what the regret speaks of, or the last one.
+        Whether ``rho_`` is the mean of all ρ played, which is what the regret is about, or the last one.
     n_jobs
-        As in joblib, for the labels; the rounds themselves come one after the other.
+        As in joblib, for the costs-to-go; the rounds themselves run one after the other.
     verbose
         1 shows progress.
 
     Attributes
     ----------
     losses_
-        f_i(ρ) of each round, for the table that was played in it.
+        f_i(ρ) of each round, for the ρ that was played in it.
     last_
-        The table that would be played next.
+        The ρ that would be played next.
     rounds_
         How many there were.
 
@@ -78,12 +78,12 @@ class OnlineInconsistency(Learner):
         penalty: float = 1.0,
         *,
         sources: Sources = "all",
-        step: float = 0.2,
+        step_size: float = 0.2,
         average: bool = True,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.penalty, self.sources, self.step, self.average = penalty, sources, step, average
+        self.penalty, self.sources, self.step_size, self.average = penalty, sources, step_size, average
         self.n_jobs, self.verbose = n_jobs, verbose
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
@@ -92,16 +92,33 @@ class OnlineInconsistency(Learner):
         return self._advance(instances, zeros | {"largest_": np.full(n, -1.0), "losses_": np.zeros(0)})
 
     def partial_fit(self, instances: InstanceSet, y: object = None) -> Self:
-        """Go on with further instances, in their order; the first call begins.
+        """Continue with further instances, in their order; the first call begins.
 
-        Parameters and errors are those of :meth:`fit`; the graph and the goal must be those of the calls before.
+        Parameters
+        ----------
+        instances
+            More instances, on the graph and with the goal of the calls before.
+        y
+            Not used; scikit-learn passes it.
+
+        Returns
+        -------
+        OnlineInconsistency
+            Itself.
+
+        Raises
+        ------
+        InstanceError
+            If there are no instances, or their vertices or goal differ from those before.
+        InputError
+            If a parameter is not accepted.
         """
         if not hasattr(self, "rho_"):
             return self.fit(instances)
         self._check_instances(instances)
         if instances.goal != self.goal_ or instances.graph.n != self.last_.size:
             raise InstanceError(
-                f"instances must go on with {self.last_.size} vertices and goal {self.goal_}, "
+                f"instances must continue with {self.last_.size} vertices and goal {self.goal_}, "
                 f"got {instances.graph.n} and {instances.goal}"
             )
         state = {name: getattr(self, name) for name in ("last_", "total_", "squares_", "largest_", "losses_")}
@@ -113,7 +130,7 @@ class OnlineInconsistency(Learner):
 
     def _advance(self, instances: InstanceSet, state: dict[str, NDArray[np.float64]]) -> dict[str, Any]:
         penalty = arrays.number(self.penalty, "penalty", "finite and not negative", lambda x: 0 <= x < np.inf)
-        step = arrays.number(self.step, "step", "positive and finite", lambda x: 0 < x < np.inf)
+        step = arrays.number(self.step_size, "step_size", "positive and finite", lambda x: 0 < x < np.inf)
         one_of(self.sources, "sources", ("all", "own"))
         graph, goal = instances.graph, int(instances.goals[0])
         n = graph.n
@@ -123,8 +140,8 @@ class OnlineInconsistency(Learner):
         with progress("online", len(instances), self.verbose) as advance:
             for begin in range(0, len(instances), size):
                 block = instances[begin : begin + size]
-                distinct = labels.snapshots(block)
-                distances, _ = labels.matrix(block, self.n_jobs)
+                distinct = costs_to_go.snapshots(block)
+                distances, _ = costs_to_go.matrix(block, self.n_jobs)
                 for i in range(len(block)):
                     seen = distances[distinct.of[i]]
                     largest = np.maximum(largest, np.where(np.isfinite(seen), seen, -1.0))
@@ -154,14 +171,18 @@ class OnlineInconsistency(Learner):
         }
 
     def regret(self, instances: InstanceSet, rounds: int | None = None) -> float:
-        """Return by how much the tables played cost more, in all, than the best single one in hindsight.
+        """Return by how much the ρ that were played cost more, in total, than the best single ρ in hindsight.
 
         Parameters
         ----------
         instances
             What it was fitted on, in the same order.
         rounds
-            Only the first so many; None for all.
+            Only the first rounds; None for all.
+
+        Returns
+        -------
+        float
 
         Raises
         ------
@@ -173,7 +194,7 @@ class OnlineInconsistency(Learner):
             raise InputError(f"instances must be the {losses.size} that it was fitted on, got {len(instances)}")
         count = losses.size if rounds is None else arrays.integer(rounds, "rounds", 1, losses.size)
         part = instances[:count]
-        matrix, _ = labels.matrix(part, self.n_jobs)
+        matrix, _ = costs_to_go.matrix(part, self.n_jobs)
         largest = np.where(np.isfinite(matrix), matrix, -1.0).max(axis=0).astype(np.float64)
         terms = inconsistency_terms(part, self.sources, self.n_jobs)
         gain = (largest >= 0) / (instances.graph.n - 1)

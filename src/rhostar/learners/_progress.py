@@ -1,4 +1,4 @@
-"""Progress of long fits: a bar on standard error for those who ask for it, nothing for the others."""
+"""Progress of long fits: a bar on standard error if asked for, else nothing."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Advance = Callable[[str], None]
-"""Call it after each step, with a few words on how things stand."""
+"""Call it after each step, with a few words on the state of the fit."""
 
 
 @contextmanager
-def progress(label: str, steps: int | None, verbose: int) -> Iterator[Advance]:
+def progress(title: str, total: int | None, verbose: int) -> Iterator[Advance]:
     """Show how far a fit has come.
 
     Parameters
     ----------
-    label
+    title
         What is being done.
-    steps
-        How many steps there will be; None where nobody knows.
+    total
+        How many steps there will be; None if that is not known.
     verbose
         0 is silent.
 
@@ -37,5 +37,5 @@ def progress(label: str, steps: int | None, verbose: int) -> Iterator[Advance]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, TextColumn("{task.fields[words]}"), console=Console(stderr=True)) as bar:
-        task = bar.add_task(label, total=steps, words="")
+        task = bar.add_task(title, total=total, words="")
         yield lambda words: bar.update(task, advance=1, words=words)

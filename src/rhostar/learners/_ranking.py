@@ -18,43 +18,44 @@ from numpy.typing import NDArray
 from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
-from rhostar._parallel import map_chunks
 from rhostar.errors import InputError
 from rhostar.instances import InstanceSet, Provenance, provenance
 from rhostar.learners._base import Learner, Seed, generator
-from rhostar.learners._objective import Blur, Initial, Objective, initial_table, spread
+from rhostar.learners._objective import Blur, Initial, Objective, Search, initial_table, spread
 from rhostar.learners._progress import progress
 from rhostar.learners._wrappers import hold_out
-from rhostar.utilities import Algorithm, Utility
+from rhostar.search import Algorithm
+from rhostar.utilities import Utility
 
 
 class SelfImitatedRanking(Learner):
-    """Runs the search with the table it has, and makes it prefer the path it found to all it tried in vain.
+    """Runs the search with its current ρ, and makes it prefer the path it found to the vertices it expanded in vain.
 
     Each iteration runs a batch of the training set, counts for every vertex how often it waited on the path less
     how often it was in the way, divides by the size of the batch, clips, and takes a step of Adagrad, smoothed
     over the graph; steps fall linearly to 0 within a round. There is a round for each first step and each width of
-    the smoothing, each from the initial table, and the best of all tables met is kept, the initial one among
-    them: the result is never worse than it on what it is judged on. Which step is right differs widely: traps are
-    left behind by large ones alone, and fine tables are spoilt by them.
+    the smoothing, each from the initial values. The best ρ of all is kept, the initial one included, so the result is
+    never worse than the start on what it is judged on. Which step is right differs widely: only large steps leave
+    traps behind, and they spoil a good ρ.
 
     Parameters
     ----------
     initial
-        The table to start from: a learner, which is cloned and fitted, or an array; None is
-        :class:`MeanDistance`. If its values are too coarse to begin with, so is what is learned: where there are
-        several candidates, :class:`BestOf` tells.
-    algorithm, reopen
+        The values to start from: a learner, which is cloned and fitted, or an array; None is
+        :class:`MeanDistance`. If they are too coarse, so is what is learned; :class:`BestOf` chooses among several.
+    algorithm
         What to run: "gbfs" with scores ρ, or "astar" with scores g + ρ.
+    reopen
+        Whether A* reopens closed vertices.
     utility
-        What decides which table is best; None is the number of expansions. With A*, one that looks at the
+        What decides which ρ is best; None is the number of expansions. With A*, one that looks at the
         cost as well keeps the answers good.
     validation
-        What tables are judged on: None is the training set, a number the share of it that is held out (by
+        What ρ is judged on: None is the training set, a number the share of it that is held out (by
         snapshots), else a set of instances.
-    steps
-        The first step of a round, one or several, in standard deviations of the initial table: tables learned from
-        weights a thousand times as large are a thousand times as large.
+    step_sizes
+        The first step of a round, one or several, in standard deviations of the initial values, so that
+        scaling all weights scales ρ alike.
     blurs
         How far a step spreads over the graph, one or several, in edges; 0 is not at all.
     iterations
@@ -68,25 +69,27 @@ class SelfImitatedRanking(Learner):
         take smaller steps.
     every
         How many iterations lie between two judgements.
-    screen
-        A table is judged on so many instances first, the same for all tables, and on the others only where it beats
-        the best one there; None judges on all at once.
+    screen_size
+        New values are judged on this many instances first, always the same, and on the others only if they beat the
+        best values there; None judges on all at once.
     budget
-        Most expansions of a run; None is 100 n, which greedy search never reaches.
-    random_state, n_jobs, verbose
-        As for every learner.
+        How many vertices a run may expand; None is 100 n, which greedy search never reaches.
+    random_state
+        Seeds the batches, and which instances are held out or come first.
+    n_jobs, verbose
+        As in joblib; 1 shows progress.
 
     Attributes
     ----------
     initial_
-        The table it started from.
+        The values it started from.
     history_
-        (k,) the mean of the utility at every judgement, the initial table first, lower is better; where there are
-        more instances than `screen`, the mean over those that come first.
+        (k,) the mean of the utility at every judgement, the initial values first, lower is better; where there are
+        more instances than `screen_size`, the mean over those that come first.
     best_
-        The mean at the table that was kept, over all instances it is judged on.
+        The mean for the ρ that was kept, over all instances it is judged on.
     round_
-        (step, blur) of the round that found it; None where it is the initial table.
+        (step, blur) of the round that found it; None if the initial values were kept.
     judged_on_
         The instances it was chosen on, a :class:`rhostar.families.Provenance`.
 
@@ -114,31 +117,31 @@ class SelfImitatedRanking(Learner):
         reopen: bool = True,
         utility: Utility | None = None,
         validation: float | InstanceSet | None = None,
-        steps: float | Sequence[float] = (1.0, 0.4, 0.15, 0.05),
+        step_sizes: float | Sequence[float] = (1.0, 0.4, 0.15, 0.05),
         blurs: float | Sequence[float] = (0.0, 1.0, 2.0, 4.0),
         iterations: int = 100,
         batch: int = 50,
         clip: float = 20.0,
         damping: float = 0.01,
         every: int = 4,
-        screen: int | None = 200,
+        screen_size: int | None = 200,
         budget: int | None = None,
         random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.initial, self.algorithm, self.reopen, self.utility = initial, algorithm, reopen, utility
-        self.validation, self.steps, self.iterations, self.batch = validation, steps, iterations, batch
+        self.validation, self.step_sizes, self.iterations, self.batch = validation, step_sizes, iterations, batch
         self.blurs, self.clip, self.damping, self.every = blurs, clip, damping, every
-        self.screen, self.budget, self.random_state = screen, budget, random_state
+        self.screen_size, self.budget, self.random_state = screen_size, budget, random_state
         self.n_jobs, self.verbose = n_jobs, verbose
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
-        steps = _numbers(self.steps, "steps", "positive and finite", lambda x: 0 < x < np.inf)
+        steps = _numbers(self.step_sizes, "step_sizes", "positive and finite", lambda x: 0 < x < np.inf)
         widths = _numbers(self.blurs, "blurs", "finite and not negative", lambda x: 0 <= x < np.inf)
         iterations, every = arrays.integer(self.iterations, "iterations", 1), arrays.integer(self.every, "every", 1)
         batch = arrays.integer(self.batch, "batch", 1)
-        screen = None if self.screen is None else arrays.integer(self.screen, "screen", 1)
+        screen = None if self.screen_size is None else arrays.integer(self.screen_size, "screen_size", 1)
         clip, damping = (
             arrays.number(value, name, "positive and finite", lambda x: 0 < x < np.inf)
             for value, name in ((self.clip, "clip"), (self.damping, "damping"))
@@ -184,7 +187,7 @@ class SelfImitatedRanking(Learner):
 
 
 class _Judge:
-    """The least mean so far; tables are compared on a part of the instances first, which never decides alone."""
+    """The least mean so far; ρ is compared on a part of the instances first, which never decides alone."""
 
     def __init__(
         self, objective: Objective, rho: NDArray[np.float64], screen: int | None, rng: np.random.Generator
@@ -198,7 +201,7 @@ class _Judge:
         self.prefers(rho)
 
     def prefers(self, rho: NDArray[np.float64]) -> bool:
-        """Return whether a table is better than all before."""
+        """Return whether ρ is better than all before."""
         first = float(self.objective.values(rho, self.part).mean())
         self.history.append(first)
         if not first < self.first:
@@ -215,30 +218,14 @@ def comparisons(instances: InstanceSet, rho: NDArray[np.float64], objective: Obj
 
     The goal's count is left at 0. Runs that find no path within the budget are left out.
     """
-    parts = map_chunks(
-        _count,
-        instances,
-        n_jobs=objective.n_jobs,
-        greedy=objective.greedy,
-        rho=rho,
-        reopen=objective.reopen,
-        budget=objective.budget,
-    )
-    return np.sum(parts, axis=0)
+    return np.sum(objective.map(_count, rho, instances), axis=0)
 
 
 def _count(
-    chunk: InstanceSet,
-    first: int,
-    stop: _core.Stop,
-    *,
-    greedy: bool,
-    rho: NDArray[np.float64],
-    reopen: bool,
-    budget: int,
+    chunk: InstanceSet, first: int, stop: _core.Stop, *, rho: NDArray[np.float64], search: Search
 ) -> NDArray[np.int64]:
     instances = _core.Instances(chunk.weights, chunk.rows, chunk.sources, chunk.goals)
-    options = _core.SearchOptions(greedy, reopen, budget)
+    options = _core.SearchOptions(*search)
     found = chunk.graph._kernel.rank(instances, options, arrays.aligned(rho), None, None, stop)
     if found.ending.status is not _core.Status.DONE:
         raise failures.instance_failure(found.ending, chunk, first, rho=rho)

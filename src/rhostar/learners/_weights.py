@@ -1,4 +1,4 @@
-"""ρ as exact distances under one row of weights that stands for all (Example 2 of the paper)."""
+"""ρ as exact distances under one row of weights for all instances (Example 2 of the paper)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rhostar import _arrays as arrays
 from rhostar.errors import WeightError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
-from rhostar.learners import _labels as labels
+from rhostar.learners import _costs_to_go as costs_to_go
 from rhostar.learners._base import Learner, one_of
 from rhostar.learners._distances import fill, finite_quantile
 from rhostar.learners._smoothing import blur
@@ -35,7 +35,7 @@ class MeanWeights(Learner):
     quantile
         Which one, for "quantile".
     penalty
-        How much dearer an edge is that is always absent; without absent edges it does nothing.
+        How many times its weight is added to an edge that is always absent; without absent edges it does nothing.
     blur
         Standard deviation of a Gaussian mean of the share absent, in steps; 0 for none. It needs coordinates.
 
@@ -83,7 +83,7 @@ class MeanWeights(Learner):
 
 
 class PathUse(Learner):
-    """Distances where an edge is the cheaper, the more often optimal paths pass it.
+    """Distances in which edges cost less the more often optimal paths pass them.
 
     A step costs its length times 1/(epsilon + use), where use is the share of the training instances whose optimal
     path passes a vertex, divided by the largest such share elsewhere than at the goal.
@@ -156,7 +156,7 @@ class LowerEnvelope(Learner):
     >>> weights = np.random.default_rng(0).uniform(1, 2, size=(30, graph.m))
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=63)
     >>> learner = rs.learners.LowerEnvelope(lo=np.ones(graph.m)).fit(instances)
-    >>> print(rs.evaluate(instances, learner.rho_, rs.utilities.Suboptimality(10)).scores[0].mean)
+    >>> print(rs.evaluate(instances, learner.rho_, rs.utilities.Suboptimality(10))["suboptimality"].mean)
     0.0
     """
 
@@ -196,7 +196,7 @@ class EdgeStatistics(NamedTuple):
 
 def edge_statistics(instances: InstanceSet, statistic: str, level: float) -> EdgeStatistics:
     """Return "mean", "min" or "quantile" of each edge's finite weights over the instances."""
-    distinct = labels.snapshots(instances)
+    distinct = costs_to_go.snapshots(instances)
     rows, times = distinct.instances.rows, distinct.times
     m, total = instances.graph.m, int(times.sum())
     value, present = np.empty(m), np.empty(m)
@@ -238,7 +238,7 @@ def distances_under(graph: Graph, weights: NDArray[np.float64], goal: int) -> ND
 
 
 def _straight(graph: Graph, least: NDArray[np.float64], goal: int) -> NDArray[np.float64]:
-    """Return a consistent table: straight-line distances at the least cost of a unit; zeros without coordinates."""
+    """Return consistent values: straight-line distances at the least cost of a unit; zeros without coordinates."""
     if graph.coordinates is None:
         return np.zeros(graph.n)
     along = np.linalg.norm(graph.coordinates[graph.tail] - graph.coordinates[graph.head], axis=1)

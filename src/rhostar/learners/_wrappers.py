@@ -1,4 +1,4 @@
-"""Learners made from a learner: one table for each goal, tables of few levels, the best of several."""
+"""Learners made from a learner: one ρ for each goal, ρ rounded to few levels, the best of several."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from sklearn.base import clone
 from rhostar import _arrays as arrays
 from rhostar import families
 from rhostar.errors import InputError, InstanceError
-from rhostar.families import FullTable
 from rhostar.instances import InstanceSet, provenance
 from rhostar.learners._base import Learner, Scorer, Seed, generator
 from rhostar.learners._distances import MeanDistance
-from rhostar.utilities import Algorithm, Expansions, Utility
+from rhostar.search import Algorithm
+from rhostar.utilities import Expansions, Utility
 
 
 class _Wrapper(Learner):
@@ -49,7 +49,7 @@ class PerGoal(_Wrapper):
     Attributes
     ----------
     rho_
-        A mapping from goals to tables: every function that takes ρ takes it.
+        A mapping from goals to arrays: every function that takes ρ takes it.
     learners_
         A mapping from goals to fitted learners.
     goal_
@@ -85,8 +85,8 @@ class PerGoal(_Wrapper):
         return {"rho_": tables, "learners_": fitted, "goal_": np.array(sorted(fitted)), "trained_on_": seen}
 
 
-class Quantised(_Wrapper):
-    """Rounds the ρ of a learner to few levels, which buys a far better certificate for every ρ at once (row Q).
+class Rounded(_Wrapper):
+    """Rounds the ρ of a learner to few levels; a certificate for every ρ at once gets far better (row Q).
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class Quantised(_Wrapper):
     >>> import numpy as np, rhostar as rs
     >>> graph = rs.Graph.grid(1, 6)
     >>> instances = rs.InstanceSet(graph, graph.length, sources=0, goal=5)
-    >>> rs.learners.Quantised(bits=1, low=0, high=4).fit(instances).rho_.tolist()
+    >>> rs.learners.Rounded(bits=1, low=0, high=4).fit(instances).rho_.tolist()
     [4.0, 4.0, 4.0, 0.0, 0.0, 0.0]
     """
 
@@ -138,7 +138,7 @@ class Quantised(_Wrapper):
             high = arrays.number(high, "high", f"finite and above low ({low})", lambda x: low < x < np.inf)
         inner = clone(self._inner()).fit(instances)
         if not isinstance(inner.rho_, np.ndarray):
-            raise InputError("learner must fit one table; put Quantised inside PerGoal, not around it")
+            raise InputError("learner must fit values for one goal; put Rounded inside PerGoal, not around it")
         # The family fixes ρ at the goal; a constant taken off all of ρ changes no run.
         rho = inner.rho_ - inner.rho_[inner.goal_]
         seen = inner.family_.built_from
@@ -170,7 +170,7 @@ class BestOf(Learner):
     random_state
         Decides which instances are held out.
     n_jobs
-        For running the tables on what is held out.
+        As in joblib, for running the learners on what is held out.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ class BestOf(Learner):
         limit = 100 * instances.graph.n
         scorer = Scorer(self.utility or Expansions(limit), algorithm=self.algorithm, budget=limit)
         fitted = [clone(learner).fit(train) for learner in learners]
-        scores = [scorer.of_table(learner.rho_, held_out, self.n_jobs) for learner in fitted]
+        scores = [scorer.of_values(learner.rho_, held_out, self.n_jobs) for learner in fitted]
         best = int(np.argmax(scores))
         winner = fitted[best]
         if self.refit and train is not instances:
@@ -231,7 +231,7 @@ class BestOf(Learner):
         learned = {"learner_": winner, "scores_": np.array(scores), "best_index_": best}
         seen = provenance(instances, held_out, *(learner.trained_on_ for learner in fitted))
         family = winner.family_
-        if not isinstance(family, FullTable):  # which of the families it is was decided by looking at all of these
+        if not family.every_rho:  # which of the families it is was decided by looking at all of these
             family = replace(family, built_from=provenance(seen, *family.built_from).parts)
         return learned | {"rho_": winner.rho_, "family_": family, "lower_": winner.lower_, "trained_on_": seen}
 

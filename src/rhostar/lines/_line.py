@@ -26,7 +26,7 @@ _FEWEST_DIRECTION_BITS = 40
 
 
 class Snap(NamedTuple):
-    """By how much the numbers of a line were rounded at most, in their own measure; all 0 where it is exact."""
+    """The largest rounding of each kind of number of a line, in its own units; all 0 if the line is exact."""
 
     weights: float = 0.0
     base: float = 0.0
@@ -54,7 +54,7 @@ class Snapshot(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """The whole numbers of a line, for one table or several.
+    """The whole numbers of a line, for one goal or several.
 
     Made by :func:`exact_line`.
     """
@@ -108,7 +108,7 @@ def exact_line(
     Parameters
     ----------
     base, direction
-        Finite tables; several where goals have their own.
+        Finite values; several arrays if goals have their own.
     low, high
         The range of θ.
     weights

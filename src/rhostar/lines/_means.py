@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar._parallel import map_chunks
 from rhostar.errors import InputError, UtilityError
 from rhostar.instances import InstanceSet
 from rhostar.lines._intervals import Interval, Intervals
 from rhostar.lines._line import Line, Snap, fractional_digits
-from rhostar.lines._pieces import LIMIT, LineOf, Options, Pieces, Theta, line_of, make_options, pieces_on
-from rhostar.search import Rho, solve_many
-from rhostar.utilities import Algorithm, Custom, Utility
+from rhostar.lines._pieces import MAX_PIECES, LineOf, Options, Pieces, Theta, line_of, make_options, pieces_on
+from rhostar.search import Algorithm, Rho, solve_many
+from rhostar.utilities import Custom, Utility
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,11 +34,17 @@ _NARROW = 2**62
 
 @dataclass(frozen=True, eq=False)
 class Dual:
-    """The mean utility along a line: piecewise constant, every piece of it.
+    """The mean utility along a line, with all its pieces: it is piecewise constant. Made by :func:`rhostar.lab.dual`.
+
+    ``len(dual)`` counts the pieces, ``dual.at(theta)`` is the mean at a value of θ.
 
     Examples
     --------
-    See :func:`rhostar.lab.dual`.
+    >>> import rhostar as rs
+    >>> graph = rs.Graph.grid(2, 2)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=0, goal=3)
+    >>> rs.lab.dual(instances, [0.0] * 4, [2.0, 1.0, 1.0, 0.0], 0, 2, "astar", rs.utilities.Expansions(4))
+    Dual(2 pieces of mean expansions over 1 instance for theta in [0, 2], best 2 at theta = 1.5, exact)
     """
 
     intervals: Intervals
@@ -69,7 +76,18 @@ class Dual:
         return [self.intervals[i] for i in self.best.tolist()]
 
     def at(self, theta: Theta) -> float:
-        """Return the mean at a value of θ."""
+        """Return the mean at a value of θ.
+
+        Parameters
+        ----------
+        theta
+            A value within the range.
+
+        Raises
+        ------
+        InputError
+            If it lies outside.
+        """
         return float(self.mean[self.intervals.index(theta)])
 
     def __len__(self) -> int:
@@ -77,13 +95,20 @@ class Dual:
 
     def __repr__(self) -> str:
         low, high = float(self.intervals.low), float(self.intervals.high)
+        pieces, over = arrays.counted(len(self), "piece"), arrays.counted(self.pieces.size, "instance")
         return (
-            f"Dual({len(self)} pieces of mean {self.utility.name} over {self.pieces.size} instances for theta in "
+            f"Dual({pieces} of mean {self.utility.name} over {over} for theta in "
             f"[{low:g}, {high:g}], best {self.value:g} at theta = {float(self.theta):g}, {self.snap})"
         )
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the mean against θ: pieces as lines, single points as dots, the best ones in colour."""
+        """Draw the mean against θ: pieces as lines, single points as dots, the best ones in colour.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; a new figure by default.
+        """
         if ax is None:
             from matplotlib import pyplot
 
@@ -102,13 +127,14 @@ class Dual:
         ax.set_xlabel("θ")
         ax.set_ylabel(f"mean {self.utility.name}")
         ax.set_title(
-            f"{self.pieces.size} instances, {len(self)} pieces, best {self.value:g} at θ = {float(self.theta):g}"
+            f"{arrays.counted(self.pieces.size, 'instance')}, {arrays.counted(len(self), 'piece')}, "
+            f"best {self.value:g} at θ = {float(self.theta):g}"
         )
         ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
         return ax
 
 
-def mean_along(
+def dual(
     instances: InstanceSet,
     base: Rho,
     direction: Rho,
@@ -119,11 +145,61 @@ def mean_along(
     *,
     reopen: bool = True,
     budget: int | None = None,
-    limit: int = LIMIT,
+    max_pieces: int = MAX_PIECES,
     optimum: NDArray[np.float64] | None = None,
     n_jobs: int | None = None,
 ) -> Dual:
-    """Return the mean utility along a line; see :func:`rhostar.lab.dual`, which takes the same."""
+    """Return the mean utility along ρ = base + θ · direction, all pieces of it, with its exact best θ.
+
+    Parameters
+    ----------
+    instances
+        N instances.
+    base, direction
+        One finite float64 per vertex, or mappings from goals to such arrays.
+    low, high
+        The range of θ, both ends included: integers, floats or fractions.
+    algorithm
+        "astar" or "gbfs".
+    utility
+        What to measure. The best θ has the lowest mean, or the highest where that is better. A custom utility sees
+        the trace of one run for each piece.
+    max_pieces
+        How many pieces an instance may have. A search that expands k vertices can change about as often as pairs of
+        those vertices swap places: ranges that leave most of a large graph to be expanded have very many.
+    reopen
+        Whether A* reopens closed vertices.
+    budget
+        How many vertices a run may expand.
+    optimum
+        Optimal costs where they are known; else they are computed if the utility needs them.
+    n_jobs
+        As in joblib.
+
+    Returns
+    -------
+    Dual
+
+    Raises
+    ------
+    InputError
+        If the set is empty, low exceeds high, or an argument has the wrong shape or values.
+    LimitError
+        If an instance has more than `max_pieces`; it names the first.
+    UtilityError
+        If the utility is negative or NaN.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(8, 8)
+    >>> weights = np.random.default_rng(0).integers(1, 10, size=(20, graph.m))
+    >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)
+    >>> mean = np.mean([rs.distances_to(graph, w, graph.n - 1) for w in weights], axis=0)
+    >>> dual = rs.lab.dual(instances, np.zeros(graph.n), mean, 0, 3, "astar", rs.utilities.Expansions(limit=1000))
+    >>> len(dual), dual.behaviours, dual.value, dual.at(0), dual.minimisers[0].low > 1
+    (782, 3913, 14.05, 62.35, True)
+    """
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
     if not isinstance(utility, Utility):
@@ -139,7 +215,7 @@ def mean_along(
         "options": options,
         "utility": utility,
         "optimum": optimum,
-        "limit": limit,
+        "max_pieces": max_pieces,
     }
     parts = map_chunks(_measure, instances, n_jobs=n_jobs, **arguments)
     measured = [one for part in parts for one in part]
@@ -167,13 +243,13 @@ def _measure(
     options: Options,
     utility: Utility,
     optimum: NDArray[np.float64] | None,
-    limit: int,
+    max_pieces: int,
 ) -> list[_Measured]:
     measured = []
     for i, instance in enumerate(chunk, first):
         table = (int(line.base_of[i]), int(line.direction_of[i]))
         try:
-            found = pieces_on(line.line, instance, options, limit, table=table, stop=stop, where=f"instance {i}: ")
+            found = pieces_on(line.line, instance, options, max_pieces, table=table, stop=stop, where=f"instance {i}: ")
             raw = _raw(utility, found, None if optimum is None else float(optimum[i]), stop)
             values = utility.clip(raw).values
         except UtilityError as error:
@@ -210,7 +286,7 @@ def rank_fractions(p: NDArray[np.int64], q: NDArray[np.int64]) -> tuple[list[Fra
 
 
 def exact_sums(values: NDArray[np.float64], terms: int) -> tuple[NDArray[Any], int]:
-    """Return values as integers in units of 2^-digits, of a type in which so many of them can be added, and digits."""
+    """Return values as integers in units of 2^-digits, of a type that holds sums of `terms` of them, and digits."""
     digits = fractional_digits(values)
     if float(np.abs(values).max(initial=0.0)) * 2.0 ** min(digits, 900) * terms < _NARROW:
         return np.ldexp(values, digits).astype(np.int64), digits

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,20 +27,21 @@ from numpy.typing import ArrayLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
-from rhostar.errors import InputError, LimitError
+from rhostar.errors import LimitError
 from rhostar.graph import Graph
 from rhostar.instances import Instance, InstanceSet
 from rhostar.instances import _snapshots as snapshots
 from rhostar.lines._intervals import Interval, Intervals, fraction
 from rhostar.lines._line import Line, Snap, Snapshot, exact_line
-from rhostar.search import Rho, Run, Runs, Trace
-from rhostar.search._run import _budget, _require_graph, _tables
+from rhostar.search import Algorithm, Rho, Run, Runs, Trace
+from rhostar.search._rho import values_for, values_for_each
+from rhostar.search._run import _budget, _require_graph
 
 Theta = int | float | Fraction
 """A value on the line; floats are taken as the fractions that they are."""
 
-LIMIT = 1_000_000
-"""Most pieces of one instance, unless told otherwise."""
+MAX_PIECES = 1_000_000
+"""How many pieces an instance may have by default."""
 
 
 class Piece(NamedTuple):
@@ -77,7 +78,7 @@ class Pieces(Sequence[Piece]):
     """(pieces − 1, 3): numerator and denominator of each cut in the line's units, and whether the piece to its left
     holds the point (0) or ends just before it (-1)."""
     table: tuple[int, int] = (0, 0)
-    """Which of the line's tables these are."""
+    """Which of the line's bases and directions these are."""
 
     @cached_property
     def intervals(self) -> Intervals:
@@ -104,7 +105,7 @@ class Pieces(Sequence[Piece]):
 
     def __repr__(self) -> str:
         low, high = float(self.line.low), float(self.line.high)
-        return f"Pieces({len(self)} pieces for theta in [{low:g}, {high:g}], {self.snap})"
+        return f"Pieces({arrays.counted(len(self), 'piece')} for theta in [{low:g}, {high:g}], {self.snap})"
 
     def at(self, theta: Theta) -> Piece:
         """Return the piece that holds `theta`."""
@@ -135,25 +136,29 @@ def pieces(
     low: Theta,
     high: Theta,
     *,
-    algorithm: Literal["astar", "gbfs"] = "astar",
+    algorithm: Algorithm = "astar",
     reopen: bool = True,
     budget: int | None = None,
-    limit: int = LIMIT,
+    max_pieces: int = MAX_PIECES,
 ) -> Pieces:
     """Find where a run changes along a line ρ(θ) = base + θ · direction, exactly.
 
     Parameters
     ----------
-    graph, weights, source, goal, reopen, budget
-        As for :func:`rhostar.astar`.
+    graph, weights, source, goal
+        One instance: a graph, one weight per edge, and two vertices.
     base, direction
-        One finite float64 per vertex, or mappings from goals to such arrays.
+        As `rho` of :func:`rhostar.astar`: one finite float64 per vertex, or whatever carries such values.
     low, high
         The range of θ, both ends included: integers, floats or fractions.
     algorithm
         "astar" or "gbfs" (which has no reopening).
-    limit
-        Most pieces.
+    reopen
+        Whether A* reopens closed vertices.
+    budget
+        How many vertices a run may expand.
+    max_pieces
+        How many pieces there may be.
 
     Returns
     -------
@@ -164,7 +169,7 @@ def pieces(
     InputError
         If low exceeds high, or an argument has the wrong shape or values.
     LimitError
-        If there are more than `limit` pieces; it says how far they reach.
+        If there are more than `max_pieces`; it says how far they reach.
 
     Examples
     --------
@@ -188,18 +193,16 @@ def pieces(
     row = arrays.weight_row(weights, "weights", graph.m)
     snapshots.check_weights(graph, row[None], np.zeros(1, dtype=np.int64))
     options = make_options(algorithm, reopen, budget)
-    goals, only = np.array([goal], dtype=np.int32), np.zeros(1, dtype=np.int64)
-    bases, _ = _tables(base, "base", goals, only, graph.n)
-    directions, _ = _tables(direction, "direction", goals, only, graph.n)
+    bases, directions = [values_for(base, graph, goal, "base")], [values_for(direction, graph, goal, "direction")]
     line = exact_line(bases, directions, fraction(low, "low"), fraction(high, "high"), [] if options.greedy else [row])
-    return pieces_on(line, Instance(graph, row, source, goal), options, _limit(limit))
+    return pieces_on(
+        line, Instance(graph, row, source, goal), options, arrays.integer(max_pieces, "max_pieces", 1, 2**30)
+    )
 
 
 def make_options(algorithm: str, reopen: bool, budget: int | None) -> Options:
     """Return the options of a search, checked."""
-    if algorithm not in ("astar", "gbfs"):
-        raise InputError(f"algorithm must be 'astar' or 'gbfs', got {algorithm!r}")
-    return Options(algorithm == "gbfs", bool(reopen), _budget(budget))
+    return Options(arrays.algorithm(algorithm) == "gbfs", bool(reopen), _budget(budget))
 
 
 class LineOf(NamedTuple):
@@ -207,15 +210,14 @@ class LineOf(NamedTuple):
 
     line: Line
     base_of: NDArray[np.int32]
-    """Which table of the line each instance uses."""
+    """Which base of the line each instance uses."""
     direction_of: NDArray[np.int32]
 
 
 def line_of(instances: InstanceSet, base: Rho, direction: Rho, low: Theta, high: Theta, greedy: bool) -> LineOf:
     """Return one line for all instances of a set, in units that suit all of them."""
-    goals, which = np.unique(instances.goals, return_inverse=True)
-    bases, base_of = _tables(base, "base", goals, which, instances.graph.n)
-    directions, direction_of = _tables(direction, "direction", goals, which, instances.graph.n)
+    bases, base_of = values_for_each(base, instances.graph, instances.goals, "base")
+    directions, direction_of = values_for_each(direction, instances.graph, instances.goals, "direction")
     weights = () if greedy else (instances.weights[k] for k in np.unique(instances.rows))
     line = exact_line(bases, directions, fraction(low, "low"), fraction(high, "high"), weights)
     return LineOf(line, base_of, direction_of)
@@ -225,7 +227,7 @@ def pieces_on(
     line: Line,
     instance: Instance,
     options: Options,
-    limit: int,
+    max_pieces: int,
     *,
     table: tuple[int, int] = (0, 0),
     snapshot: Snapshot | None = None,
@@ -240,14 +242,14 @@ def pieces_on(
         line.place(line.low),
         line.place(line.high),
         _core.SearchOptions(*options),
-        limit,
+        max_pieces,
         stop,
     )
     if found.ending.status is _core.Status.LIMIT:
         reached = float(line.theta(int(found.p[-1]), int(found.q[-1])))
         raise LimitError(
-            f"{where}there are more than limit={limit} pieces: they reach from {float(line.low):g} to "
-            f"{reached:g} of {float(line.high):g}; raise limit or narrow the range"
+            f"{where}there are more than max_pieces={max_pieces} pieces: they reach from {float(line.low):g} to "
+            f"{reached:g} of {float(line.high):g}; raise max_pieces or narrow the range"
         )
     failures.require_done(found.ending, where)
     snap = line.snap._replace(weights=snapshot.snap)
@@ -265,7 +267,3 @@ def _problem(line: Line, snapshot: Snapshot, source: int, goal: int, table: tupl
         line.base[table[0]],
         line.direction[table[1]],
     )
-
-
-def _limit(limit: int) -> int:
-    return arrays.integer(limit, "limit", 1, 2**30)

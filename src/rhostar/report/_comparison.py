@@ -1,177 +1,194 @@
-"""From instances and heuristics to the values of a page."""
+"""The comparison: every heuristic on the same instances, by effort and by quality."""
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rhostar.errors import InputError
 from rhostar.instances import InstanceSet
+from rhostar.report._drawing import DASHES, MARKERS, axes, colours, legend, log_axis, percent_axis, short
 from rhostar.report._method import Method
-from rhostar.report._scenes import pick, play
-from rhostar.report._view import CertificateView, Curve, Dual, Generalisation, MethodView, Report, TradeOff
-from rhostar.report._wording import VERSION, count, percent, vertex_name
+from rhostar.report._section import Chart, Kind, Section, escape, table, unfolding
+from rhostar.report._wording import count, percent, unless_said
 from rhostar.search import Rho, Runs, solve_many
+from rhostar.search._rho import values_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _THETAS = (0.0, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.15, 1.3, 1.6, 2.0)
 _FEW = 200  # instances behind each point of a trade-off curve
 
 
-def build(
-    instances: InstanceSet,
-    methods: Mapping[str, Any],
-    *,
-    title: str = "Learned heuristic values",
-    train: InstanceSet | None = None,
-    facts: Sequence[tuple[str, str]] = (),
-    certificate: CertificateView | None = None,
-    generalisation: Generalisation | None = None,
-    dual: Dual | None = None,
-    scenes: int = 3,
-    budget: int | None = None,
-    cost_unit: str = "",
-    geographic: bool = False,
-    n_jobs: int | None = None,
-) -> Report:
-    """Compare heuristics on instances none of them has seen, and gather what a page shows of it.
+@dataclass(frozen=True)
+class MethodView:
+    """How one heuristic did on the instances of the report."""
 
-    Parameters
-    ----------
-    instances
-        What the methods are compared on.
-    methods
-        By name: a :class:`Method`, a fitted learner (taken as learned, for A*) or an array of values
-        (taken as a baseline for A*).
-    title
-        The page's title.
-    train
-        What was learned from, to be described.
-    facts
-        Further lines (what, value) for "What was learned, on what".
-    certificate, generalisation, dual
-        Sections of the page, where there are any; see :func:`rhostar.report.certificate_view`,
-        :func:`rhostar.report.generalisation_curve` and :func:`rhostar.report.dual_view`.
-    scenes
-        How many instances to replay: the one with the median saving, the one with the least, then the
-        one with the greatest.
-    budget
-        Most expansions of one search.
-    cost_unit
-        What costs are counted in, such as "min".
-    geographic
-        Whether coordinates are (longitude, latitude) in degrees.
-    n_jobs
-        As for :func:`rhostar.solve_many`.
-
-    Returns
-    -------
-    Report
-        For :func:`rhostar.report.write`.
-
-    Raises
-    ------
-    InputError
-        If there are no instances or methods, or a method's values do not fit the graph.
-
-    Examples
-    --------
-    >>> import numpy as np, rhostar as rs
-    >>> graph = rs.Graph.grid(20, 20)
-    >>> weights = np.random.default_rng(0).uniform(1, 2, size=(40, graph.m))
-    >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)
-    >>> report = rs.report.build(instances, {
-    ...     "Dijkstra": np.zeros(graph.n),
-    ...     "Euclid": rs.heuristics.euclidean(graph, graph.n - 1)})
-    >>> [(m.name, round(m.expansions, 1), m.excess) for m in report.methods]
-    [('Dijkstra', 399.0, 0.0), ('Euclid', 396.0, 0.0)]
-    """
-    chosen = as_methods(instances, methods)
-    options: dict[str, Any] = {"budget": budget, "n_jobs": n_jobs}
-    optimum, runs = _run(instances, chosen, options)
-    first = _first_baseline(chosen)
-    views = _views(chosen, runs, optimum)
-    hero = next((v for v in views if v.kind == "learned"), views[-1])
-    picked = pick(runs[first], runs[hero.name], scenes)
-    return Report(
-        title=title,
-        lead=_lead(hero, first, train),
-        tiles=_tiles(hero, first, instances, train, certificate),
-        facts=(*_facts(instances, train), *facts),
-        methods=views,
-        tradeoffs=tuple(_trade_offs(instances, chosen, optimum, options)),
-        distributions=tuple(_distribution(name, runs[name]) for name in chosen),
-        certificate=certificate,
-        generalisation=generalisation,
-        dual=dual,
-        replay=play(instances, chosen, optimum, picked, budget, cost_unit, geographic) if scenes > 0 else None,
-        provenance=_provenance(instances),
-        cost_unit=cost_unit,
-    )
+    name: str
+    algorithm: str
+    """How people call it: "A*", "A* without reopening", "greedy search"."""
+    kind: Kind
+    expansions: float
+    """Mean number of expanded vertices."""
+    expansions_95: float
+    """95 % of the instances needed no more than this."""
+    excess: float
+    """Mean of cost / optimum - 1 over solved instances; 0 is optimal."""
+    excess_95: float
+    excess_max: float
+    solved: int
+    total: int
+    saving: float
+    """Mean expansions of the first baseline divided by these."""
 
 
-def compare(
-    instances: InstanceSet, methods: Mapping[str, Any], *, budget: int | None = None, n_jobs: int | None = None
-) -> tuple[MethodView, ...]:
-    """Return how each method does on the instances: the numbers of :func:`build` without a page.
+@dataclass(frozen=True)
+class Curve:
+    """A named line of a figure."""
 
-    Parameters and errors are those of :func:`build`.
-
-    Examples
-    --------
-    >>> import numpy as np, rhostar as rs
-    >>> graph = rs.Graph.grid(20, 20)
-    >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 20], goal=399)
-    >>> rs.report.compare(instances, {"Dijkstra": np.zeros(400)})[0].expansions
-    399.0
-    """
-    chosen = as_methods(instances, methods)
-    optimum, runs = _run(instances, chosen, {"budget": budget, "n_jobs": n_jobs})
-    return _views(chosen, runs, optimum)
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    note: str = ""
 
 
-def as_methods(instances: InstanceSet, methods: Mapping[str, Any]) -> dict[str, Method]:
-    """Return what was given as methods, or raise :class:`InputError`."""
-    if not isinstance(instances, InstanceSet) or len(instances) == 0:
-        raise InputError("instances must be an InstanceSet with at least one instance")
-    found = {}
-    for name, given in methods.items():
-        method = given
-        if not isinstance(given, Method):
-            method = Method(given, kind="learned" if hasattr(given, "rho_") else "baseline")
-        if method.algorithm not in ("astar", "gbfs") or method.kind not in ("baseline", "learned"):
-            raise InputError(
-                f"method {name!r} must be for 'astar' or 'gbfs' and 'baseline' or 'learned', got {method!r}"
+@dataclass(frozen=True)
+class TradeOff:
+    """Expansions against excess cost as the values are scaled by theta: ρ = θ·(what was given)."""
+
+    name: str
+    kind: Kind
+    theta: tuple[float, ...]
+    expansions: tuple[float, ...]
+    excess: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Comparison(Section):
+    """What every heuristic did."""
+
+    name: ClassVar[str] = "comparison"
+    title: ClassVar[str] = "Comparison"
+    heading: ClassVar[str] = "Effort and quality"
+
+    methods: tuple[MethodView, ...]
+    tradeoffs: tuple[TradeOff, ...] = ()
+    distributions: tuple[Curve, ...] = ()
+    """For each method the share of instances that need at most a number of expansions."""
+    unseen: bool = True
+    """Whether nothing was learned from the instances."""
+
+    def figures(self) -> dict[str, Callable[[], Figure]]:
+        """Return what is on the page."""
+        return {"trade_off": self._draw_trade_off, "distribution": self._draw_distribution}
+
+    def body(self, chart: Chart) -> str:
+        """Return the table, the figures and the numbers behind them."""
+        most = max((m.expansions for m in self.methods), default=1.0) or 1.0
+        unsolved = any(m.solved < m.total for m in self.methods)
+        head = ["expanded, mean", "95 % need at most", "cost above optimum, mean", "worst", "fewer expansions"]
+        head += ["solved"] if unsolved else []
+        rows = table(
+            "Table of all heuristics",
+            [("heuristic", True), *((what, False) for what in head)],
+            (_method_row(m, most, unsolved) for m in self.methods),
+        )
+        total = self.methods[0].total if self.methods else 0
+        unseen = ", none of which was used for learning" if self.unseen else ""
+        figures = chart(
+            "trade_off",
+            "Expanded vertices against cost above the optimum for every heuristic; the table above has the numbers",
+            "Effort and quality. Lines show learned values scaled by θ from 0, which is Dijkstra's algorithm, to 2. "
+            "Down and to the left is better.",
+        ) + chart(
+            "distribution",
+            "Share of instances that each heuristic solves within a number of expansions",
+            "Share of queries solved within a number of expansions. Up and to the left is better.",
+        )
+        return f"""<p>Every heuristic on the same {total:,} instances{unseen}. An expansion looks at all
+edges that leave a vertex: the work of a search is counted in these.</p>
+{rows}
+<div class="columns">{figures}</div>{self._scaling()}"""
+
+    def _scaling(self) -> str:
+        if not self.tradeoffs:
+            return ""
+        rows = (
+            ("", [escape(line.name), f"{theta:g}", count(e), percent(x)])
+            for line in self.tradeoffs
+            for theta, e, x in zip(line.theta, line.expansions, line.excess, strict=True)
+        )
+        head = [("values", True), ("θ", False), ("expanded, mean", False), ("cost above optimum", False)]
+        return unfolding("The numbers behind the lines", table("Scaled values", head, rows, narrow=True))
+
+    def _draw_trade_off(self) -> Figure:
+        """Draw expansions against cost above the optimum, for each method and as values are scaled."""
+        figure, axis = axes("expanded vertices, mean", "cost above the optimum, mean")
+        colour = colours(self.methods)
+        for line in self.tradeoffs:
+            axis.plot(
+                line.expansions, [100 * e for e in line.excess], "-", color=colour[line.name], linewidth=1.4, zorder=2
             )
-        found[str(name)] = method
-    if not found:
-        raise InputError("methods must name at least one heuristic")
-    return found
+        for k, method in enumerate(self.methods):
+            axis.plot(
+                method.expansions,
+                100 * method.excess,
+                MARKERS[k % len(MARKERS)],
+                color=colour[method.name],
+                markersize=8 if method.kind == "learned" else 6.5,
+                label=short(method.name),
+                zorder=3,
+                clip_on=False,
+            )
+        log_axis(axis)
+        shares = [m.excess for m in self.methods] + [e for line in self.tradeoffs for e in line.excess]
+        percent_axis(axis, max([100 * share for share in shares if np.isfinite(share)], default=0.0))
+        legend(figure, axis, 2)
+        return figure
+
+    def _draw_distribution(self) -> Figure:
+        """Draw the share of instances that need at most a number of expansions."""
+        figure, axis = axes("expanded vertices", "share of instances")
+        colour = colours(self.methods)
+        learned = {m.name for m in self.methods if m.kind == "learned"}
+        for k, curve in enumerate(self.distributions):
+            axis.plot(
+                curve.x,
+                [100 * y for y in curve.y],
+                "-" if curve.name in learned else DASHES[k % 4],
+                color=colour[curve.name],
+                linewidth=2.2 if curve.name in learned else 1.5,
+                label=short(curve.name),
+                drawstyle="steps-post",
+            )
+        log_axis(axis)
+        axis.set_ylim(0, 102)
+        axis.yaxis.set_major_formatter("{x:g} %")
+        legend(figure, axis, 2)
+        return figure
 
 
-def _run(
-    instances: InstanceSet, methods: Mapping[str, Method], options: Mapping[str, Any]
-) -> tuple[NDArray[np.float64], dict[str, Runs]]:
-    optimum = solve_many(instances, np.zeros(instances.graph.n), n_jobs=options["n_jobs"]).cost
-    runs = {
-        name: solve_many(instances, m.table, algorithm=m.algorithm, reopen=m.reopen, **options)
-        for name, m in methods.items()
-    }
-    return optimum, runs
-
-
-def _first_baseline(methods: Mapping[str, Method]) -> str:
-    return next((name for name, m in methods.items() if m.kind == "baseline"), next(iter(methods)))
-
-
-def _views(
-    methods: Mapping[str, Method], runs: Mapping[str, Runs], optimum: NDArray[np.float64]
-) -> tuple[MethodView, ...]:
-    reference = float(runs[_first_baseline(methods)].expanded.mean())
-    return tuple(_view(name, method, runs[name], optimum, reference) for name, method in methods.items())
+def _method_row(method: MethodView, most: float, unsolved: bool) -> tuple[str, list[str]]:
+    width = max(100 * method.expansions / most, 0.5)
+    meter = (
+        f'<span class="meter" aria-hidden="true"><svg viewBox="0 0 100 1" preserveAspectRatio="none">'
+        f'<rect width="{width:.2f}" height="1"/></svg></span>'
+    )
+    how = unless_said(method.algorithm, method.name)
+    cells = [
+        escape(method.name) + (f'<span class="small">{escape(how)}</span>' if how else ""),
+        f"<span>{count(method.expansions)}{meter}</span>",
+        count(method.expansions_95),
+        percent(method.excess),
+        percent(method.excess_max),
+        "—" if not math.isfinite(method.saving) else f"{method.saving:.2f}×",
+    ]
+    return method.kind, cells + ([f"{method.solved:,} / {method.total:,}"] if unsolved else [])
 
 
 # ---------------------------------------------------------------- numbers
@@ -185,7 +202,7 @@ def _excess(runs: Runs, optimum: NDArray[np.float64]) -> NDArray[np.float64]:
     return excess
 
 
-def _view(name: str, method: Method, runs: Runs, optimum: NDArray[np.float64], reference: float) -> MethodView:
+def method_view(name: str, method: Method, runs: Runs, optimum: NDArray[np.float64], reference: float) -> MethodView:
     excess = _excess(runs, optimum)
     mean, high, worst = (float(f(excess)) for f in (np.mean, _high, np.max)) if excess.size else (np.nan,) * 3
     expansions = float(runs.expanded.mean())
@@ -208,7 +225,7 @@ def _high(values: NDArray[Any]) -> float:
     return float(np.quantile(values, 0.95, method="inverted_cdf"))
 
 
-def _distribution(name: str, runs: Runs) -> Curve:
+def distribution(name: str, runs: Runs) -> Curve:
     values, counts = np.unique(runs.expanded, return_counts=True)
     share = np.cumsum(counts) / counts.sum()
     if values.size > 200:  # a line needs no more points than pixels
@@ -217,7 +234,7 @@ def _distribution(name: str, runs: Runs) -> Curve:
     return Curve(name, tuple(np.maximum(values, 1).astype(float).tolist()), tuple(share.tolist()))
 
 
-def _trade_offs(
+def trade_offs(
     instances: InstanceSet, methods: Mapping[str, Method], optimum: NDArray[np.float64], options: dict[str, Any]
 ) -> list[TradeOff]:
     """Return, for the values learned for A*, what scaling them would do: 0 is Dijkstra's algorithm."""
@@ -228,10 +245,7 @@ def _trade_offs(
             continue
         points = []
         for theta in _THETAS:
-            table = method.table
-            scaled = {g: theta * np.asarray(t) for g, t in table.items()} if isinstance(table, Mapping) else None
-            rho: Rho = theta * np.asarray(table) if scaled is None else scaled
-            runs = solve_many(few, rho, reopen=method.reopen, **options)
+            runs = solve_many(few, _scaled(method.rho, few, theta), reopen=method.reopen, **options)
             excess = _excess(runs, best)
             points.append((theta, float(runs.expanded.mean()), float(excess.mean()) if excess.size else np.nan))
         thetas, expansions, excesses = zip(*points, strict=True)
@@ -239,67 +253,8 @@ def _trade_offs(
     return found
 
 
-# ---------------------------------------------------------------- words
-
-
-def _lead(hero: MethodView, baseline: str, train: InstanceSet | None) -> str:
-    origin = f" learned from {len(train):,} solved instances" if train is not None else ""
-    quality = (
-        "and every path is optimal"
-        if hero.excess_max <= 0
-        else f"on paths {percent(hero.excess)} above the optimum on average"
-    )
-    if hero.name == baseline:
-        return f"{hero.algorithm} with {hero.name} expands {count(hero.expansions)} vertices on average, {quality}."
-    if hero.saving >= 1:
-        work = f"does the work of {baseline} with {hero.saving:.1f} times fewer expansions"
-    else:
-        work = f"needs {1 / hero.saving:.1f} times as many expansions as {baseline}"
-    return f"On {hero.total:,} unseen instances, {hero.algorithm} with values{origin} {work}, {quality}."
-
-
-def _tiles(
-    hero: MethodView,
-    baseline: str,
-    instances: InstanceSet,
-    train: InstanceSet | None,
-    certificate: CertificateView | None,
-) -> tuple[tuple[str, str], ...]:
-    within = f"95 % of paths within {percent(hero.excess_95)}"
-    most = "at least 95 % of paths optimal" if hero.excess_95 <= 0 else within
-    tiles = [
-        (f"{hero.saving:.1f}×", f"fewer expansions than {baseline}"),
-        (percent(hero.excess), f"above the optimum on average; {most}"),
-    ]
-    if certificate is not None and certificate.bounds and not certificate.bounds[0].vacuous:
-        best = certificate.bounds[0]
-        sign = "≤" if certificate.lower_is_better else "≥"
-        sure = f"{100 * (1 - certificate.delta):g} %"
-        tiles.append((f"{sign} {best.value:.3g}", f"{certificate.utility} promised on unseen instances, {sure} sure"))
-    learned = f"learned from {len(train):,} instances, " if train is not None else ""
-    tiles.append((f"{instances.graph.n:,}", f"vertices; {learned}tested on {len(instances):,}"))
-    return tuple(tiles)
-
-
-def _facts(instances: InstanceSet, train: InstanceSet | None) -> list[tuple[str, str]]:
-    graph = instances.graph
-    grid = f", a grid of {graph.shape[0]} × {graph.shape[1]}" if graph.shape is not None else ""
-    facts = [("graph", f"{graph.n:,} vertices, {graph.m:,} edges{grid}")]
-    if train is not None:
-        facts.append(("learned from", f"{len(train):,} instances on {np.unique(train.rows).size:,} snapshots"))
-    facts.append(("compared on", f"{len(instances):,} instances on {np.unique(instances.rows).size:,} snapshots"))
-    if train is not None and train.overlap(instances):
-        facts.append(("seen before", f"{instances.overlap(train):,} of the instances compared on were learned from"))
-    goals = np.unique(instances.goals)
-    facts.append(("goals", str(goals.size) if goals.size > 1 else vertex_name(instances, int(goals[0]))))
-    sources = np.unique(instances.sources)
-    facts.append(("starts", f"{sources.size:,}" if sources.size > 1 else vertex_name(instances, int(sources[0]))))
-    return facts
-
-
-def _provenance(instances: InstanceSet) -> tuple[tuple[str, str], ...]:
-    return (
-        ("rhostar", VERSION),
-        ("Python, numpy", f"{platform.python_version()}, {np.__version__}"),
-        ("hash of the graph", instances.graph.fingerprint),
-    )
+def _scaled(rho: Rho, instances: InstanceSet, theta: float) -> Rho:
+    values = values_of(rho, instances.graph)
+    if isinstance(values, Mapping):
+        return {goal: theta * np.asarray(own) for goal, own in values.items()}
+    return theta * np.asarray(values)

@@ -9,14 +9,14 @@ said: it happens when the next one is selected.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rhostar.graph import Graph
 from rhostar.instances import Instance
-from rhostar.report._view import Drawing
 from rhostar.search import Trace
 from rhostar.search._trace import Event
 
@@ -26,6 +26,22 @@ _CODE = {Event.SELECT: 0, Event.OPEN: 1, Event.IMPROVE: 2, Event.REOPEN: 3, Even
 _LEVELS = 254
 NO_WAY = 255
 """The shade of a blocked cell or an absent edge."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Where the vertices are drawn."""
+
+    kind: Literal["grid", "graph"]
+    n: int
+    rows: int = 0
+    columns: int = 0
+    aspect: float = 1.0
+    """Width divided by height."""
+    x: bytes = b""
+    y: bytes = b""
+    edges: bytes = b""
+    placed_by: str = "coordinates"
 
 
 def encode(trace: Trace, source: int) -> tuple[bytes, bool]:

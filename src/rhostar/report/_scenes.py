@@ -1,8 +1,13 @@
-"""Which searches the page plays back, and what it keeps of them."""
+"""The replay: which searches the page plays back, and what it keeps of them."""
 
 from __future__ import annotations
 
+import base64
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from string import Template
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +15,9 @@ from numpy.typing import NDArray
 from rhostar.instances import InstanceSet
 from rhostar.report import _replay as replay
 from rhostar.report._method import Method
-from rhostar.report._view import Replay, Scene, SearchView
+from rhostar.report._replay import Drawing
+from rhostar.report._section import Chart, Kind, Section, template
+from rhostar.report._wording import unless_said
 from rhostar.search import Run, Runs
 
 REPLAY_BYTES = 1_500_000
@@ -19,17 +26,122 @@ REPLAY_BYTES = 1_500_000
 _NAMES = 5000  # graphs up to this size have all their labels on the page
 
 
+@dataclass(frozen=True)
+class SearchView:
+    """One search of a replay, its course in a few bytes an event (see _replay.py)."""
+
+    method: str
+    algorithm: str
+    kind: Kind
+    status: str
+    cost: float
+    excess: float
+    expanded: int
+    generated: int
+    reopened: int
+    iterations: int
+    last_closed: bool
+    """Whether the vertex selected last was closed; it is not where the search returned midway."""
+    path: bytes
+    events: bytes
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One instance and the searches on it."""
+
+    label: str
+    source: int
+    goal: int
+    shade: bytes
+    """How slow each cell or edge is on this instance: 0..254, and 255 if blocked or absent."""
+    searches: tuple[SearchView, ...]
+    left_out: tuple[str, ...] = ()
+    """Searches too long to be stored."""
+
+
+@dataclass(frozen=True)
+class Replay(Section):
+    """The searches that the page plays back."""
+
+    name: ClassVar[str] = "replay"
+    title: ClassVar[str] = "Replay"
+    heading: ClassVar[str] = "Watch the searches"
+    script: ClassVar[str] = "replay.js"
+
+    drawing: Drawing
+    scenes: tuple[Scene, ...]
+    labels: Mapping[int, str] = field(default_factory=dict)
+    """Names of vertices where they have any; of all of them on small graphs, else of starts and goals."""
+    cost_unit: str = ""
+
+    def body(self, chart: Chart) -> str:
+        """Return the two panels and their controls."""
+        panel = Template(template("panel.html"))
+        sides = (("a", "Left"), ("b", "Right"))
+        panels = "\n".join(panel.substitute(side=side, which=which) for side, which in sides)
+        again = any(search.reopened for scene in self.scenes for search in scene.searches)
+        what = "The darker a cell" if self.drawing.kind == "grid" else "The heavier a line"
+        ground = f"{what}, the slower it is on this instance."
+        if self.drawing.placed_by != "coordinates":
+            ground = f"Vertices are drawn in columns by their {self.drawing.placed_by}."
+        return Template(template("replay.html")).substitute(panels=panels, ground=ground, again="" if again else "none")
+
+    def data(self) -> dict[str, Any]:
+        """Return the drawing and the searches."""
+        drawing = self.drawing
+        searches = self.scenes[0].searches
+        learned = [i for i, s in enumerate(searches) if s.kind == "learned"]
+        return {
+            "unit": self.cost_unit,
+            "labels": {str(v): label for v, label in self.labels.items()},
+            "start": [0, learned[0] if learned else len(searches) - 1],
+            "drawing": {
+                "kind": drawing.kind,
+                "n": drawing.n,
+                "rows": drawing.rows,
+                "columns": drawing.columns,
+                "aspect": drawing.aspect,
+                "x": _base64(drawing.x),
+                "y": _base64(drawing.y),
+                "edges": _base64(drawing.edges),
+            },
+            "scenes": [
+                {
+                    "label": scene.label,
+                    "source": scene.source,
+                    "goal": scene.goal,
+                    "shade": _base64(scene.shade),
+                    "leftOut": list(scene.left_out),
+                    "searches": [
+                        {
+                            "method": s.method,
+                            "algorithm": unless_said(s.algorithm, s.method),
+                            "status": s.status,
+                            "cost": s.cost if math.isfinite(s.cost) else None,
+                            "excess": s.excess if math.isfinite(s.excess) else None,
+                            "lastClosed": s.last_closed,
+                            "events": _base64(s.events),
+                        }
+                        for s in scene.searches
+                    ],
+                }
+                for scene in self.scenes
+            ],
+        }
+
+
 def pick(baseline: Runs, hero: Runs, scenes: int) -> list[tuple[str, int]]:
     """Return the instances to replay: a typical one, the worst and the best, by what is saved against the baseline."""
     saving = baseline.expanded / np.maximum(hero.expanded, 1)
     order = np.argsort(saving, kind="stable")
     both = [i for i in order.tolist() if hero.solved[i]] or order.tolist()
     wanted = [
-        ("a typical instance (median saving)", both[len(both) // 2]),
-        ("the worst instance (least saving)", both[0]),
-        ("the best instance (greatest saving)", both[-1]),
+        ("typical: median saving", both[len(both) // 2]),
+        ("worst: least saving", both[0]),
+        ("best: greatest saving", both[-1]),
     ]
-    wanted += [(f"at {q} % of all savings", both[int(q / 100 * (len(both) - 1))]) for q in (25, 75, 10, 90)]
+    wanted += [(f"{q} % quantile of the saving", both[int(q / 100 * (len(both) - 1))]) for q in (25, 75, 10, 90)]
     found: list[tuple[str, int]] = []
     for label, i in wanted:
         if len(found) < scenes and i not in [j for _, j in found]:
@@ -110,3 +222,7 @@ def _extremes(instances: InstanceSet, most: int = 200) -> tuple[NDArray[np.float
         np.minimum(low, weights, out=low)
         np.maximum(high, np.where(np.isfinite(weights), weights, 0.0), out=high)
     return np.where(np.isfinite(low), low, 0.0), high
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()

@@ -10,7 +10,7 @@ import numpy as np
 
 from rhostar import _arrays as arrays
 from rhostar.instances import InstanceSet
-from rhostar.report._comparison import as_methods
+from rhostar.report._method import as_methods
 from rhostar.search import solve_many
 
 
@@ -59,7 +59,7 @@ def time_methods(
         for name, method in chosen.items():
             start = time.perf_counter()
             runs = solve_many(
-                instances, method.table, algorithm=method.algorithm, reopen=method.reopen, budget=budget, n_jobs=1
+                instances, method.rho, algorithm=method.algorithm, reopen=method.reopen, budget=budget, n_jobs=1
             )
             seconds[name].append(time.perf_counter() - start)
             expanded[name] = int(runs.expanded.sum())

@@ -37,3 +37,15 @@ def vertex_name(instances: InstanceSet, v: int) -> str:
     if labels is not None:
         return str(labels[v])
     return f"cell ({v // shape[1]}, {v % shape[1]})" if shape is not None else f"vertex {v}"
+
+
+_NAMES = {"A*": ("A*", "Dijkstra"), "greedy search": ("greedy",)}
+
+
+def unless_said(algorithm: str, name: str) -> str:
+    """Return the algorithm of a method, or nothing if the method's name says it already.
+
+    >>> unless_said("A*", "landmarks"), unless_said("A*", "A*, learned"), unless_said("greedy search", "mine")
+    ('A*', '', 'greedy search')
+    """
+    return "" if any(word in name for word in _NAMES.get(algorithm, ())) else algorithm

@@ -15,6 +15,8 @@ from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar.search._trace import Trace
 
+Algorithm = arrays.Algorithm
+
 
 class Status(StrEnum):
     """How a run ended. Members are strings: ``run.status == "solved"``."""

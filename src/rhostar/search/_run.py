@@ -12,8 +12,8 @@ ignored. So the least g_new + pi over all ignored improvements must be taken int
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,10 +25,8 @@ from rhostar._parallel import map_chunks
 from rhostar.errors import HeuristicError, InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
-from rhostar.search._outcome import Run, Runs
-
-Rho = ArrayLike | Mapping[int, ArrayLike]
-"""One float64 value per vertex, or such an array for each goal."""
+from rhostar.search._outcome import Algorithm, Run, Runs
+from rhostar.search._rho import Rho, for_goal, values_for_each
 
 _LARGEST_BUDGET = 2**63 - 1
 
@@ -57,7 +55,8 @@ def astar(
     source, goal
         Vertices. Where they are the same, the path is that vertex and costs 0.
     rho
-        The heuristic: one finite float64 per vertex, or a mapping from goals to such arrays.
+        The heuristic: one finite float64 per vertex, a mapping from goals to such arrays, a fitted learner or a
+        :class:`rhostar.Model`.
     reopen
         Whether an improved vertex moves from CLOSED back to OPEN. Without it no vertex is expanded
         twice; with it, and a `rho` that never overestimates, the answer is optimal. With an
@@ -79,6 +78,8 @@ def astar(
     ------
     VertexError
         If source or goal is not in the graph.
+    NotFittedError, ModelError
+        If `rho` is a learner that is not fitted; if it or a model is for another graph or another goal.
     ArrayError
         If an array has the wrong type, shape or layout.
     WeightError, HeuristicError
@@ -152,7 +153,7 @@ def solve_many(
     instances: InstanceSet,
     rho: Rho,
     *,
-    algorithm: Literal["astar", "gbfs"] = "astar",
+    algorithm: Algorithm = "astar",
     reopen: bool = True,
     budget: int | None = None,
     lower_bound: Rho | None = None,
@@ -165,7 +166,7 @@ def solve_many(
     instances
         The set.
     rho, reopen, budget, lower_bound
-        As for :func:`astar`; where goals differ, a mapping from goals to arrays is taken too.
+        As for :func:`astar`.
     algorithm
         "astar" or "gbfs" (which has no reopening and no lower bound).
     n_jobs
@@ -175,7 +176,7 @@ def solve_many(
     Returns
     -------
     Runs
-        In the order of the set, whatever the number of jobs.
+        In the order of the set, for any number of jobs.
 
     Raises
     ------
@@ -193,19 +194,17 @@ def solve_many(
     >>> bool(np.allclose(dijkstra.cost, informed.cost)), dijkstra.expanded.sum() > informed.expanded.sum()
     (True, np.True_)
     """
-    if algorithm not in ("astar", "gbfs"):
-        raise InputError(f"algorithm must be 'astar' or 'gbfs', got {algorithm!r}")
-    if algorithm == "gbfs" and lower_bound is not None:
+    if arrays.algorithm(algorithm) == "gbfs" and lower_bound is not None:
         raise InputError("lower_bound applies to algorithm='astar' only: greedy search keeps no optimal g")
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
-    goals, which = np.unique(instances.goals, return_inverse=True)
-    values, rho_of = _tables(rho, "rho", goals, which, instances.graph.n)
+    graph, goals = instances.graph, instances.goals
+    values, rho_of = values_for_each(rho, graph, goals)
     bounds: list[NDArray[np.float64]] = []
     bound_of = np.empty(0, dtype=np.int32)
     if lower_bound is not None:
-        bounds, bound_of = _tables(lower_bound, "lower_bound", goals, which, instances.graph.n, infinite=True)
-        _check_at_goals(bounds, bound_of, instances.goals)
+        bounds, bound_of = values_for_each(lower_bound, graph, goals, "lower_bound", infinite=True)
+        _check_at_goals(bounds, bound_of, goals)
     parts = map_chunks(
         _solve_chunk,
         instances,
@@ -246,8 +245,9 @@ def solve(
     found = kernel.solve(greedy, weights, source, goal, rho, reopen, budget, lower_bound, trace, stop)
     if isinstance(found, Run):
         return found
-    if isinstance(rho, Mapping):
-        rho = _for_goal(rho, goal, "rho")
+    if not isinstance(rho, np.ndarray):
+        # The kernel comes first: a call with an array must not pay for the other forms of rho.
+        rho = for_goal(rho, graph, goal)
         found = kernel.solve(greedy, weights, source, goal, rho, reopen, budget, lower_bound, trace, stop)
         if isinstance(found, Run):
             return found
@@ -275,23 +275,11 @@ def _budget(budget: int | None) -> int:
     return min(arrays.integer(budget, "budget", 0), _LARGEST_BUDGET)
 
 
-def _for_goal(rho: Rho, goal: int, name: str) -> ArrayLike:
-    """Return the values for a goal: `rho` itself, or its entry where it is a mapping."""
-    if not isinstance(rho, Mapping):
-        return rho
-    try:
-        return rho[goal]
-    except (KeyError, TypeError):
-        keys = [str(key) for key in rho]
-        known = ", ".join(keys[:5]) + (", ..." if len(keys) > 5 else "") or "none at all"
-        raise HeuristicError(f"{name} has no values for the goal {goal!r}; it has {known}") from None
-
-
 def _bound_table(graph: Graph, goal: int, lower_bound: Rho) -> NDArray[np.float64]:
     """Return the lower bound for a goal, its layout and its value at the goal checked; the core checks the rest."""
     _require_graph(graph)
     goal = arrays.vertex(goal, "goal", graph.n)
-    table = arrays.table_layout(_for_goal(lower_bound, goal, "lower_bound"), "lower_bound", graph.n)
+    table = arrays.table_layout(for_goal(lower_bound, graph, goal, "lower_bound"), "lower_bound", graph.n)
     _check_at_goals([table], [0], [goal])
     return table
 
@@ -303,32 +291,6 @@ def _check_at_goals(bounds: Sequence[NDArray[np.float64]], bound_of: ArrayLike, 
 
 
 # ---------------------------------------------------------------- many queries
-
-
-def _tables(
-    rho: Rho,
-    name: str,
-    goals: NDArray[np.int32],
-    which: NDArray[np.int64],
-    n: int,
-    *,
-    infinite: bool = False,
-) -> tuple[list[NDArray[np.float64]], NDArray[np.int32]]:
-    """Return the distinct tables, checked and not copied, and for each instance the number of its own."""
-    if not isinstance(rho, Mapping):
-        return [arrays.table(rho, name, n, infinite=infinite)], np.zeros(which.size, dtype=np.int32)
-    number: dict[int, int] = {}
-    given: list[ArrayLike] = []  # kept, so that no two of them can have one id
-    tables: list[NDArray[np.float64]] = []
-    table_of = np.empty(goals.size, dtype=np.int32)
-    for k, goal in enumerate(goals.tolist()):
-        values = _for_goal(rho, goal, name)
-        if id(values) not in number:
-            number[id(values)] = len(tables)
-            given.append(values)
-            tables.append(arrays.table(values, f"{name}[{goal}]", n, infinite=infinite))
-        table_of[k] = number[id(values)]
-    return tables, np.ascontiguousarray(table_of[which])
 
 
 def _solve_chunk(

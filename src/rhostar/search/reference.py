@@ -19,7 +19,7 @@ Children = Mapping[int, Sequence[tuple[int, float]]]
 
 
 @dataclass(frozen=True)
-class State:
+class PlainState:
     """OPEN, CLOSED and the pointers after an iteration (Assumption 3)."""
 
     open: frozenset[int]
@@ -41,7 +41,7 @@ class Result:
     peak_open: int = 0
     bound: float | None = None
     """With a lower bound pi: the optimum is at least this; see :mod:`rhostar.search._run`."""
-    states: list[State] = field(default_factory=list)
+    states: list[PlainState] = field(default_factory=list)
     """The state before the first iteration, then after each; the last iteration may have returned midway."""
 
 
@@ -63,7 +63,7 @@ def gbfs(children: Children, source: int, goal: int, rho: Sequence[float], budge
     g: dict[int, float] = {source: 0}  # not part of the algorithm: what the path costs
 
     def record() -> None:
-        out.states.append(State(frozenset(open_), frozenset(closed), dict(pointer), dict(g)))
+        out.states.append(PlainState(frozenset(open_), frozenset(closed), dict(pointer), dict(g)))
 
     out.generated = out.peak_open = 1
     record()
@@ -110,7 +110,7 @@ def astar(
     ignored = math.inf  # least g_new + pi over improvements of closed vertices that were not taken
 
     def record() -> None:
-        out.states.append(State(frozenset(open_), frozenset(closed), dict(pointer), dict(g)))
+        out.states.append(PlainState(frozenset(open_), frozenset(closed), dict(pointer), dict(g)))
 
     def finish(status: str) -> Result:
         _found(out, children, pointer, goal, status)

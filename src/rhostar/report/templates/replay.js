@@ -312,7 +312,7 @@
         this.paintBase();
         touched = null;
       }
-      // A reopened vertex leaves its old edge of the tree: only drawing all of it anew takes that away.
+      // A reopened vertex leaves its old edge of the tree: only drawing the whole tree again removes it.
       if (touched !== null && touched.some((v) => v < 0)) touched = drawing.n <= 20000 ? null : touched.filter((v) => v >= 0);
       const pen = this.layer.getContext("2d");
       const { state, parent, times } = this.course;
@@ -346,7 +346,7 @@
         for (const v of members) pen.fillRect(this.x(v) - dot / 2, this.y(v) - dot / 2, dot, dot);
       }
     }
-    paintOpen(pen) { // anew in every frame: vertices leave OPEN, and what is drawn over others cannot be taken away
+    paintOpen(pen) { // again in every frame: vertices leave OPEN, and what covers others cannot be removed
       const { state } = this.course, half = Math.max(1.1 * this.ratio, this.stroke() * 1.8);
       pen.fillStyle = palette.openCss;
       pen.beginPath();
@@ -509,7 +509,7 @@
   }
   function chooseScene(index, atEnd = true) {
     const scene = data.scenes[index];
-    const names = scene.searches.map((s) => `${s.method} (${s.algorithm})`);
+    const names = scene.searches.map((s) => s.algorithm ? `${s.method} (${s.algorithm})` : s.method);
     const wanted = panels.map((p, i) => {
       const kept = p.course ? scene.searches.findIndex((s) => s.method === p.course.search.method) : -1;
       return kept >= 0 ? kept : Math.min(data.start[i], names.length - 1);

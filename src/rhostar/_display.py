@@ -1,0 +1,54 @@
+"""How results show themselves in a notebook: plain HTML tables without styles or scripts from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+
+def html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], below: Iterable[str] = ()) -> str:
+    """Return an HTML table, every text escaped.
+
+    Colours are those of the page, so it reads in light and in dark.
+
+    Parameters
+    ----------
+    title
+        Stands above the table.
+    head, rows
+        The cells.
+    below
+        Paragraphs that follow it.
+
+    Examples
+    --------
+    >>> from rhostar._display import html_table
+    >>> html_table("a < b", ["x"], [[1]])
+    '<table><caption style="text-align: left">a &lt; b</caption><thead><tr><th>x</th></tr></thead><tbody><tr><td ...
+    """
+    style = ' style="text-align: left"'
+    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    body = "".join("<tr>" + "".join(f"<td{style}>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    after = "".join(f"<p>{escape(text)}</p>" for text in below)
+    caption = f"<caption{style}>{escape(title)}</caption>"
+    return f"<table>{caption}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{after}"
+
+
+def text_table(rows: Sequence[Sequence[str]], *, words: int = 1) -> str:
+    """Return rows, the heading first, as aligned columns: the first `words` of them to the left, numbers to the right.
+
+    Examples
+    --------
+    >>> from rhostar._display import text_table
+    >>> print(text_table([["utility", "mean"], ["ratio", "1.04"]]))
+    utility  mean
+    ratio    1.04
+    """
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.ljust(w) if k < words else cell.rjust(w) for k, (cell, w) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)

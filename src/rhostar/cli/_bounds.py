@@ -1,0 +1,98 @@
+"""``bounds``: the calculator for n, ε, δ and N, any one of them unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from rhostar.cli._app import app
+from rhostar.cli._output import Json, emit
+
+
+@app.command()
+def bounds(
+    n: Annotated[int | None, typer.Option("-n", "--vertices", help="Number of vertices.")] = None,
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help="astar or gbfs.")] = "astar",
+    epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="Accuracy of the mean.")] = None,
+    delta: Annotated[float | None, typer.Option("--delta", "-d", help="Probability of failure.")] = None,
+    samples: Annotated[int | None, typer.Option("--samples", "-N", help="Number of instances.")] = None,
+    limit: Annotated[float, typer.Option("--limit", "-H", help="Upper end of the utility's range.")] = 1.0,
+    degree: Annotated[int | None, typer.Option(help="Most children that a vertex can have.")] = None,
+    integer_weights: Annotated[int | None, typer.Option(help="Weights are integers from 0 to this.")] = None,
+    parameters: Annotated[int | None, typer.Option("--parameters", "-k", help="Parameters k of ρ = b + Φθ.")] = None,
+    levels: Annotated[int | None, typer.Option(help="Number of values that each ρ_v can take.")] = None,
+    json: Json = False,
+) -> None:
+    """Calculate n, ε, δ or N: any one of them unknown.
+
+    Leave out what you want to know; the answer holds for every ρ at once. With -n alone you get the pseudo-dimension;
+    with --epsilon the number of instances N; with -N the accuracy ε; with both the probability of failure δ; with both
+    and --delta, but without -n, the largest n. δ is 0.05 unless you give it or ask for it.
+    """
+    import rhostar as rs
+    from rhostar.errors import InputError
+
+    of: dict[str, Any] = {
+        "algorithm": algorithm,
+        "integer_weights": integer_weights,
+        "out_degree": degree,
+        "parameters": parameters,
+        "levels": levels,
+    }
+    if algorithm not in ("astar", "gbfs"):
+        raise InputError(f"--algorithm must be astar or gbfs, got {algorithm!r}")
+    if n is None and (epsilon is None or samples is None or delta is None):
+        raise InputError("give -n, the number of vertices; or --epsilon, --samples and --delta to ask for it")
+    if n is None:
+        assert epsilon is not None and samples is not None and delta is not None  # noqa: PT018
+        largest = _largest(lambda m: rs.deviation(n=m, samples=samples, delta=delta, limit=limit, **of).best <= epsilon)
+        what = f"largest n with accuracy {epsilon:g} from {samples:,} instances, H = {limit:g}, δ = {delta:g}"
+        emit({"n": largest, "unknown": "n"}, json, f"{what}\n  {largest:,}" if largest else f"{what}\n  none")
+        return
+    if epsilon is None and samples is None:
+        found = rs.pseudo_dimension(n, **of)
+        rows = [{"bound": r.label, "origin": r.origin, "value": r.value, "meaning": r.meaning} for r in found.rows]
+        emit({"unknown": "pseudo-dimension", "n": n, "value": found.upper, "rows": rows}, json, str(found))
+        return
+    if epsilon is not None and samples is not None:
+        if delta is not None:
+            raise InputError("nothing is unknown: leave out one of -n, --epsilon, --samples, --delta")
+        least = _least_delta(lambda d: rs.deviation(n=n, samples=samples, delta=d, limit=limit, **of).best <= epsilon)
+        what = f"probability that {samples:,} instances are off by more than {epsilon:g}, H = {limit:g}: at most"
+        emit({"delta": least, "unknown": "delta"}, json, f"{what}\n  {least:.3g}" if least < 1 else f"{what}\n  1")
+        return
+    chosen = 0.05 if delta is None else delta
+    if epsilon is not None:
+        plans = rs.sample_size(n=n, epsilon=epsilon, delta=chosen, limit=limit, **of)
+    else:
+        assert samples is not None
+        plans = rs.deviation(n=n, samples=samples, delta=chosen, limit=limit, **of)
+    rows = [{"bound": r.label, "origin": r.origin, "value": r.value, "about": r.about} for r in plans.rows]
+    unknown = "samples" if epsilon is not None else "epsilon"
+    emit({"unknown": unknown, "value": plans.best, "rows": rows}, json, str(plans))
+
+
+def _least_delta(holds: Callable[[float], bool]) -> float:
+    """Return the least δ for which a bound holds, to three digits; 1 where it never does."""
+    low, high = -700.0, 0.0  # exponents of ten: bounds hold for larger δ where they hold for smaller
+    if not holds(10 ** (-1e-9)):
+        return 1.0
+    while high - low > 1e-4:
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(max(10.0**middle, 1e-300)) else (middle, high)
+    return float(10.0**high)
+
+
+def _largest(holds: Callable[[int], bool], most: int = 10**8) -> int:
+    """Return the largest n for which a bound holds; 0 where it holds for none."""
+    low, high = 1, 2
+    if not holds(2):
+        return 0
+    while high <= most and holds(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low

@@ -1,0 +1,57 @@
+"""``certify``: what can be promised for unseen instances."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rhostar.cli import _options as options
+from rhostar.cli._app import app, listing
+from rhostar.cli._output import Json, emit, working
+
+
+@app.command(cls=listing("Utilities", options.utilities))
+def certify(
+    folder: options.Folder,
+    model: options.OneModel,
+    utility: Annotated[str, typer.Option("--utility", "-u", help="What to bound: one of those below.")],
+    limit: options.Limit = None,
+    delta: Annotated[float, typer.Option("--delta", "-d", help="Probability that the promise fails.")] = 0.05,
+    algorithm: options.Algorithm = "",
+    reopen: options.Reopen = True,
+    budget: options.Budget = None,
+    weight_bounds: Annotated[tuple[float, float] | None, typer.Option(help="Least and largest weight.")] = None,
+    integer_weights: Annotated[int | None, typer.Option(help="Weights are integers up to this.")] = None,
+    degree: Annotated[int | None, typer.Option(help="Most children that a vertex can have.")] = None,
+    save: Annotated[bool, typer.Option("--save", help="Keep the certificate in the model file.")] = False,
+    json: Json = False,
+) -> None:
+    """Show what can be promised for unseen instances.
+
+    Instances of the folder that the model was learned from are the training set, the others the holdout.
+    """
+    import rhostar as rs
+
+    instances = rs.InstanceSet.load(folder)
+    path, fitted = options.one_model(model)
+    train = options.seen(instances, fitted)
+    # Where all were learned from, there are still the bounds for every rho at once.
+    holdout = None if train is not None and len(train) == len(instances) else options.unseen(instances, [fitted], False)
+    with working(f"certifying on {len(instances):,} instances", quiet=json):
+        found = rs.certify(
+            fitted,
+            train=train,
+            holdout=holdout,
+            algorithm=fitted.search_with(options.algorithm_of(algorithm)),
+            reopen=reopen,
+            budget=budget,
+            utility=options.utility(utility, limit, instances),
+            weight_bounds=weight_bounds,
+            integer_weights=integer_weights,
+            out_degree=degree,
+            delta=delta,
+        )
+    if save:
+        fitted.with_certificate(found.to_dict()).save(path)
+    emit(found.to_dict(), json, str(found))

@@ -1,0 +1,80 @@
+"""``info``: what a saved set of instances or a model file holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rhostar.cli import _options as options
+from rhostar.cli._app import app
+from rhostar.cli._output import Json, emit
+
+if TYPE_CHECKING:
+    from rhostar.instances import InstanceSet
+
+
+@app.command()
+def info(
+    path: Annotated[Path, typer.Argument(help="A folder of instances or a model file.", show_default=False)],
+    json: Json = False,
+) -> None:
+    """Show what a set of instances or a model file holds."""
+    from rhostar._models import Model
+    from rhostar.instances import InstanceSet
+
+    if path.is_dir():
+        emit(describe(InstanceSet.load(path)), json)
+        return
+    model = Model.load(path)
+    emit(
+        {
+            "model": model.learner,
+            "for": {"astar": "A*", "gbfs": "greedy search", "any": "A* and greedy search"}[model.algorithm],
+            "vertices": model.n,
+            "goals": model.goals,
+            "graph": model.fingerprint,
+            "family": type(model.family_).__name__,
+            "learned_from": None if model.trained_on_ is None else model.trained_on_.size,
+            "parameters": model.parameters,
+            "versions": model.versions,
+            "certificate": model.certificate if json else _promise(model.certificate),
+        },
+        json,
+    )
+
+
+def _promise(certificate: Any) -> str | None:
+    """Return the sentence of the certificate that a model file holds."""
+    if certificate is None:
+        return None
+    from rhostar.certificates import CertificateTable
+
+    return CertificateTable.from_dict(certificate).best.sentence
+
+
+def describe(instances: InstanceSet) -> dict[str, Any]:
+    """Return the facts of a set."""
+    import numpy as np
+
+    graph, weights = instances.graph, instances.weights[np.unique(instances.rows)[:1000]]
+    present = weights[np.isfinite(weights)]
+    goals = np.unique(instances.goals)
+    return {
+        "instances": len(instances),
+        "snapshots": int(np.unique(instances.rows).size),
+        "vertices": graph.n,
+        "edges": graph.m,
+        "grid": None if graph.shape is None else f"{graph.shape[0]} x {graph.shape[1]}",
+        "coordinates": graph.coordinates is not None,
+        "labels": graph.labels is not None,
+        "largest_out_degree": int(np.diff(graph.first_out).max(initial=0)),
+        "goals": options.names(graph, goals[:10].tolist()) if goals.size <= 10 else f"{goals.size} different",
+        "weights": str(weights.dtype),
+        "least_weight": float(present.min()) if present.size else None,
+        "largest_weight": float(present.max()) if present.size else None,
+        "integer_weights": bool((present == np.floor(present)).all()),
+        "absent_edges": float(1 - present.size / max(weights.size, 1)),
+        "graph": graph.fingerprint,
+    }

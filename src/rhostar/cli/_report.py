@@ -1,0 +1,57 @@
+"""``report``: a comparison as one HTML page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rhostar.cli import _options as options
+from rhostar.cli._app import app
+from rhostar.cli._output import Json, emit, working
+
+
+@app.command()
+def report(
+    folder: options.Folder,
+    model: options.Models = [],  # noqa: B006
+    out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file to write.")] = Path("report.html"),
+    figures: Annotated[Path | None, typer.Option(help="A folder for the figures as SVG and PNG.")] = None,
+    baseline: options.Baselines = ["zero"],  # noqa: B006
+    algorithm: options.Algorithm = "",
+    reopen: options.Reopen = True,
+    budget: options.Budget = None,
+    title: Annotated[str, typer.Option(help="The title of the page.")] = "Learned heuristic values",
+    unit: Annotated[str, typer.Option(help="Unit of the costs, such as min.")] = "",
+    scenes: Annotated[int, typer.Option(help="How many instances to replay.", min=0, max=7)] = 3,
+    geographic: Annotated[bool, typer.Option("--geographic", help="Coordinates are longitude and latitude.")] = False,
+    everything: options.Seen = False,
+    jobs: options.Jobs = 1,
+    json: Json = False,
+) -> None:
+    """Write one HTML page, with searches to watch.
+
+    The page shows the comparison, and the certificate if a model file holds one (`rhostar certify --save`).
+    """
+    import rhostar as rs
+
+    instances = rs.InstanceSet.load(folder)
+    models = options.load_models(model)
+    test = options.unseen(instances, list(models.values()), everything)
+    kept = next((m.certificate for m in models.values() if m.certificate is not None), None)
+    with working(f"solving {len(test):,} instances", quiet=json):
+        page = rs.report.build(
+            test,
+            options.methods(test, models, baseline, algorithm, reopen),
+            title=title,
+            train=options.seen(instances, *models.values()),
+            sections=[] if kept is None else [rs.report.certificate_section(kept)],
+            scenes=scenes,
+            budget=budget,
+            cost_unit=unit,
+            geographic=geographic,
+            n_jobs=jobs,
+        )
+        path = rs.report.write(page, out, figures_folder=figures)
+    emit({"written": str(path), "bytes": path.stat().st_size, "figures": figures and str(figures)}, json)

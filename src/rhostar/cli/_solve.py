@@ -1,0 +1,68 @@
+"""``solve``: one path."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from rhostar.cli import _options as options
+from rhostar.cli._app import app
+from rhostar.cli._output import NO_PATH, OK, OUT_OF_BUDGET, Json, emit, words
+
+
+@app.command()
+def solve(
+    folder: options.Folder,
+    model: options.OneModel = [],  # noqa: B006
+    baseline: Annotated[str, typer.Option("--baseline", "-b", help="A heuristic to use without a model.")] = "zero",
+    index: Annotated[int, typer.Option("--index", "-i", help="Which instance.", min=0)] = 0,
+    source: Annotated[str, typer.Option(help="Another start: a label or vertex.")] = "",
+    goal: Annotated[str, typer.Option(help="Another goal: a label or vertex.")] = "",
+    algorithm: options.Algorithm = "",
+    reopen: options.Reopen = True,
+    budget: options.Budget = None,
+    json: Json = False,
+) -> int:
+    """Find one path; exit code 1 if there is none, 3 out of budget."""
+    import rhostar as rs
+    from rhostar.errors import InputError
+
+    instances = rs.InstanceSet.load(folder)
+    if index >= len(instances):
+        raise InputError(f"--index must be below {len(instances)}, got {index}")
+    instance = instances[index]
+    graph = instances.graph
+    start = options.vertex(graph, source) if source else instance.source
+    end = options.vertex(graph, goal) if goal else instance.goal
+    if model:
+        _, found = options.one_model(model)
+        rho: Any = found.rho_on(graph)
+        if found.goals and end not in found.goals:
+            fitted, asked = words(options.names(graph, found.goals)), words(options.names(graph, [end]))
+            raise rs.errors.ModelError(f"the model was fitted for goal {fitted}, not {asked}")
+        chosen = found.search_with(options.algorithm_of(algorithm))
+    else:
+        one = rs.InstanceSet(
+            graph, instance.weights, [start if start != end else (end + 1) % graph.n], end, infeasible="keep"
+        )
+        rho = options.baseline(baseline, one)[1]
+        chosen = options.algorithm_of(algorithm) or "astar"
+    if chosen == "gbfs":
+        run = rs.gbfs(graph, instance.weights, start, end, rho, budget=budget)
+    else:
+        run = rs.astar(graph, instance.weights, start, end, rho, reopen=reopen, budget=budget)
+    path = options.names(graph, run.path.tolist())
+    emit(
+        {
+            "status": str(run.status),
+            "cost": run.cost,
+            "expanded": run.expanded,
+            "generated": run.generated,
+            "reopened": run.reopened,
+            "peak_open": run.peak_open,
+            "path": path if json or len(path) <= 30 else f"{len(path)} vertices; --json prints them",
+        },
+        json,
+    )
+    return {"solved": OK, "no_path": NO_PATH, "budget": OUT_OF_BUDGET}[str(run.status)]

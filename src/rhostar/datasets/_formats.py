@@ -1,0 +1,173 @@
+"""The file formats that ``rhostar import`` knows. A reader registers itself by the decorator above it.
+
+A new format takes one file, ``datasets/_x.py`` with a function ``read_x`` under ``@reader(...)``, and one line for that
+name in ``datasets/__init__.pyi``. The command line finds it there.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rhostar.errors import InputError
+from rhostar.instances import InstanceSet
+
+Read = TypeVar("Read", bound=Callable[..., Any])
+
+REGISTRY: dict[str, Format] = {}
+"""By name. :func:`formats` fills it: readers are imported only when somebody asks."""
+
+
+def sample(found: Any, *, count: int, goal: int | None, seed: int) -> InstanceSet:
+    """Draw instances from the network that a reader returned."""
+    drawn: InstanceSet = found.sample(count, goal=goal, seed=seed)
+    return drawn
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format by name, and how files of it become instances."""
+
+    name: str
+    what: str
+    """What such a file is, in a few words."""
+    read: Callable[..., Any]
+    """Takes the files and the reader's own options."""
+    suffixes: tuple[str, ...]
+    """Endings by which a file is recognised, without .gz."""
+    files: int
+    """How many files it takes."""
+    folder: bool
+    """Whether a folder is recognised as this format."""
+    draw: Callable[..., InstanceSet]
+    """Turns what was read into instances; its further keyword arguments are options too."""
+
+    def fits(self, paths: Sequence[Path]) -> bool:
+        """Return whether the files look like this format."""
+        if len(paths) != self.files or paths[0].is_dir() != self.folder:
+            return False
+        return not self.suffixes or Path(paths[0].name.removesuffix(".gz")).suffix.lower() in self.suffixes
+
+    def load(
+        self,
+        paths: Sequence[Path],
+        options: Mapping[str, Any],
+        *,
+        count: int,
+        seed: int,
+        goal: Callable[[Any], int | None],
+    ) -> InstanceSet:
+        """Return the instances in files of this format, or drawn from the network in them.
+
+        Parameters
+        ----------
+        paths
+            The files.
+        options
+            Keyword arguments of the reader or of :attr:`draw`.
+        count, seed
+            How many instances to draw, and numpy's seed for it.
+        goal
+            Returns the goal for what was read, or None for one in the middle.
+
+        Raises
+        ------
+        InputError
+            If there is another number of files, or no option of that name.
+        """
+        if len(paths) != self.files:
+            raise InputError(f"format {self.name} takes {self.files} file{'s' * (self.files > 1)}, got {len(paths)}")
+        reading, drawing = _options(self.read), _options(self.draw)
+        for name in options:
+            if name not in reading | drawing:
+                known = ", ".join(sorted(reading | drawing)) or "none"
+                raise InputError(f"format {self.name} has no option {name!r}; it has {known}")
+        found = self.read(*paths, **{name: value for name, value in options.items() if name in reading})
+        rest = {name: value for name, value in options.items() if name in drawing}
+        return self.draw(found, count=count, goal=goal(found), seed=seed, **rest)
+
+
+def _options(function: Callable[..., Any]) -> set[str]:
+    """Return the arguments of a function that have a default."""
+    return {name for name, p in inspect.signature(function).parameters.items() if p.default is not p.empty}
+
+
+def reader(
+    name: str,
+    what: str,
+    *,
+    suffixes: Sequence[str] = (),
+    files: int = 1,
+    folder: bool = False,
+    draw: Callable[..., InstanceSet] = sample,
+) -> Callable[[Read], Read]:
+    """Register the function below as the reader of a format.
+
+    Parameters
+    ----------
+    name
+        What ``rhostar import --format`` calls it.
+    what
+        What such a file is, in a few words, for ``rhostar import --help``.
+    suffixes
+        Endings by which a file is recognised, without ``.gz``.
+    files
+        How many files the reader takes.
+    folder
+        Whether it takes a folder.
+    draw
+        Turns what the reader returns into instances; by default it draws from a :class:`~rhostar.datasets.Network`.
+
+    Returns
+    -------
+    function
+        A decorator that returns the reader as it is.
+    """
+
+    def register(read: Read) -> Read:
+        REGISTRY[name] = Format(name, what, read, tuple(suffixes), files, folder, draw)
+        return read
+
+    return register
+
+
+def formats() -> dict[str, Format]:
+    """Return every format by name.
+
+    >>> from rhostar.datasets._formats import formats
+    >>> print(*formats())
+    dimacs edges map metr-la nodes worlds
+    """
+    from rhostar import datasets
+
+    for name in dir(datasets):
+        if name.startswith("read_"):
+            getattr(datasets, name)  # imports the module, whose decorator registers it
+    return dict(sorted(REGISTRY.items()))
+
+
+def find(paths: Sequence[Path], name: str = "") -> Format:
+    """Return the format of a name, or the one that files look like.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    known = formats()
+    if name:
+        if name not in known:
+            raise InputError(f"--format must be one of {', '.join(known)}, got {name!r}")
+        return known[name]
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"there is no file {path}")
+    # An ending says more than the number of files.
+    for form in sorted(known.values(), key=lambda form: not form.suffixes):
+        if form.fits(paths):
+            return form
+    names = " ".join(str(path) for path in paths)
+    raise InputError(f"cannot tell the format of {names} by its name; use --format with one of {', '.join(known)}")

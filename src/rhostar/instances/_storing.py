@@ -1,0 +1,116 @@
+"""How a set of instances gets to disk and to other processes.
+
+A set is saved as a folder (:mod:`rhostar.instances._folder`). A set whose snapshots are mapped from a file pickles as
+the name of that file and its rows: each process maps the file itself, and weights never travel.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar import _arrays as arrays
+from rhostar.errors import ArrayError, InputError, StorageError
+from rhostar.graph import Graph
+from rhostar.graph import _parts as graph_parts
+from rhostar.instances import _folder as folders
+from rhostar.instances import _mapped as mapped
+from rhostar.instances import _snapshots as snapshots
+
+if TYPE_CHECKING:
+    from rhostar.instances._set import InstanceSet
+
+_KIND = "rhostar-instances"
+
+
+class Parts(NamedTuple):
+    """What a set is made of, and the token of its save."""
+
+    graph: Graph
+    weights: NDArray[Any]
+    rows: NDArray[np.int64]
+    sources: NDArray[np.int32]
+    goals: NDArray[np.int32]
+    origin: str
+    indices: NDArray[np.int64]
+    token: str
+
+
+def save(instances: InstanceSet, folder: str | os.PathLike[str]) -> None:
+    """Save a set with the snapshots that it uses."""
+    used, row = np.unique(instances.rows, return_inverse=True)
+    parts, facts = graph_parts.take_apart(instances.graph)
+    parts |= {"sources": instances.sources, "goals": instances.goals, "rows": row.astype(np.int64)}
+    parts |= {"indices": instances.indices, "weights": folders.Rows(instances.weights, used)}
+    folders.write(folder, _KIND, parts, facts | {"origin": instances.origin})
+
+
+def load(folder: str | os.PathLike[str], *, mmap: bool, verify: bool) -> Parts:
+    """Return the parts of a saved set, or raise StorageError."""
+    stored = folders.read(folder, _KIND, mmap=mmap, verify=verify)
+    found = stored.arrays
+    try:
+        graph = graph_parts.put_together(found, stored.facts)
+        row, source, target = snapshots.align(
+            graph, len(found["weights"]), found["rows"], found["sources"], found["goals"]
+        )
+        matrix = snapshots.matrix(found["weights"], graph.m)
+        indices, origin = found["indices"], stored.facts["origin"]
+        if indices.shape != row.shape or indices.dtype != np.int64:
+            raise ArrayError("indices do not match the instances")
+    except (KeyError, InputError) as error:
+        raise StorageError(f"{folder} does not hold a set of instances: {error}") from error
+    return Parts(graph, matrix, row, source, target, origin, indices, stored.token)
+
+
+def reduce(instances: InstanceSet) -> tuple[Any, ...]:
+    """Return what pickle needs: a folder, a mapped file, or the snapshots that the set uses."""
+    made = type(instances)  # travels by name; this module cannot import it
+    chosen = (instances.sources, instances.goals, instances.origin, instances.indices)
+    if instances._home is not None:
+        return _reopen, (made, *instances._home, instances.rows, *chosen)
+    file = mapped.describe(instances.weights)
+    if file is not None:
+        return _remap, (made, instances.graph, file, instances.rows, *chosen)
+    used, row = np.unique(instances.rows, return_inverse=True)
+    return _rebuild, (made, instances.graph, instances.weights[used], row.astype(np.int64), *chosen)
+
+
+_opened: dict[tuple[str, str], InstanceSet] = {}
+_KEPT_OPEN = 4
+
+
+def _reopen(made: type[InstanceSet], folder: str, token: str, *parts: Any) -> InstanceSet:
+    """Unpickle a part of a mapped set: each process opens the folder once."""
+    whole = _opened.get((folder, token))
+    if whole is None:
+        whole = made.load(folder, verify=False)
+        if whole._home != (folder, token):
+            raise StorageError(f"{folder} was saved again after this set was made from it")
+        while len(_opened) >= _KEPT_OPEN:
+            _opened.pop(next(iter(_opened)), None)
+        _opened[folder, token] = whole
+    return _rebuild(made, whole.graph, whole.weights, *parts, whole._home)  # type: ignore[call-arg]
+
+
+def _remap(made: type[InstanceSet], graph: Graph, file: mapped.File, *parts: Any) -> InstanceSet:
+    return _rebuild(made, graph, mapped.open_file(file), *parts)
+
+
+def _rebuild(
+    made: type[InstanceSet],
+    graph: Graph,
+    weights: NDArray[Any],
+    rows: Any,
+    sources: Any,
+    goals: Any,
+    origin: str,
+    indices: Any,
+    home: tuple[str, str] | None = None,
+) -> InstanceSet:
+    rows, sources, goals, indices = (arrays.aligned(array) for array in (rows, sources, goals, indices))
+    whole = object.__new__(made)
+    return whole._fill(graph, arrays.aligned(weights), rows, sources, goals, origin, indices, home)

@@ -1,0 +1,56 @@
+"""What all converters share: checked weights, and coordinates that all vertices have."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar.errors import RhostarWarning, WeightError
+from rhostar.graph import Graph
+
+
+def check_weights(graph: Graph, values: NDArray[np.float64], name: str) -> None:
+    """Raise :class:`WeightError` naming the first edge whose weight is negative or NaN."""
+    bad = ~(values >= 0)
+    if bad.any():
+        e = int(np.argmax(bad))
+        names: Any = graph.labels or range(graph.n)
+        ends = f"{names[graph.tail[e]]!r} -> {names[graph.head[e]]!r}"
+        raise WeightError(f"{name!r} of the edge {ends} must be a number that is not negative, got {values[e]}")
+
+
+def coordinates(nodes: Sequence[Any], points: Sequence[tuple[Any, Any]]) -> NDArray[np.float64] | None:
+    """Return (n, 2) coordinates; None if a node has none, with a warning if others have some.
+
+    Parameters
+    ----------
+    nodes
+        What the nodes are called, for the warning.
+    points
+        x and y of each node, None where it has none.
+    """
+    if not any(x is None or y is None for x, y in points):
+        with contextlib.suppress(TypeError, ValueError):  # the first value that is not a number is found below
+            return np.array(points, dtype=np.float64).reshape(-1, 2)
+    good = [_is_number(x) and _is_number(y) for x, y in points]
+    if any(good):
+        first, missing = nodes[good.index(False)], len(good) - sum(good)
+        warnings.warn(
+            f"coordinates are left out: node {first!r} has no numbers x and y ({missing} of {len(good)} have none)",
+            RhostarWarning,
+            stacklevel=2,
+        )
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -1,0 +1,154 @@
+"""Costs-to-go of all snapshots of a set, in parallel: one Dijkstra against the edges for each snapshot.
+
+Instances that share a snapshot share its costs-to-go and count as often as they occur. Sums are taken in blocks
+whose ends do not depend on the number of jobs, so that every number of jobs gives the same sums, bit for bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar import _core
+from rhostar import _failures as failures
+from rhostar._parallel import map_chunks
+from rhostar.instances import InstanceSet
+
+_BLOCKS = 32
+"""Partial sums kept at once; each takes as much memory as three arrays of n values."""
+
+_LARGEST_MATRIX = 2**27
+"""Entries that a matrix of costs-to-go may have in float64; a larger one is kept in float32."""
+
+
+class Snapshots(NamedTuple):
+    """The distinct snapshots of a set with one goal."""
+
+    instances: InstanceSet
+    """One instance of each snapshot."""
+    times: NDArray[np.int64]
+    """How many instances of the set use it."""
+    of: NDArray[np.int64]
+    """For each instance of the set, the position of its snapshot here."""
+
+
+def snapshots(instances: InstanceSet) -> Snapshots:
+    """Return the distinct snapshots of a set, in order."""
+    _, first, of, times = np.unique(instances.rows, return_index=True, return_inverse=True, return_counts=True)
+    return Snapshots(instances[first], times.astype(np.int64), of.astype(np.int64))
+
+
+class Moments(NamedTuple):
+    """Finite costs-to-go of every vertex, summed up over instances."""
+
+    total: NDArray[np.float64]
+    reached: NDArray[np.int64]
+    """In how many instances the goal can be reached."""
+    least: NDArray[np.float64]
+    """inf where it never can."""
+
+
+def moments(instances: InstanceSet, n_jobs: int | None = None) -> Moments:
+    """Return sum, count and least of the finite costs-to-go d(v, goal) over the instances."""
+    distinct = snapshots(instances)
+    size = -(-len(distinct.instances) // _BLOCKS)
+    parts = map_chunks(
+        _moments, distinct.instances, n_jobs=n_jobs, multiple_of=size, size=size, all_times=distinct.times
+    )
+    blocks = [block for part in parts for block in part]
+    total, reached, least = blocks[0]
+    for block in blocks[1:]:
+        total += block.total
+        reached += block.reached
+        np.minimum(least, block.least, out=least)
+    return Moments(total, reached, least)
+
+
+def matrix(instances: InstanceSet, n_jobs: int | None = None) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return (K, n) costs-to-go, inf where there is no path, and how often each of the K snapshots counts."""
+    distinct = snapshots(instances)
+    wide = len(distinct.instances) * instances.graph.n <= _LARGEST_MATRIX
+    parts = map_chunks(_rows, distinct.instances, n_jobs=n_jobs, dtype=np.float64 if wide else np.float32)
+    return np.concatenate(parts), distinct.times
+
+
+class Starts(NamedTuple):
+    """Where paths begin: those of snapshot k are begin[k] to end[k] - 1 of (vertex, weight)."""
+
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+    vertex: NDArray[np.int32]
+    weight: NDArray[np.float64]
+
+
+def same_starts(distinct: Snapshots, weight: NDArray[np.float64]) -> Starts:
+    """Return starts at every vertex with these weights, in each snapshot as often as it is used."""
+    count, n = len(distinct.instances), weight.size
+    return Starts(
+        np.zeros(count, dtype=np.int64), np.full(count, n), np.arange(n, dtype=np.int32), np.ascontiguousarray(weight)
+    )
+
+
+def own_starts(instances: InstanceSet, distinct: Snapshots) -> Starts:
+    """Return the sources of the instances that use each snapshot, with weight 1."""
+    end = np.cumsum(distinct.times)
+    order = np.argsort(distinct.of, kind="stable")
+    vertex = np.ascontiguousarray(instances.sources[order])
+    return Starts(end - distinct.times, end, vertex, np.ones(vertex.size))
+
+
+def trees(
+    distinct: Snapshots, starts: Starts, n_jobs: int | None = None
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Return the optimal tree of each distinct snapshot, as two (K, n) matrices.
+
+    The path from a vertex is the one with the fewest edges among all optimal ones, and of those the
+    lexicographically smallest. The first matrix holds the edge that leaves each vertex (-1 for the goal and where
+    there is no path), the second the weight of all starts that have this vertex on their path, itself not counted.
+    """
+    parts = map_chunks(_trees, distinct.instances, n_jobs=n_jobs, starts=starts)
+    edge, below = (np.concatenate(matrices) for matrices in zip(*parts, strict=True))
+    return edge, below
+
+
+def _moments(
+    chunk: InstanceSet, first: int, stop: _core.Stop, *, size: int, all_times: NDArray[np.int64]
+) -> list[Moments]:
+    n, blocks = chunk.graph.n, []
+    times = np.ascontiguousarray(all_times[first : first + len(chunk)])
+    for begin in range(0, len(chunk), size):
+        part = chunk[begin : begin + size]
+        block = Moments(np.zeros(n), np.zeros(n, dtype=np.int64), np.full(n, np.inf))
+        ending = chunk.graph._kernel.label_moments(
+            chunk.weights, part.rows, times[begin : begin + size], int(chunk.goals[0]), *block, stop
+        )
+        _require_done(ending, chunk, part.rows)
+        blocks.append(block)
+    return blocks
+
+
+def _rows(chunk: InstanceSet, first: int, stop: _core.Stop, *, dtype: Any) -> NDArray[Any]:
+    out = np.empty((len(chunk), chunk.graph.n), dtype=dtype)
+    ending = chunk.graph._kernel.label_rows(chunk.weights, chunk.rows, int(chunk.goals[0]), out, stop)
+    _require_done(ending, chunk, chunk.rows)
+    return out
+
+
+def _trees(
+    chunk: InstanceSet, first: int, stop: _core.Stop, *, starts: Starts
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    edge = np.empty((len(chunk), chunk.graph.n), dtype=np.int32)
+    below = np.empty(edge.shape)
+    begin, end = (ends[first : first + len(chunk)] for ends in starts[:2])
+    ending = chunk.graph._kernel.label_trees(
+        chunk.weights, chunk.rows, int(chunk.goals[0]), begin, end, starts.vertex, starts.weight, edge, below, stop
+    )
+    _require_done(ending, chunk, chunk.rows)
+    return edge, below
+
+
+def _require_done(ending: _core.Ending, chunk: InstanceSet, rows: NDArray[np.int64]) -> None:
+    if ending.status is not _core.Status.DONE:
+        raise failures.snapshot_failure(ending, chunk, rows)

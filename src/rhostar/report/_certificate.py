@@ -1,0 +1,293 @@
+"""The certificate: what is promised, every bound beside it, and how bounds tighten with data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rhostar.certificates import Certificate, CertificateTable, certify
+from rhostar.errors import InputError
+from rhostar.instances import InstanceSet
+from rhostar.report._comparison import Curve
+from rhostar.report._drawing import COLOURS, DASHES, MARKERS, axes, legend, log_axis, short
+from rhostar.report._section import Chart, Section, escape, table, unfolding
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class BoundView:
+    """One row of the table of bounds."""
+
+    name: str
+    value: float
+    """What the bound says about the mean on unseen instances."""
+    empirical: float
+    delta: float
+    holds_for: str
+    reference: str
+    claim: str
+    vacuous: bool = False
+    assumptions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CertificateSection(Section):
+    """What is promised."""
+
+    name: ClassVar[str] = "certificate"
+    title: ClassVar[str] = "Certificate"
+    heading: ClassVar[str] = "What can be promised"
+
+    sentence: str
+    """The promise in plain words."""
+    utility: str
+    limit: float
+    lower_is_better: bool
+    delta: float
+    bounds: tuple[BoundView, ...]
+    left_out: tuple[str, ...] = ()
+    """Bounds that were left out, each with its reason."""
+    remarks: tuple[str, ...] = ()
+    curves: tuple[Curve, ...] = ()
+    """Each bound against the number of instances."""
+
+    def tiles(self) -> Sequence[tuple[str, str]]:
+        """Return the promise, unless it says nothing."""
+        if not self.bounds or self.bounds[0].vacuous:
+            return ()
+        sign = "≤" if self.lower_is_better else "≥"
+        sure = f"{100 * (1 - self.delta):g} %"
+        what = f"{self.utility} promised on unseen instances, with {sure} confidence"
+        return ((f"{sign} {self.bounds[0].value:.3g}", what),)
+
+    def figures(self) -> dict[str, Callable[[], Figure]]:
+        """Return the bounds beside what was measured, and against the number of instances where that is known."""
+        found: dict[str, Callable[[], Figure]] = {"bounds": self._draw_bounds} if self.bounds else {}
+        return found | ({"bounds_against_n": self._draw_curves} if self.bounds and self.curves else {})
+
+    def body(self, chart: Chart) -> str:
+        """Return the promise, the table of bounds, a figure, and what to know about them."""
+        head = [("bound", True), ("promised", False), ("measured", False), ("δ", False)]
+        bounds = table(
+            "Table of all bounds",
+            [*head, ("holds for", True), ("from", True)],
+            (_bound_row(bound, k == 0, self) for k, bound in enumerate(self.bounds)),
+        )
+        charts = chart(
+            "bounds_against_n",
+            "Each bound against the number of instances it is computed from",
+            "Each bound on the first N instances: more data makes the promise tighter.",
+        ) or chart("bounds", "Every bound beside the measured mean", "Every bound beside what was measured.")
+        lists = "".join(
+            unfolding(title, f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>")
+            for title, lines in (
+                ("What the promise assumes", _assumptions(self.bounds)),
+                ("Bounds that were left out", self.left_out),
+                ("Remarks", self.remarks),
+            )
+            if lines
+        )
+        return f"""<div class="promise card"><p>{escape(self.sentence)}</p>
+<span class="small">Of many such reports, at most {100 * self.delta:g} % would promise too much.</span></div>
+{bounds}
+<div class="columns">{charts}<div class="card"><h3>How to read this</h3>
+<p class="note">ρ (rho) stands for the heuristic values. “This rho” means these values, judged by instances that had no
+part in choosing them. “Every rho” means that the bound holds for all values of the family at once, so also after
+picking the ones that look best on the same data. Of several bounds the tightest counts; δ, the chance of being wrong,
+is split among them beforehand.</p>
+{lists}</div></div>"""
+
+    def _draw_bounds(self) -> Figure:
+        """Draw what each bound says beside what was measured."""
+        rows = [b for b in self.bounds if not b.vacuous] or list(self.bounds)
+        figure, axis = axes(f"{self.utility}, mean on unseen instances", "")
+        for k, row in enumerate(rows):
+            tone = COLOURS["c1" if row.holds_for == "every rho" else "c3"]
+            axis.plot([row.empirical, row.value], [k, k], color=tone, linewidth=5, solid_capstyle="butt", alpha=0.35)
+            axis.plot(row.empirical, k, "|", color=COLOURS["muted"], markersize=11)
+            axis.plot(row.value, k, "o", color=tone, markersize=7)
+        axis.set_yticks(range(len(rows)), [short(row.name, 22) for row in rows])
+        axis.set_ylim(len(rows) - 0.4, -0.6)
+        return figure
+
+    def _draw_curves(self) -> Figure:
+        """Draw each bound against the number of instances it was computed from."""
+        figure, axis = axes("number of instances N", f"{self.utility}, bound on the mean")
+        names = ["c1", "c2", "c3", "c4", "c5", "c6"]
+        top = self.limit
+        for k, curve in enumerate(self.curves):
+            measured = curve.note == "measured"
+            axis.plot(
+                curve.x,
+                curve.y,
+                ":" if measured else DASHES[(k // 6) % 4],
+                marker=None if measured else MARKERS[k % len(MARKERS)],
+                markersize=4,
+                color=COLOURS["muted"] if measured else COLOURS[names[k % 6]],
+                linewidth=1.6,
+                label=short(curve.name, 26),
+            )
+        finite = [y for curve in self.curves for y in curve.y if np.isfinite(y) and y <= top]
+        if finite and max(finite) > 0:
+            axis.set_ylim(0, min(1.08 * top, 1.15 * max(finite)))
+        log_axis(axis)
+        legend(figure, axis, 2)
+        return figure
+
+
+def _assumptions(bounds: Sequence[BoundView]) -> list[str]:
+    found: list[str] = []
+    for bound in bounds:
+        found += [a for a in bound.assumptions if a not in found]
+    return found
+
+
+def _bound_row(bound: BoundView, best: bool, view: CertificateSection) -> tuple[str, list[str]]:
+    sign = "≤" if view.lower_is_better else "≥"
+    everyone = " all" if bound.holds_for.startswith("every") else ""
+    cells = [
+        f'{escape(bound.name)}<span class="small">{escape(bound.claim)}</span>',
+        '<span class="tag">says nothing</span>' if bound.vacuous else f"{sign} {bound.value:.4g}",
+        f"{bound.empirical:.4g}",
+        f"{bound.delta:.3g}",
+        f'<span class="tag{everyone}">{escape(bound.holds_for)}</span>',
+        escape(bound.reference),
+    ]
+    return "vacuous" if bound.vacuous else "best" if best else "", cells
+
+
+def certificate_section(
+    table: CertificateTable | Mapping[str, Any], *, subject: str = "", curves: Sequence[Curve] = ()
+) -> CertificateSection:
+    """Return the section of a page for a table of bounds.
+
+    Parameters
+    ----------
+    table
+        What :func:`rhostar.certify` returned, or its ``to_dict()``, as a model file holds it.
+    subject
+        What is bounded, in the readers' words, such as "minutes lost"; by default the table's words.
+    curves
+        Each bound against the number of instances; see :func:`certificate_curves`.
+
+    Returns
+    -------
+    CertificateSection
+        For the `sections` of :func:`rhostar.report.build`.
+
+    Raises
+    ------
+    InputError
+        If the table has no bounds, or plain values are not those of a table.
+    """
+    found = table if isinstance(table, CertificateTable) else CertificateTable.from_dict(table)
+    if not found.rows:
+        raise InputError("the table has no bounds to show")
+    best = found.best
+    words = subject or best.subject
+    rows = sorted(found.rows, key=lambda row: row is not best)  # stable: the promised one first, then by tightness
+    return CertificateSection(
+        sentence=_sentence(best, words),
+        utility=words,
+        limit=best.limit,
+        lower_is_better=best.side == "upper",
+        delta=found.delta,
+        bounds=tuple(_bound(row) for row in rows),
+        left_out=tuple(f"{entry.label}: {entry.reason}" for entry in found.dropped),
+        remarks=tuple(found.notes),
+        curves=tuple(curves),
+    )
+
+
+def _sentence(best: Certificate, words: str) -> str:
+    word = "at most" if best.side == "upper" else "at least"
+    how = "It is certain:" if best.delta == 0 else f"With {100 * (1 - best.total_delta):g} % confidence,"
+    whom = {"this rho": "", "every rho": ", for these values or any others"}.get(
+        best.holds_for, ", for these values or any others of their family"
+    )
+    measured = "" if best.delta == 0 else f" Measured on {best.samples:,} instances: {best.mean:.3g}."
+    mean = words if words.startswith("the mean") else f"the mean of {words}"
+    return f"{how} {mean} is {word} {best.value:.3g} on instances nobody has seen{whom}.{measured}"
+
+
+def _bound(row: Certificate) -> BoundView:
+    where = "" if row.goal is None else f", goal {row.goal}"
+    return BoundView(
+        name=f"{row.label}{where}",
+        value=row.value,
+        empirical=row.mean,
+        delta=row.delta,
+        holds_for=row.holds_for,
+        reference=row.reference,
+        claim=f"{row.samples:,} instances",
+        vacuous=row.vacuous,
+        assumptions=tuple(row.assumptions),
+    )
+
+
+def certificate_curves(
+    rho: Any,
+    sizes: Sequence[int],
+    *,
+    train: InstanceSet | None,
+    holdout: InstanceSet | None,
+    whole: CertificateTable | None = None,
+    **options: Any,
+) -> list[Curve]:
+    """Return each bound against the number of instances it is computed on.
+
+    Parameters
+    ----------
+    rho
+        As for :func:`rhostar.certify`.
+    sizes
+        Numbers of instances. Each bound is computed on the first ones of a set, or on all if there are fewer.
+    train, holdout, options
+        As for :func:`rhostar.certify`.
+    whole
+        What :func:`rhostar.certify` returned for all instances: it becomes the last point, and sizes that need all
+        instances are not computed again.
+
+    Returns
+    -------
+    list of Curve
+        One for each bound that says something at the largest size, and the mean measured on the holdout.
+    """
+    lines: dict[str, tuple[list[float], list[float]]] = {}
+    measured: tuple[list[float], list[float]] = ([], [])
+    for found in _tables(rho, sizes, {"train": train, "holdout": holdout}, whole, options):
+        for row in found.rows:
+            if row.delta > 0 and not row.vacuous and row.goal is None:
+                x, y = lines.setdefault(row.label, ([], []))
+                x.append(float(row.samples))
+                y.append(row.value)
+        held = next((row for row in found.rows if row.holds_for == "this rho"), None)
+        if held is not None:
+            measured[0].append(float(held.samples))
+            measured[1].append(held.mean)
+    curves = [Curve(name, tuple(x), tuple(y)) for name, (x, y) in lines.items()]
+    if measured[0]:
+        curves.append(Curve("measured on the holdout", tuple(measured[0]), tuple(measured[1]), "measured"))
+    return curves
+
+
+def _tables(
+    rho: Any,
+    sizes: Sequence[int],
+    sets: Mapping[str, InstanceSet | None],
+    whole: CertificateTable | None,
+    options: Mapping[str, Any],
+) -> Iterator[CertificateTable]:
+    """Yield the certificates of each size in turn; those of all instances are not computed where they are known."""
+    most = max((len(part) for part in sets.values() if part is not None), default=0)
+    for size in sorted(sizes):
+        if whole is None or size < most:
+            first: dict[str, Any] = {name: part and part[:size] for name, part in sets.items()}
+            yield certify(rho, **first, **options)
+    if whole is not None:
+        yield whole

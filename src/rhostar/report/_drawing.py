@@ -1,0 +1,158 @@
+"""How figures of the page look: colours, axes and legends, for the page (light or dark) and for papers."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rhostar import _files as files
+from rhostar.errors import StorageError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# The light colours of templates/style.css. On the page each becomes the variable of that name, so that the
+# reader's choice of light or dark reaches into the figures.
+COLOURS = {
+    "ink": "#1a1e24",
+    "muted": "#57606b",
+    "line": "#dde1e6",
+    "grid": "#e4e8ec",
+    "c1": "#0a58b8",
+    "c2": "#c2410c",
+    "c3": "#0f766e",
+    "c4": "#9d174d",
+    "c5": "#6d28d9",
+    "c6": "#6b7280",
+    "c7": "#4d7c0f",
+}
+_LEARNED, _BASELINES = ("c1", "c2", "c4"), ("c6", "c3", "c5", "c7")
+MARKERS = "osD^vP*X"
+DASHES = ("-", "--", "-.", ":")
+_SIZE = (4.9, 3.4)  # inches; small, so that letters stay readable on a phone
+
+
+def save(figures: Mapping[str, Callable[[], Figure]], folder: Path) -> list[Path]:
+    """Write figures as SVG and PNG into a folder; return the files."""
+    written = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, draw in figures.items():
+            figure = draw()
+            for suffix in ("svg", "png"):
+                path = folder / f"{name}.{suffix}"
+                with files.replacing(path) as beside:
+                    figure.savefig(beside, dpi=200, metadata={"Date": None} if suffix == "svg" else None)
+                written.append(path)
+    except OSError as error:
+        raise StorageError(f"could not write figures to {folder}: {error}") from error
+    return written
+
+
+def inline(figure: Figure, name: str, label: str) -> str:
+    """Return a figure as an SVG element in the page's colours and font, with a label for people who cannot see it."""
+    import matplotlib as mpl
+
+    # Ids must differ from those of the other figures on the page.
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+        stream = io.StringIO()
+        figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
+    text = stream.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"'DejaVu Sans'[^;\"]*", "system-ui, sans-serif", text)
+    text = re.sub(r"\s+\n|\n\s+", "\n", text)
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    referred = set(re.findall(r'(?:url\(|href=")#([^)"]+)', text))
+    text = re.sub(r' id="([^"]*)"', lambda found: found.group() if found.group(1) in referred else "", text)
+    for variable, colour in COLOURS.items():
+        text = text.replace(colour, f"var(--{variable})")
+    view = re.search(r'viewBox="[^"]*"', text)
+    assert view is not None
+    opening = f'<svg role="img" aria-label="{label}" {view.group()} xmlns:xlink="http://www.w3.org/1999/xlink">'
+    return opening + text[text.index(">") + 1 :]
+
+
+class Named(Protocol):
+    """What has a colour."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+
+
+def colours(methods: Sequence[Named]) -> dict[str, str]:
+    """Return a colour for each method: strong ones for what was learned."""
+    chosen: dict[str, str] = {}
+    for kind, names in (("learned", _LEARNED), ("baseline", _BASELINES)):
+        members = [m.name for m in methods if m.kind == kind]
+        chosen |= {name: COLOURS[names[k % len(names)]] for k, name in enumerate(members)}
+    return chosen
+
+
+def axes(x_label: str, y_label: str) -> tuple[Figure, Any]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=_SIZE, layout="constrained")
+    axis = figure.subplots()
+    axis.set_xlabel(x_label, color=COLOURS["muted"], fontsize=10.5)
+    axis.set_title(y_label, loc="left", color=COLOURS["muted"], fontsize=10.5)  # level, and never cut off
+    axis.grid(True, color=COLOURS["grid"], linewidth=0.8)
+    axis.set_axisbelow(True)
+    axis.tick_params(colors=COLOURS["muted"], labelsize=10, length=0)
+    axis.tick_params(which="minor", length=0)
+    for side in ("top", "right", "left"):
+        axis.spines[side].set_visible(False)
+    axis.spines["bottom"].set_color(COLOURS["muted"])
+    return figure, axis
+
+
+def legend(figure: Figure, axis: Any, columns: int) -> None:
+    handles, labels = axis.get_legend_handles_labels()
+    figure.legend(
+        handles,
+        labels,
+        loc="outside lower center",
+        ncols=min(columns, max(1, len(labels))),
+        frameon=False,
+        fontsize=9.5,
+        labelcolor=COLOURS["ink"],
+        handlelength=1.6,
+        columnspacing=1.4,
+    )
+
+
+def log_axis(axis: Any) -> None:
+    """Logarithmic, with whole numbers written out."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_xscale("log")
+    low, high = axis.get_xlim()
+    axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 200 * low else (1.0,)))
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}" if x >= 1 else f"{x:g}"))
+    axis.xaxis.set_minor_formatter(NullFormatter())
+
+
+def percent_axis(axis: Any, top: float) -> None:
+    """Per cent, with room for differences near 0: linear up to 0.1 %, logarithmic beyond."""
+    if top <= 1.0:
+        axis.set_ylim(-0.03 * max(top, 0.1), 1.1 * max(top, 0.1))
+        axis.yaxis.set_major_formatter("{x:g} %")
+        return
+    axis.set_yscale("symlog", linthresh=0.1, linscale=0.6)
+    ticks = [0.0, 0.1, 1.0, 10.0, 100.0, 1000.0]
+    shown = [t for t in ticks if t <= 3 * top]
+    axis.set_yticks(shown, [f"{t:g} %" for t in shown])
+    axis.minorticks_off()
+    axis.set_ylim(-0.02, 1.6 * top)
+
+
+def short(name: str, most: int = 30) -> str:
+    """Return a name for a legend; matplotlib would take dollar signs and a leading underscore as its own."""
+    plain = name.replace("$", r"\$")
+    plain = plain if len(plain) <= most else plain[: most - 1] + "…"
+    return " " + plain if plain.startswith("_") else plain

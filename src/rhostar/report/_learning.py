@@ -1,0 +1,259 @@
+"""How it learns: what more training instances bring, and the exact function along which values are sought."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rhostar.errors import InputError
+from rhostar.instances import InstanceSet
+from rhostar.report._drawing import COLOURS, axes, legend, short
+from rhostar.report._section import Chart, Section
+from rhostar.search import Algorithm, solve_many
+from rhostar.utilities import Utility, evaluate
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from rhostar.lines import _means as duals
+
+
+@dataclass(frozen=True)
+class Generalisation:
+    """Mean utility on training and unseen instances against the number of training instances."""
+
+    learner: str
+    utility: str
+    sizes: tuple[int, ...]
+    train: tuple[float, ...]
+    test: tuple[float, ...]
+    reference: tuple[str, float] | None = None
+    """A baseline that learns nothing: its name and value."""
+
+    def draw(self) -> Figure:
+        """Draw the mean utility on training and unseen instances against the number of training instances."""
+        figure, axis = axes("training instances", f"{self.utility}, mean")
+        axis.plot(self.sizes, self.test, "o-", color=COLOURS["c1"], linewidth=2, label="unseen instances")
+        axis.plot(self.sizes, self.train, "s--", color=COLOURS["c2"], linewidth=1.6, label="training instances")
+        axis.set_xscale("log")
+        axis.set_xticks(self.sizes, [f"{s:,}" for s in self.sizes])
+        axis.minorticks_off()
+        top = max(*self.test, *self.train)
+        if self.reference is not None and self.reference[1] < 4 * top:  # beyond, it would flatten the lines
+            axis.axhline(self.reference[1], color=COLOURS["c6"], linestyle=":", label=short(self.reference[0]))
+            top = max(top, self.reference[1])
+        axis.set_ylim(0, 1.12 * top)
+        legend(figure, axis, 2)
+        return figure
+
+
+@dataclass(frozen=True)
+class DualView:
+    """The mean utility of some instances as an exact function of θ along ρ = b + θφ."""
+
+    utility: str
+    instances: int
+    direction: str
+    edges: tuple[float, ...]
+    """Ends of the pieces: one more than there are values."""
+    values: tuple[float, ...]
+    best_theta: float
+    best_value: float
+    points: int = 0
+    """How many pieces are single points."""
+
+    def draw(self) -> Figure:
+        """Draw the exact pieces of the mean utility along a line, and its least value."""
+        figure, axis = axes("θ", f"{self.utility}, mean")
+        axis.stairs(self.values, self.edges, baseline=None, color=COLOURS["c1"], linewidth=1.3)
+        axis.plot(self.best_theta, self.best_value, "o", color=COLOURS["c2"], markersize=7, zorder=3)
+        axis.annotate(
+            f"least: {self.best_value:.4g} at θ = {self.best_theta:.3g}",
+            (self.best_theta, self.best_value),
+            xytext=(0.97, 0.93),
+            textcoords="axes fraction",
+            ha="right",
+            va="top",
+            color=COLOURS["c2"],
+            fontsize=10,
+            arrowprops={"arrowstyle": "-", "color": COLOURS["c2"], "linewidth": 0.8},
+        )
+        axis.set_xlim(self.edges[0], self.edges[-1])
+        return figure
+
+
+@dataclass(frozen=True)
+class Learning(Section):
+    """A learning curve, a dual function, or both."""
+
+    name: ClassVar[str] = "learning"
+    title: ClassVar[str] = "Learning"
+    heading: ClassVar[str] = "How it learns"
+
+    generalisation: Generalisation | None = None
+    dual: DualView | None = None
+
+    def figures(self) -> dict[str, Callable[[], Figure]]:
+        """Return what there is."""
+        parts = {"generalisation": self.generalisation, "dual": self.dual}
+        return {name: part.draw for name, part in parts.items() if part is not None}
+
+    def body(self, chart: Chart) -> str:
+        """Return the figures side by side."""
+        parts = []
+        if self.generalisation is not None:
+            curve = self.generalisation
+            points = zip(curve.sizes, curve.train, curve.test, strict=True)
+            label = f"{curve.utility} on training and unseen instances against the number of training instances: "
+            label += "; ".join(f"{size}: {a:.4g} and {b:.4g}" for size, a, b in points)
+            caption = (
+                f"{curve.learner}, fitted on more and more instances. Where the lines meet, more data does not help."
+            )
+            parts.append(chart("generalisation", label, caption))
+        if self.dual is not None:
+            dual = self.dual
+            label = f"{dual.utility} as a function of theta, in {len(dual.values)} pieces; "
+            label += f"least {dual.best_value:.4g} at {dual.best_theta:.4g}"
+            single = f", {dual.points:,} of them single points" if dual.points else ""
+            caption = (
+                f"The dual function: {dual.utility}, mean of {dual.instances:,} instances, along {dual.direction}. "
+                f"It is piecewise constant; all {len(dual.values):,} pieces are exact{single}."
+            )
+            parts.append(chart("dual", label, caption))
+        if not parts:
+            return ""
+        intro = "What more instances bring, and the exact function whose minimum a learner looks for."
+        return f"""<p>{intro}</p>
+<div class="columns">{"".join(parts)}</div>"""
+
+
+def learning_section(generalisation: Generalisation | None = None, dual: DualView | None = None) -> Learning:
+    """Return the section of a page on how a learner learns.
+
+    Parameters
+    ----------
+    generalisation
+        What :func:`generalisation_curve` returned.
+    dual
+        What :func:`dual_view` returned.
+
+    Returns
+    -------
+    Learning
+        For the `sections` of :func:`rhostar.report.build`.
+    """
+    return Learning(generalisation, dual)
+
+
+def generalisation_curve(
+    learner: Any,
+    train: InstanceSet,
+    test: InstanceSet,
+    sizes: Sequence[int],
+    utility: Utility,
+    *,
+    algorithm: Algorithm = "astar",
+    reopen: bool = True,
+    budget: int | None = None,
+    baseline: tuple[str, float] | None = None,
+    most: int = 200,
+) -> Generalisation:
+    """Fit a learner on more and more instances and measure it on those and on unseen ones.
+
+    Parameters
+    ----------
+    learner
+        Cloned and fitted for each size.
+    train, test
+        Instances to learn from, and unseen ones.
+    sizes
+        Numbers of training instances, which are taken from the beginning of `train`.
+    utility, algorithm, reopen, budget
+        As for :func:`rhostar.evaluate`.
+    baseline
+        The name and value of something that does not learn.
+    most
+        How many instances a mean is taken over at most.
+
+    Returns
+    -------
+    Generalisation
+        For :func:`rhostar.report.learning_section`.
+
+    Raises
+    ------
+    InputError
+        If every size is larger than `train`.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(8, 8)
+    >>> weights = np.random.default_rng(0).uniform(1, 9, size=(60, graph.m))
+    >>> train, test = rs.InstanceSet(graph, weights, sources=0, goal=63).split(0.8, seed=0)
+    >>> curve = rs.report.generalisation_curve(
+    ...     rs.learners.MeanDistance(), train, test, [1, 40], rs.utilities.Suboptimality(limit=9))
+    >>> curve.train[0], curve.test[0] > curve.test[1]
+    (0.0, True)
+    """
+    from sklearn.base import clone
+
+    chosen = sorted({int(size) for size in sizes if size <= len(train)})
+    if not chosen:
+        raise InputError(f"sizes must hold a number of at most {len(train)} instances, got {list(sizes)}")
+    seen, unseen = (_Measure(part[:most], utility) for part in (train[: chosen[-1]], test))
+    options: dict[str, Any] = {"algorithm": algorithm, "reopen": reopen, "budget": budget}
+    on_train, on_test = [], []
+    for size in chosen:
+        rho = clone(learner).fit(train[:size]).rho_
+        on_train.append(seen.mean(rho, size, options))
+        on_test.append(unseen.mean(rho, None, options))
+    name = f"{type(learner).__name__} for {'greedy search' if algorithm == 'gbfs' else 'A*'}"
+    words = utility.words or utility.name
+    return Generalisation(name, words, tuple(chosen), tuple(on_train), tuple(on_test), baseline)
+
+
+class _Measure:
+    """A utility on some instances; their optimal costs are computed once."""
+
+    def __init__(self, instances: InstanceSet, utility: Utility) -> None:
+        self.instances, self.utility = instances, utility
+        zeros = np.zeros(instances.graph.n)
+        self.optimum = solve_many(instances, zeros).cost if utility.needs_optimum else None
+
+    def mean(self, rho: Any, count: int | None, options: Mapping[str, Any]) -> float:
+        """Return the mean over the first instances, or over all."""
+        optimum = None if self.optimum is None else self.optimum[:count]
+        return evaluate(self.instances[:count], rho, self.utility, optimum=optimum, **options)[0].mean
+
+
+def dual_view(dual: duals.Dual, *, direction: str = "ρ = θ · (learned values)") -> DualView:
+    """Return what a page shows of a dual function.
+
+    Parameters
+    ----------
+    dual
+        What :func:`rhostar.lab.dual` returned.
+    direction
+        The line in words.
+
+    Returns
+    -------
+    DualView
+        For :func:`rhostar.report.learning_section`.
+    """
+    points = np.array([part.low == part.high for part in dual.intervals])
+    edges = np.asarray(dual.intervals.edges, dtype=np.float64)
+    return DualView(
+        utility=dual.utility.words or dual.utility.name,
+        instances=int(dual.pieces.size),
+        direction=direction,
+        edges=tuple(edges.tolist()),
+        values=tuple(dual.mean.tolist()),
+        best_theta=float(dual.theta),
+        best_value=dual.value,
+        points=int(points.sum()),
+    )

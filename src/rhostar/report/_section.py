@@ -1,0 +1,108 @@
+"""What a section of the page is, and the markup that sections share.
+
+A section is one file: its values, its figures and its HTML. To add one, write a subclass of :class:`Section` and a
+function that makes it, put the function's name into ``report/__init__.pyi``, and hand what it returns to
+``rhostar.report.build(..., sections=[...])``.
+
+Everything from outside (names, labels, titles) is escaped where it enters the markup.
+"""
+
+from __future__ import annotations
+
+import html
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Kind = Literal["baseline", "learned"]
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+class Chart(Protocol):
+    """Returns one of a section's own figures as markup; empty if the section has no such figure."""
+
+    def __call__(self, name: str, label: str, caption: str) -> str: ...
+
+
+class Section(ABC):
+    """A part of the page with its own heading."""
+
+    name: ClassVar[str]
+    """The anchor, and the beginning of ids: one word."""
+    title: ClassVar[str]
+    """In the navigation."""
+    heading: ClassVar[str]
+    script: ClassVar[str] = ""
+    """A template with the script that the section needs."""
+
+    @abstractmethod
+    def body(self, chart: Chart) -> str:
+        """Return the markup below the heading; a section without any is left out."""
+
+    def figures(self) -> dict[str, Callable[[], Figure]]:
+        """Return the figures by name, each as a function that draws it."""
+        return {}
+
+    def tiles(self) -> Sequence[tuple[str, str]]:
+        """Return numbers for the top of the page: value and what it is."""
+        return ()
+
+    def data(self) -> Any:
+        """Return what the script reads, as JSON has it; None if nothing."""
+        return None
+
+
+def escape(text: str) -> str:
+    """Return text as markup; a number stays with its per cent sign."""
+    return html.escape(text).replace(" %", "\u00a0%")
+
+
+def template(name: str) -> str:
+    """Return the text of a template."""
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def table(
+    label: str, head: Sequence[tuple[str, bool]], rows: Iterable[tuple[str, Sequence[str]]], *, narrow: bool = False
+) -> str:
+    """Return a table; on a phone each row becomes a list of its values, unless the table is narrow.
+
+    Parameters
+    ----------
+    label
+        Says what it is to people who cannot see it.
+    head
+        Each column's heading, and whether the column holds text.
+    rows
+        The class of each row, and its cells as markup, one for each column.
+    narrow
+        Whether it fits on a phone as it is.
+    """
+    texts = [' class="text"' if is_text else "" for _, is_text in head]
+    names = [escape(what) for what, _ in head]
+    top = "".join(f'<th scope="col"{text}>{name}</th>' for name, text in zip(names, texts, strict=True))
+    body = []
+    for kind, (first, *cells) in rows:
+        rest = zip(cells, names[1:], texts[1:], strict=True)
+        values = "".join(f'<td{text} data-label="{name}">{cell}</td>' for cell, name, text in rest)
+        body.append(f'<tr class="{kind}"><th scope="row">{first}</th>{values}</tr>')
+    return (
+        f'<div class="scroll{"" if narrow else " stack"}" tabindex="0" role="region" aria-label="{label}"><table>\n'
+        f"<thead><tr>{top}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def unfolding(title: str, inside: str) -> str:
+    """Return markup that is shown when the reader asks for it."""
+    return f"<details><summary>{escape(title)}</summary>{inside}</details>"
+
+
+def pairs(kind: str, entries: Iterable[tuple[str, str]]) -> str:
+    """Return a list of terms and what they are."""
+    inside = "".join(f"<div><dt>{escape(what)}</dt><dd>{escape(value)}</dd></div>" for what, value in entries)
+    return f'<dl class="{kind}">{inside}</dl>'

@@ -1,0 +1,154 @@
+"""The one gate for ρ: everything that takes a heuristic takes it in the same forms, and refuses the same mistakes.
+
+ρ may be an array or a list with one value per vertex, a mapping from goals to such arrays, or an object that carries
+it: a fitted learner, a :class:`rhostar.Model`, or anything else with an attribute ``rho_``. Such an object may also
+say which goal its values lead to (``goal_``), how to get those for another (``rho_for(goal)``), and on which graph it
+was fitted (``fingerprint``); the gate then holds it to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rhostar import _arrays as arrays
+from rhostar.errors import HeuristicError, InputError, ModelError
+from rhostar.graph import Graph
+
+
+class CarriesRho(Protocol):
+    """An object with heuristic values, such as a fitted learner or a :class:`rhostar.Model`."""
+
+    @property
+    def rho_(self) -> Any:
+        """One value per vertex, or such an array for each goal."""
+
+
+Rho = ArrayLike | Mapping[int, ArrayLike] | CarriesRho
+"""One float64 value per vertex, such an array for each goal, or an object that carries either."""
+
+
+def values_of(rho: Rho, graph: Graph) -> Any:
+    """Return the array or mapping behind whatever carries ρ; its values are not looked at.
+
+    Raises
+    ------
+    NotFittedError
+        If it is a learner that has not been fitted.
+    ModelError
+        If it was fitted on another graph.
+    """
+    if isinstance(rho, np.ndarray | Mapping):
+        return rho
+    values = getattr(rho, "rho_", None)
+    if values is None:
+        if hasattr(rho, "fit"):
+            from rhostar.errors import NotFittedError
+
+            raise NotFittedError(f"this {type(rho).__name__} is not fitted yet: call fit first")
+        return rho
+    fingerprint = getattr(rho, "fingerprint", None)
+    if fingerprint is not None and fingerprint != graph.fingerprint:
+        n = np.size(next(iter(values.values()), ())) if isinstance(values, Mapping) else np.size(values)
+        raise ModelError(
+            f"the model was fitted on another graph: {n} vertices, hash {fingerprint[:12]}; "
+            f"this one has {graph.n} vertices, hash {graph.fingerprint[:12]}"
+        )
+    return values
+
+
+def for_goal(rho: Rho, graph: Graph, goal: int, name: str = "rho") -> ArrayLike:
+    """Return the values that lead to a goal, as they were given.
+
+    Raises
+    ------
+    VertexError
+        If the goal is not in the graph.
+    HeuristicError
+        If a mapping has no values for the goal.
+    NotFittedError, ModelError
+        If a learner is not fitted; if it or a model is for another graph or another goal.
+    """
+    if isinstance(rho, Mapping):  # the usual case, and a query should not wait for the others
+        with suppress(KeyError, TypeError):
+            return rho[goal]
+    return _by_goal(rho, graph, name)(arrays.vertex(goal, "goal", graph.n))
+
+
+def values_for(rho: Rho, graph: Graph, goal: int, name: str = "rho") -> NDArray[np.float64]:
+    """Return the values that lead to a goal, one finite float64 per vertex; raises as :func:`for_goal` does.
+
+    Raises
+    ------
+    ArrayError, HeuristicError
+        If they are not one finite number per vertex.
+    """
+    return arrays.table(for_goal(rho, graph, goal, name), name, graph.n)
+
+
+def values_for_each(
+    rho: Rho, graph: Graph, goals: NDArray[np.int32], name: str = "rho", *, infinite: bool = False
+) -> tuple[list[NDArray[np.float64]], NDArray[np.int32]]:
+    """Return the distinct arrays of values, checked and not copied, and for each instance the number of its own.
+
+    Parameters
+    ----------
+    rho, graph, name
+        As for :func:`values_for`.
+    goals
+        The goal of each instance.
+    infinite
+        Whether +inf is accepted.
+    """
+    distinct, which = np.unique(goals, return_inverse=True)
+    find = _by_goal(rho, graph, name)
+    keyed = isinstance(values_of(rho, graph), Mapping)
+    number: dict[int, int] = {}
+    given: list[ArrayLike] = []  # kept, so that no two of them can have one id
+    tables: list[NDArray[np.float64]] = []
+    table_of = np.empty(distinct.size, dtype=np.int32)
+    for k, goal in enumerate(distinct.tolist()):
+        values = find(goal)
+        if id(values) not in number:
+            number[id(values)] = len(tables)
+            given.append(values)
+            tables.append(arrays.table(values, f"{name}[{goal}]" if keyed else name, graph.n, infinite=infinite))
+        table_of[k] = number[id(values)]
+    return tables, np.ascontiguousarray(table_of[which])
+
+
+def _by_goal(rho: Rho, graph: Graph, name: str) -> Callable[[int], ArrayLike]:
+    """Return what finds the values for a goal."""
+    values = values_of(rho, graph)
+    keyed = isinstance(values, Mapping)
+    carrier: Any = None if values is rho else rho
+    if carrier is None and not keyed:
+        return lambda _: values
+    fitted_for = getattr(carrier, "goal_", None)
+    any_goal = not keyed and not isinstance(fitted_for, int | np.integer)
+
+    def find(goal: int) -> ArrayLike:
+        if keyed and goal in values:
+            return values[goal]
+        if any_goal or (not keyed and goal == fitted_for):
+            return values
+        if hasattr(carrier, "rho_for"):
+            with suppress(InputError):  # it says that it has none, in its own words
+                return carrier.rho_for(goal)
+        raise _missing(carrier, name, goal, values if keyed else [fitted_for])
+
+    return find
+
+
+def _missing(carrier: object, name: str, goal: int, known: Iterable[Any]) -> Exception:
+    goals = [str(key) for key in known]
+    shown = ", ".join(goals[:5]) + (f" and {len(goals) - 5} more" if len(goals) > 5 else "")
+    if carrier is None:
+        others = f"it has values for {shown}" if shown else "it is empty"
+        return HeuristicError(f"{name} has no values for goal {goal}; {others}")
+    what = "goal" if len(goals) == 1 else "goals"
+    return ModelError(f"this {type(carrier).__name__} was fitted for {what} {shown or 'none'}, not for goal {goal}")

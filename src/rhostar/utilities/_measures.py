@@ -1,0 +1,264 @@
+"""The utilities that come with rhostar; a new one is one class here, or in your own code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar.errors import UtilityError
+from rhostar.instances import Instance
+from rhostar.search import Runs, Trace
+from rhostar.utilities._base import Utility, registered, require
+
+registry: Mapping[str, type[Utility]] = MappingProxyType(registered)
+"""Every utility that has a key, by that key."""
+
+
+class Cost(Utility):
+    """Cost of the path; H for runs that are not solved.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.utilities.Cost(limit=2.0).clip([3.0, 1.0])
+    Score(cost: mean 1.5 over 2 instances, 50.0% clipped)
+    """
+
+    key = "cost"
+    words = "cost"
+
+    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Return the costs."""
+        return _if_solved(runs, runs.cost)
+
+
+class Suboptimality(Utility):
+    """Cost of the path minus the optimum, in absolute terms; H for runs that are not solved.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.utilities.Suboptimality(limit=40.0).clip([0.0, 12.5, 99.0]).values.tolist()
+    [0.0, 12.5, 40.0]
+    """
+
+    key = "suboptimality"
+    words = "cost above the optimum"
+    needs_optimum: ClassVar[bool] = True
+
+    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Return the differences; never below 0, as both costs are added up from the start."""
+        assert optimum is not None
+        return _if_solved(runs, np.subtract(runs.cost, optimum, where=runs.solved, out=np.zeros(len(runs))))
+
+
+class Ratio(Utility):
+    """Cost of the path divided by the optimum: 1 where both are 0, H where only the optimum is.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.utilities.Ratio(limit=3.0).words
+    'cost / optimum'
+    """
+
+    key = "ratio"
+    words = "cost / optimum"
+    needs_optimum: ClassVar[bool] = True
+
+    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Return the ratios."""
+        assert optimum is not None
+        ratio = np.where(runs.cost > 0, np.inf, 1.0)
+        np.divide(runs.cost, optimum, out=ratio, where=runs.solved & (optimum > 0))
+        return _if_solved(runs, ratio)
+
+
+class _Count(Utility):
+    """A number of vertices; n is its natural limit."""
+
+    column: ClassVar[str]
+    """Which field of the runs holds it."""
+
+    @classmethod
+    def from_number(cls, number: float | None, n: int) -> Self:
+        """Return the utility with H = n unless another is given."""
+        return cls(float(n) if number is None else number)
+
+    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Return the counts."""
+        return np.asarray(getattr(runs, self.column), dtype=np.float64)
+
+
+class Expansions(_Count):
+    """Expanded vertices, counted each time.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> graph = rs.Graph.grid(1, 4)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 2], goal=3)
+    >>> rs.evaluate(instances, [0.0] * 4, rs.utilities.Expansions(limit=4.0))["expansions"].values.tolist()
+    [3.0, 2.0]
+    """
+
+    key = "expansions"
+    words = "expanded vertices"
+    column = "expanded"
+
+
+class Generated(_Count):
+    """Insertions into OPEN.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.utilities.Generated(limit=500).name
+    'generated'
+    """
+
+    key = "generated"
+    words = "insertions into OPEN"
+    column = "generated"
+
+
+class PeakOpen(_Count):
+    """Largest size of OPEN: the memory of a run.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.utilities.by_name("peak_open", n=400)
+    PeakOpen(limit=400.0)
+    """
+
+    key = "peak_open"
+    words = "largest size of OPEN"
+    column = "peak_open"
+
+
+@dataclass(frozen=True)
+class SolvedWithin(Utility):
+    """1 where the run is solved at no more than `factor` times the optimum, else 0; H is 1.
+
+    Parameters
+    ----------
+    factor
+        At least 1.
+
+    Raises
+    ------
+    UtilityError
+        If `factor` is below 1 or not finite.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.utilities.SolvedWithin(1.05)
+    SolvedWithin(factor=1.05)
+    """
+
+    key = "solved_within"
+    words = "solved within a factor of the optimum"
+    needs_optimum: ClassVar[bool] = True
+    better: ClassVar[Literal["lower", "higher"]] = "higher"
+    limit: float = field(default=1.0, init=False, repr=False)
+    factor: float
+
+    def __post_init__(self) -> None:
+        require(self.factor, "factor", "at least 1 and finite", lambda x: 1 <= x < np.inf)
+
+    @classmethod
+    def from_number(cls, number: float | None, n: int) -> Self:
+        """Return the utility with this factor, 1.05 unless another is given."""
+        return cls(1.05 if number is None else number)
+
+    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Return zeros and ones."""
+        assert optimum is not None
+        return (runs.solved & (runs.cost <= self.factor * optimum)).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Custom(Utility):
+    """Any function of the instance and the trace of its run: what Assumption 3 allows.
+
+    Parameters
+    ----------
+    limit
+        H.
+    function
+        Takes an :class:`Instance` and a :class:`Trace` and returns a number that is not negative. It is called
+        once per instance, in Python; to run in other processes it must be defined in a module.
+    label
+        How tables call it; the name of the function by default.
+
+    Raises
+    ------
+    UtilityError
+        If `limit` is not a positive finite number.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> def widest(instance, trace):
+    ...     return max(len(trace.open_at(i)) for i in range(len(trace) + 1))
+    >>> graph = rs.Graph.grid(4, 4)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 1], goal=15)
+    >>> rs.evaluate(instances, np.zeros(16), rs.utilities.Custom(100, widest))["widest"].values.tolist()
+    [4.0, 4.0]
+    """
+
+    function: Callable[[Instance, Trace], float]
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        """The label, or the name of the function."""
+        return self.label or getattr(self.function, "__name__", "Custom")
+
+    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Not available: a custom utility sees traces, which runs do not hold. See :func:`evaluate`."""
+        raise UtilityError(f"{self.name} needs traces; use evaluate")
+
+
+def by_name(name: str, number: float | None = None, *, n: int) -> Utility:
+    """Return a registered utility by its name.
+
+    Parameters
+    ----------
+    name
+        A key of the registry; hyphens count as underscores.
+    number
+        H; for "solved_within" the factor. Counts of vertices have H = n without it, "solved_within" a factor of 1.05.
+    n
+        Number of vertices of the graph.
+
+    Returns
+    -------
+    Utility
+
+    Raises
+    ------
+    UtilityError
+        If there is no such utility, or it needs a number and none is given.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.utilities.by_name("expansions", n=400), rs.utilities.by_name("solved-within", 1.1, n=400)
+    (Expansions(limit=400.0), SolvedWithin(factor=1.1))
+    """
+    kind = registry.get(name.replace("-", "_"))
+    if kind is None:
+        raise UtilityError(f"the utility must be one of {', '.join(registry)}, got {name!r}")
+    return kind.from_number(number, n)
+
+
+def _if_solved(runs: Runs, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(runs.solved, values, np.inf)

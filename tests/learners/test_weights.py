@@ -1,0 +1,309 @@
+"""Learners that estimate weights, landmarks, and learners made from others."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+import rhostar as rs
+from rhostar.learners._landmarks import _table
+from rhostar.learners._progress import progress
+from rhostar.learners._smoothing import blur
+from rhostar.learners._weights import edge_statistics
+from support.instances import changing_graph, square_grid
+
+
+@pytest.mark.parametrize("statistic", ["mean", "min", "quantile"])
+@given(seed=st.integers(0, 10_000))
+def test_edge_statistics_against_numpy(statistic: str, seed: int) -> None:
+    instances = changing_graph(seed)
+    every = np.where(np.isfinite(instances.weights), instances.weights, np.nan)[instances.rows]
+    present = 1 - np.isnan(every).mean(axis=0)
+    function = {"mean": np.nanmean, "min": np.nanmin, "quantile": lambda a, axis: np.nanquantile(a, 0.4, axis=axis)}
+    expected = np.full(instances.graph.m, np.inf)
+    expected[present > 0] = function[statistic](every[:, present > 0], axis=0)
+    found = edge_statistics(instances, statistic, 0.4)
+    np.testing.assert_allclose(found.value, expected, rtol=1e-12)
+    np.testing.assert_allclose(found.present, present, rtol=1e-12)
+
+
+def test_mean_weights_by_hand() -> None:
+    graph = rs.Graph.from_edges(4, [0, 1, 0, 2], [1, 3, 2, 3], length=[1.0, 1.0, 2.0, 2.0])
+    weights = np.array([graph.arrange(row) for row in ([2.0, 2, 4, 4], [4.0, 2, np.inf, 4], [6.0, 2, np.inf, np.inf])])
+    instances = rs.InstanceSet(graph, weights, sources=0, goal=3)
+    learner = rs.learners.MeanWeights(penalty=3.0).fit(instances)
+    # 0 -> 1: mean 4; 0 -> 2: 4 * (1 + 3 * 2/3) = 12; 2 -> 3: 4 * (1 + 3 * 1/3) = 8
+    assert learner.weights_.tolist() == [4, 12, 2, 8], "in the order of the graph"
+    assert learner.rho_.tolist() == [6, 2, 8, 0]
+    assert rs.learners.MeanWeights("min", penalty=0).fit(instances).rho_.tolist() == [4, 2, 4, 0]
+    assert rs.learners.MeanWeights("quantile", quantile=1.0, penalty=0).fit(instances).rho_.tolist() == [8, 2, 4, 0]
+    never = rs.InstanceSet(graph, np.where(graph.tail == 2, np.inf, weights), sources=0, goal=3)
+    # An edge that never was: its length 2 at the median cost of a unit, 2, times 1 + penalty
+    assert rs.learners.MeanWeights(penalty=3.0).fit(never).rho_.tolist() == [6, 2, 16, 0]
+    bare = rs.Graph(graph.first_out, graph.head)
+    nowhere = rs.InstanceSet(bare, never.weights, sources=0, goal=3)
+    learner = rs.learners.MeanWeights(penalty=3.0).fit(nowhere)
+    assert learner.rho_.tolist() == [6, 2, 6, 0]
+    assert learner.lower_ is None, "2 has a value that is made up"
+
+
+@given(st.integers(0, 10_000))
+def test_a_table_is_consistent_for_weights_that_are_not_below_lower(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    instances = changing_graph(seed, integers=True)
+    graph = instances.graph
+    for learner in (rs.learners.MeanWeights(), rs.learners.LowerEnvelope(), rs.learners.Landmarks(3, random_state=0)):
+        learner.fit(instances)
+        if learner.lower_ is None:
+            continue
+        rho, lower = learner.rho_, learner.lower_
+        assert (rho[graph.tail] - rho[graph.head] <= lower + 1e-12 * np.abs(rho).max()).all()
+        above = np.where(np.isfinite(lower), np.ceil(lower), 50.0) + rng.integers(0, 4, (5, graph.m))
+        sources = np.r_[0, rng.integers(0, graph.n - 1, 4)]
+        fresh = rs.InstanceSet(graph, above, sources, goal=graph.n - 1, infeasible="drop")
+        runs = rs.solve_many(fresh, rho, reopen=False)
+        np.testing.assert_allclose(runs.cost, rs.solve_many(fresh, np.zeros(graph.n)).cost, rtol=1e-12)
+
+
+def test_lower_envelope_keeps_optimality_and_a_twin_with_one_larger_entry_does_not() -> None:
+    rng = np.random.default_rng(0)
+    graph = rs.Graph.grid(6, 6)
+    lo = rng.integers(1, 4, graph.m).astype(float)
+    above = lo + rng.integers(0, 3, (300, graph.m))
+    instances = rs.InstanceSet(graph, above, rng.integers(0, 35, 300), goal=35)
+    train, test = instances.split(0.2, seed=0)
+    learner = rs.learners.LowerEnvelope(lo).fit(train)
+    optimum = rs.solve_many(test, np.zeros(36)).cost
+    for reopen in (True, False):
+        assert np.array_equal(rs.solve_many(test, learner.rho_, reopen=reopen).cost, optimum)
+    twin = learner.rho_.copy()
+    twin[29] += 6  # beside the goal: half of all optimal paths pass it
+    assert (rs.solve_many(test, twin).cost > optimum).any()
+    with pytest.raises(rs.errors.WeightError, match=r"lo\[0\].*but a training instance has"):
+        rs.learners.LowerEnvelope(lo + 5).fit(train)
+    with pytest.raises(rs.errors.ArrayError, match="lo must have one value"):
+        rs.learners.LowerEnvelope(lo[:-1]).fit(train)
+
+
+def test_soft_walls_and_paths_help_greedy_search() -> None:
+    rng = np.random.default_rng(1)
+    grid = rs.Graph.grid(21, 21, neighbours=8)
+    blocked = rng.random((60, 21, 21)) < 0.05
+    blocked[:, 10, :] = True  # a wall with a gap near its right end
+    gap = rng.integers(16, 20, 60)
+    blocked[np.arange(60), 10, gap] = False
+    blocked[:, [0, 20], [0, 0]] = False
+    instances = rs.InstanceSet.from_obstacles(grid, blocked, 0, 420, corner_cutting=True, infeasible="drop")
+    train, test = instances.split(0.6, seed=0)
+    straight = rs.solve_many(test, rs.heuristics.euclidean(grid, 420), algorithm="gbfs").expanded.mean()
+    for learner in (
+        rs.learners.MeanWeights(penalty=100),
+        rs.learners.MeanWeights(penalty=100, blur=1.0),
+        rs.learners.PathUse(0.1, blur=1.0),
+        rs.learners.PathUse(0.1),
+    ):
+        rho = learner.fit(train).rho_
+        assert rho[420] == 0
+        assert rs.solve_many(test, rho, algorithm="gbfs").expanded.mean() < 0.85 * straight, learner
+
+
+def test_use_counts_the_vertices_of_optimal_paths() -> None:
+    instances = square_grid(30)
+    use = rs.learners.PathUse().fit(instances).use_
+    paths = rs.solve_many(instances, np.zeros(36)).path
+    assert use[35] == 30
+    assert use.sum() == paths.vertices.size, "weights without ties have one optimal path each"
+    assert np.array_equal(use, np.bincount(paths.vertices, minlength=36))
+
+
+def test_corners_that_all_paths_pass_do_not_drown_the_rest() -> None:
+    # All paths begin in one corner, end in the one opposite, and pass one gap far from both.
+    grid = rs.Graph.grid(41, 41, neighbours=8)
+    blocked = np.random.default_rng(0).uniform(size=(30, 41, 41)) < 0.05
+    blocked[:, 20] = True
+    blocked[:, 20, 5:8] = False
+    blocked[:, [0, 40], [0, 40]] = False
+    instances = rs.InstanceSet.from_obstacles(grid, blocked, 0, grid.n - 1, corner_cutting=True, infeasible="drop")
+    learner = rs.learners.PathUse(0.3, blur=3.0).fit(instances)
+    toll = np.full(grid.n, np.inf)
+    np.minimum.at(toll, grid.tail, learner.weights_ / grid.length)
+    assert toll[20 * 41 + 6] < 1.4, "in the gap every path passes; nothing costs less than 1 / 1.3"
+    assert toll[20 * 41 + 30] > 3.0
+
+
+def test_blur_is_a_mean_over_the_vertices_around() -> None:
+    rng = np.random.default_rng(0)
+    grid = rs.Graph.grid(9, 9)
+    scattered = rs.Graph(grid.first_out, grid.head, coordinates=7.0 * grid.coordinates)
+    for graph in (grid, scattered):
+        assert np.allclose(blur(graph, np.ones(81), 1.5), 1.0)
+        values = rng.uniform(0, 1, 81)
+        assert np.ptp(blur(graph, values, 1.5)) < np.ptp(values)
+        assert blur(graph, values, 0) is values
+    spike = np.zeros(81)
+    spike[40] = 1.0
+    corner = np.zeros(81)
+    corner[8] = 1.0
+    for values in (spike, corner):
+        found = blur(grid, values, 1.0)
+        assert np.allclose(found, blur(scattered, values, 1.0), atol=4e-3), "in steps, not in metres"
+    assert blur(grid, corner, 1.0).max() < 2.5 * blur(grid, spike, 1.0).max(), "a mean over vertices that there are"
+    with pytest.raises(rs.errors.InputError, match="blur must be finite"):
+        blur(grid, spike, -1)
+    with pytest.raises(rs.errors.InputError, match="without coordinates"):
+        rs.learners.MeanWeights(blur=1.0).fit(changing_graph(0))
+
+
+# ---------------------------------------------------------------- landmarks
+
+
+@pytest.mark.parametrize("selection", ["farthest", "random"])
+def test_landmarks_serve_every_goal(selection: str) -> None:
+    instances = square_grid(50)
+    graph = instances.graph
+    learner = rs.learners.Landmarks(5, selection=selection, random_state=1).fit(instances)
+    assert np.unique(learner.landmarks_).size == 5
+    lower = learner.lower_
+    for goal in (0, 17, 35):
+        rho = learner.rho_for(goal)
+        exact = rs.distances_to(graph, lower, goal)
+        assert rho[goal] == 0
+        assert (rho <= exact + 1e-9).all()
+        assert rho.mean() > 0.5 * exact.mean()
+    at = int(learner.landmarks_[0])
+    assert np.allclose(learner.rho_for(at), rs.distances_to(graph, lower, at)), "exact for a goal that is a landmark"
+    assert np.array_equal(learner.rho_, learner.rho_for(35))
+    with pytest.raises(rs.errors.VertexError):
+        learner.rho_for(36)
+    goals = np.where(np.arange(50) % 2, 35, 30)
+    sources = np.where(instances.sources == goals, 0, instances.sources)
+    two = rs.InstanceSet(graph, instances.weights, sources, goals)
+    mapping = rs.learners.Landmarks(5, random_state=1).fit(two).rho_
+    assert sorted(mapping) == [30, 35]
+
+
+def test_farthest_landmarks_lie_at_the_ends() -> None:
+    graph = rs.Graph.grid(1, 9)
+    instances = rs.InstanceSet(graph, graph.length, sources=0, goal=4)
+    assert sorted(rs.learners.Landmarks(2, random_state=3).fit(instances).landmarks_) == [0, 8]
+
+
+def test_landmarks_without_paths_say_nothing() -> None:
+    graph = rs.Graph.from_edges(4, [0, 1, 3], [1, 2, 2])
+    instances = rs.InstanceSet(graph, [1.0, 2.0, 3.0], sources=0, goal=2)
+    rho = rs.learners.Landmarks(4, random_state=0).fit(instances).rho_
+    assert (rho <= rs.distances_to(graph, [1.0, 2.0, 3.0], 2)).all()
+    assert rho[0] == 3
+
+
+def test_a_landmark_upstream_counts_by_the_distances_from_it() -> None:
+    to, away = np.array([[0.0, np.inf, np.inf]]), np.array([[0.0, 1.0, 3.0]])  # 0 -> 1 -> 2, the landmark is 0
+    assert _table(to, away, 2).tolist() == [3.0, 2.0, 0.0]
+    assert _table(away, to, 0).tolist() == [0.0, 1.0, 3.0], "and the other way round"
+
+
+# ---------------------------------------------------------------- learners made from others
+
+
+def test_one_table_for_each_goal() -> None:
+    graph = rs.Graph.grid(5, 5)
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(1, 2, (60, graph.m))
+    goals = rng.choice([4, 20, 24], 60)
+    instances = rs.InstanceSet(graph, weights, np.full(60, 12), goals)
+    learner = rs.learners.PerGoal(rs.learners.MeanDistance("min")).fit(instances)
+    assert learner.goal_.tolist() == sorted(learner.rho_) == [4, 20, 24]
+    for goal, part in instances.by_goal().items():
+        alone = rs.learners.MeanDistance("min").fit(part).rho_
+        assert np.array_equal(learner.rho_for(goal), alone)
+    assert learner.score(instances) == -rs.solve_many(instances, learner.rho_).expanded.mean()
+    with pytest.raises(rs.errors.InputError, match=r"goal 3 was not among .*\[4, 20, 24\]"):
+        learner.rho_for(3)
+    search = GridSearchCV(
+        rs.learners.PerGoal(rs.learners.MeanDistance()), {"learner__statistic": ["min", "mean"]}, cv=2
+    )
+    assert search.fit(instances).best_params_["learner__statistic"] == "mean"
+    assert clone(learner).learner is not learner.learner
+    with pytest.raises(rs.errors.InputError, match="learner must be a Learner"):
+        rs.learners.PerGoal("mean").fit(instances)
+    assert rs.learners.PerGoal(rs.learners.PathUse()).algorithm == "gbfs"
+    with pytest.raises(rs.errors.InstanceError, match="goal 4: BestOf needs at least 2"):
+        rs.learners.PerGoal(rs.learners.BestOf()).fit(instances[np.flatnonzero(goals == 4)[:1]])
+
+
+def test_few_levels() -> None:
+    train, test = square_grid(100).split(0.5, seed=0)
+    fixed = rs.learners.Rounded(bits=2, low=0.0, high=20.0).fit(train)
+    assert isinstance(fixed.family_, rs.families.Quantised)
+    assert fixed.family_.levels.tolist() == [0, 20 / 3, 40 / 3, 20]
+    assert fixed.family_.contains(fixed.rho_)
+    assert np.abs(fixed.rho_ - fixed.learner_.rho_).max() <= 10 / 3 + 1e-12
+    assert fixed.family_.overlap(train) == 0
+    seen = rs.learners.Rounded(rs.learners.MeanDistance("min"), bits=4).fit(train)
+    assert seen.family_.levels[-1] == seen.learner_.rho_.max()
+    assert seen.family_.overlap(train) == len(train), "its levels were chosen by looking"
+    given_levels = rs.learners.Rounded(levels=[0.0, 5.0, 7.0]).fit(train)
+    assert set(given_levels.rho_) <= {0.0, 5.0, 7.0}
+    coarse, fine = (rs.learners.Rounded(bits=bits, high=20.0).fit(train).score(test) for bits in (1, 8))
+    assert fine > coarse
+    assert fine == pytest.approx(rs.learners.MeanDistance().fit(train).score(test), rel=0.02)
+    for wrong in ({"bits": 0}, {"high": 0.0}, {"low": np.inf}, {"levels": []}):
+        with pytest.raises(rs.errors.InputError):
+            rs.learners.Rounded(**wrong).fit(train)
+    with pytest.raises(rs.errors.InputError, match="inside PerGoal"):
+        rs.learners.Rounded(rs.learners.PerGoal()).fit(train)
+
+
+def test_the_choice_of_a_family_counts_as_building_it() -> None:
+    """Each family alone was fixed beforehand; which of them it is was decided by looking at the instances."""
+    train, other = square_grid(40), square_grid(40, seed=1)
+    two = [rs.learners.Rounded(levels=[0.0, x, 2 * x]) for x in (4.0, 7.0)]
+    best = rs.learners.BestOf(two, random_state=0).fit(train)
+    assert (best.family_.overlap(train), best.family_.overlap(other)) == (40, 0)
+    assert best.learner_.family_.overlap(train) == 0
+    full = rs.learners.BestOf(random_state=0).fit(train)
+    assert full.family_.overlap(train) == 0, "every table is a family of which there is one"
+
+
+def test_rounding_keeps_the_value_at_the_goal() -> None:
+    """A constant taken off changes no run, and the family counts on the value that it fixed."""
+    train = square_grid(20)
+    shifted = rs.learners.LinearFamily(np.zeros(36), base=rs.learners.MeanDistance().fit(train).rho_ + 3.0)
+    learner = rs.learners.Rounded(shifted, bits=8, high=30.0).fit(train)
+    assert learner.rho_[learner.goal_] == 0
+    assert learner.rho_ == pytest.approx(learner.learner_.rho_ - 3.0, abs=0.06)
+
+
+def test_the_best_of_several() -> None:
+    instances = square_grid(80)
+    learners = [rs.learners.MeanDistance("min"), rs.learners.MeanDistance("quantile", quantile=1.0)]
+    quick = rs.learners.BestOf(learners, random_state=0).fit(instances)
+    assert quick.best_index_ == 1 == np.argmax(quick.scores_)
+    assert np.array_equal(quick.rho_, clone(learners[1]).fit(instances).rho_), "fitted again on all of it"
+    right = rs.learners.BestOf(learners, utility=rs.utilities.SolvedWithin(1.0), random_state=0).fit(instances)
+    assert right.best_index_ == 0
+    train, other = instances.split(0.5, seed=1)
+    given_set = rs.learners.BestOf(learners, validation=other).fit(train)
+    scores = [-rs.solve_many(other, clone(learner).fit(train).rho_).expanded.mean() for learner in learners]
+    assert given_set.scores_.tolist() == scores
+    once = rs.learners.BestOf(learners, refit=False, random_state=0).fit(instances)
+    assert once.scores_.tolist() == quick.scores_.tolist()
+    assert not np.array_equal(once.rho_, quick.rho_)
+    one = rs.InstanceSet(instances.graph, instances.weights[0], sources=[0, 1, 2], goal=35)
+    with pytest.raises(rs.errors.InstanceError, match="at least 2 snapshots"):
+        rs.learners.BestOf(learners).fit(one)
+    for wrong in ({"learners": []}, {"learners": [3]}, {"validation": 1.0}, {"random_state": -1}):
+        with pytest.raises(rs.errors.InputError):
+            rs.learners.BestOf(**wrong).fit(instances)
+
+
+def test_progress_is_shown_to_those_who_ask(capsys: pytest.CaptureFixture[str]) -> None:
+    for verbose in (0, 1):
+        with progress("ranking", 3, verbose) as advance:
+            for k in range(3):
+                advance(f"best {k}")
+        shown = capsys.readouterr()
+        assert ("ranking" in shown.err) == bool(verbose)
+        assert shown.out == ""

@@ -1,0 +1,126 @@
+"""Whatever carries ρ is taken everywhere, through one gate, which refuses what does not fit."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rhostar as rs
+from rhostar.errors import ArrayError, HeuristicError, InputError, ModelError, NotFittedError, VertexError
+from rhostar.search._rho import values_for_each
+
+GRAPH = rs.Graph.grid(4, 5)
+GOAL = 19
+UTILITY = rs.utilities.Expansions(limit=100.0)
+
+
+def draw(goals: Any = GOAL, graph: rs.Graph = GRAPH) -> rs.InstanceSet:
+    weights = np.random.default_rng(0).uniform(1, 2, size=(12, graph.m))
+    return rs.InstanceSet(graph, weights, sources=0, goal=goals)
+
+
+class Carrier:
+    """The least that carries ρ."""
+
+    def __init__(self, rho: Any, **found: Any) -> None:
+        self.rho_ = rho
+        self.__dict__.update(found)
+
+
+INSTANCES = draw()
+LEARNER = rs.learners.MeanDistance().fit(INSTANCES)
+VALUES = LEARNER.rho_
+
+
+def forms() -> dict[str, Any]:
+    return {
+        "list": VALUES.tolist(),
+        "mapping": {GOAL: VALUES, 3: np.zeros(20)},
+        "learner": LEARNER,
+        "per goal": rs.learners.PerGoal(rs.learners.MeanDistance()).fit(INSTANCES),
+        "model": rs.Model.of(LEARNER, GRAPH),
+        "carrier": Carrier(VALUES),
+    }
+
+
+def takers() -> dict[str, Callable[[Any, rs.InstanceSet], Any]]:
+    """Everything that takes ρ, and a number that depends on it."""
+    return {
+        "astar": lambda rho, i: rs.astar(*i[0], rho).expanded,
+        "gbfs": lambda rho, i: rs.gbfs(*i[0], rho).expanded,
+        "trace": lambda rho, i: len(rs.astar(*i[0], rho, trace=True).trace),
+        "lower_bound": lambda rho, i: rs.astar(*i[0], np.zeros(20), lower_bound=rho).gap,
+        "solve_many": lambda rho, i: rs.solve_many(i, rho).expanded.tolist(),
+        "evaluate": lambda rho, i: rs.evaluate(i, rho, UTILITY)[0].mean,
+        "custom": lambda rho, i: (
+            rs.evaluate(i, rho, rs.utilities.Custom(100.0, lambda _, trace: float(len(trace))))[0].mean
+        ),
+        "certify": lambda rho, i: rs.certify(rho, holdout=draw(i.goals, i.graph), utility=UTILITY).best.value,
+        "pieces": lambda rho, i: len(rs.pieces(*i[0], np.zeros(20), rho, 0, 1)),
+        "dual": lambda rho, i: rs.lab.dual(i, np.zeros(20), rho, 0, 1, "astar", UTILITY).value,
+        "report": lambda rho, i: rs.report.compare(i, {"this": rho})[0].expansions,
+    }
+
+
+@pytest.mark.parametrize("taker", takers())
+@pytest.mark.parametrize("form", forms())
+def test_every_form_is_taken_everywhere(form: str, taker: str) -> None:
+    take = takers()[taker]
+    assert take(forms()[form], INSTANCES) == take(VALUES, INSTANCES)
+
+
+@pytest.mark.parametrize("taker", takers())
+def test_what_does_not_fit_is_refused_everywhere(taker: str) -> None:
+    take = takers()[taker]
+    with pytest.raises(NotFittedError, match="this MeanDistance is not fitted yet: call fit first"):
+        take(rs.learners.MeanDistance(), INSTANCES)
+    elsewhere = rs.Graph.grid(5, 4)
+    with pytest.raises(ModelError, match="fitted on another graph: 20 vertices"):
+        take(rs.Model.of(LEARNER, GRAPH), draw(graph=elsewhere))
+    other = draw(goals=7)
+    for rho in (LEARNER, rs.Model.of(LEARNER, GRAPH), Carrier(VALUES, goal_=np.int64(GOAL))):
+        with pytest.raises(ModelError, match=f"was fitted for goal {GOAL}, not for goal 7"):
+            take(rho, other)
+    several = Carrier({GOAL: VALUES, 3: VALUES})
+    with pytest.raises(ModelError, match=f"this Carrier was fitted for goals {GOAL}, 3, not for goal 7"):
+        take(several, other)
+    with pytest.raises(HeuristicError, match=f"has no values for goal 7; it has values for {GOAL}"):
+        take({GOAL: VALUES}, other)
+    with pytest.raises(ArrayError, match="one value for each of the 20 vertices"):
+        take(Carrier(VALUES[:5]), INSTANCES)
+
+
+def test_a_learner_that_holds_for_any_goal_is_asked_for_it() -> None:
+    landmarks = rs.learners.Landmarks(k=3, random_state=0).fit(INSTANCES)
+    other = draw(goals=7)
+    assert rs.solve_many(other, landmarks).expanded.tolist() == (
+        rs.solve_many(other, landmarks.rho_for(7)).expanded.tolist()
+    )
+    assert rs.astar(*other[0], landmarks).expanded == rs.astar(*other[0], landmarks.rho_for(7)).expanded
+
+
+def test_a_list_of_goals_is_no_goal() -> None:
+    for rho in (VALUES, {GOAL: VALUES}, LEARNER):
+        with pytest.raises(VertexError, match=r"goal must be a vertex .* got \[19, 7\]"):
+            rs.astar(GRAPH, GRAPH.length, 0, [19, 7], rho)
+
+
+def test_many_goals_are_not_all_listed() -> None:
+    with pytest.raises(HeuristicError, match=r"it has values for 0, 1, 2, 3, 4 and 11 more$"):
+        rs.astar(GRAPH, GRAPH.length, 0, GOAL, dict.fromkeys(range(16), VALUES))
+
+
+def test_equal_arrays_are_checked_once_and_never_copied() -> None:
+    goals = np.array([3, 19, 7, 3], dtype=np.int32)
+    other = np.ones(20)
+    tables, of = values_for_each({3: VALUES, 19: other, 7: VALUES}, GRAPH, goals)
+    assert [any(table is own for own in (VALUES, other)) for table in tables] == [True, True]
+    assert [tables[k] is VALUES for k in of] == [True, False, True, True]
+    with pytest.raises(HeuristicError, match=r"rho\[19\]\[0\] must be finite"):
+        values_for_each({3: VALUES, 19: other * np.nan, 7: VALUES}, GRAPH, goals)
+
+
+def test_what_carries_nothing_is_named() -> None:
+    with pytest.raises(InputError, match="rho must be an array of numbers"):
+        rs.astar(GRAPH, GRAPH.length, 0, GOAL, object())

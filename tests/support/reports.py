@@ -1,0 +1,51 @@
+"""A small report with every section, and names that would break a careless page."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import rhostar as rs
+from rhostar.report._certificate import BoundView, CertificateSection
+from rhostar.report._comparison import Curve
+from rhostar.report._learning import DualView, Generalisation
+
+HOSTILE = "</script><img src=x onerror=alert(1)>\"'&<!-- $\\alpha$ __"
+
+
+def small_set(labels: bool = False, count: int = 12) -> rs.InstanceSet:
+    """Return instances on a grid of 8 by 9 cells, whose names are hostile with `labels`."""
+    graph = rs.Graph.grid(8, 9, neighbours=8)
+    if labels:
+        names = [f"{HOSTILE}{v}" for v in range(graph.n)]
+        x = graph.coordinates
+        graph = rs.Graph(graph.first_out, graph.head, coordinates=x, labels=names, length=graph.length)
+    weights = graph.length * np.random.default_rng(0).uniform(1, 3, size=(count, graph.m))
+    return rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)
+
+
+def full_report(instances: rs.InstanceSet, name: str = "learned") -> rs.report.Report:
+    """Return a report with every section; the three that come from other rooms are made by hand."""
+    goal = int(instances.goals[0])
+    rho = np.mean([rs.distances_to(instances.graph, x.weights, goal) for x in instances], axis=0)
+    bound = BoundView(name, 0.4, 0.2, 0.05, "this rho", name, name, assumptions=(name,))
+    nothing = BoundView("no use", 9.0, 0.2, 0.05, "every rho", "Theorem 4", "", vacuous=True)
+    curve = Curve(name, (10.0, 100.0), (2.0, 1.0))
+    return rs.report.build(
+        instances,
+        {
+            "Dijkstra": np.zeros(instances.graph.n),
+            name: rs.report.Method(rho, kind="learned"),
+            "greedy": rs.report.Method(rho, "gbfs", kind="learned"),
+        },
+        title=f"A title {name}",
+        train=instances,
+        sections=[
+            CertificateSection(name, name, 9.0, True, 0.05, (bound, nothing), (name,), (name,), (curve,)),
+            rs.report.learning_section(
+                Generalisation(name, name, (5, 50), (1.0, 2.0), (3.0, 2.5), ("Dijkstra", 4.0)),
+                DualView(name, 3, name, (0.0, 1.0, 2.0), (5.0, 4.0), 1.5, 4.0, 1),
+            ),
+        ],
+        facts=[(name, name)],
+        cost_unit=name,
+    )
