@@ -32,12 +32,13 @@ coverage: .venv/.dev .venv/.built  ## run all tests and show which lines they re
 	@echo "build/coverage/index.html"
 
 docs: .venv/.dev .venv/.built  ## build the documentation, with the reference, in build/docs
+	$(BIN)/python tools/housemap.py
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 	@echo "build/docs/index.html"
 
 build: .venv/.built  ## build the compiled core, if it changed
 
-bench-search: .venv/.dev .venv/.built  ## compare the search with other libraries; updates the README's table
+bench-search: .venv/.dev .venv/.built  ## compare the search with other libraries; updates the table in docs/benchmarks.md
 	$(BIN)/python benchmarks/search.py
 
 bench-pieces: .venv/.built  ## time exact pieces along a line against a grid of values

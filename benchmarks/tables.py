@@ -1,4 +1,4 @@
-"""What benchmarks/search.py measured, as JSON, Markdown, a plot, and the table of the README."""
+"""What benchmarks/search.py measured, as JSON, Markdown, a plot, and the table of docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ US = "rhostar"
 BEGIN, END = "<!-- made by make bench-search -->", "<!-- end -->"
 
 
-def write_results(result: dict, folder: Path, readme: Path) -> None:
-    """Write everything; the README's table goes between its two markers."""
+def write_results(result: dict, folder: Path, page: Path) -> None:
+    """Write everything; the table of the page goes between its two markers."""
     folder.mkdir(exist_ok=True)
     (folder / "search.json").write_text(json.dumps(result, indent=1) + "\n")
     (folder / "search.md").write_text(details(result))
     plot(result, folder / "search.png")
-    text = readme.read_text()
+    text = page.read_text()
     head, rest = text.split(BEGIN)
-    readme.write_text(f"{head}{BEGIN}\n{summary(result)}{END}{rest.split(END)[1]}")
+    page.write_text(f"{head}{BEGIN}\n{summary(result)}{END}{rest.split(END)[1]}")
 
 
 def rows(result: dict) -> list[tuple[str, dict]]:

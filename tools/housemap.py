@@ -8,12 +8,19 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 import sys
+import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "rhostar"
+CORE = ROOT / "src" / "core"
 PAGE = ROOT / "docs" / "architecture.md"
+UPWARD = {("graph._graph", "interop.networkx")}
+"""Imports that may go up, inside a function: `Graph.from_networkx` and its like only delegate."""
+COMMON = ("errors", "_arrays", "_core")
+"""Rooms that nearly every other room uses; the map leaves them out."""
 BEGIN, END = "<!-- map: begin (tools/housemap.py) -->", "<!-- map: end -->"
 
 
@@ -89,47 +96,78 @@ def _ours(name: str) -> bool:
 
 
 def rooms() -> dict[str, set[str]]:
-    """Return for each room the rooms that its modules import."""
+    """Return for each room the rooms that its modules import, upward imports left out."""
     found: dict[str, set[str]] = {}
     for module in modules():
         mine = found.setdefault(room_of(module), set())
-        mine |= {room_of(other) for other in imports(module)} - {room_of(module)}
+        below = {other for other in imports(module) if (module, other) not in UPWARD}
+        mine |= {room_of(other) for other in below} - {room_of(module)}
     return found
 
 
 def summary(module: str) -> str:
-    """Return the first sentence of a module's docstring."""
+    """Return the first sentence of a module's docstring, as Markdown."""
     tree = ast.parse((PACKAGE / (module.replace(".", "/") + ".py")).read_text(encoding="utf-8"))
-    return (ast.get_docstring(tree) or "").split("\n\n")[0].replace("\n", " ")
+    text = (ast.get_docstring(tree) or "").split("\n\n")[0].replace("\n", " ")
+    text = re.sub(r":[a-z]+:`~?(?:[\w.]*\.)?(\w+)`", r"`\1`", text)
+    return text.replace("``", "`").replace("*", "\\*")
+
+
+def core_summary(header: Path) -> str:
+    """Return the first sentence of the comment that opens a header."""
+    lines = []
+    for line in header.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("// "):
+            break
+        lines.append(line.removeprefix("// "))
+    text = " ".join(lines)
+    return re.split(r"(?<=[a-z0-9)*`'])\. ", text)[0].rstrip(".").replace("*", "\\*") + "."
+
+
+def floors() -> list[list[str]]:
+    """Return the rooms by height, the lowest first: a room is above every room it imports."""
+    uses = rooms()
+
+    @functools.cache
+    def height(room: str) -> int:
+        return 1 + max((height(other) for other in uses.get(room, ())), default=-1)
+
+    found: dict[int, list[str]] = {}
+    for room in sorted(uses):
+        found.setdefault(height(room), []).append(room)
+    return [found[level] for level in sorted(found)]
 
 
 def draw() -> str:
-    """Return the map as Markdown: the rooms from the ground up, and what is in each."""
-    uses = rooms()
-    height: dict[str, int] = {}
-
-    def level(room: str) -> int:
-        if room not in height:
-            height[room] = 0  # an upward import inside a function does not lift a room
-            height[room] = 1 + max((level(other) for other in uses.get(room, ())), default=-1)
-        return height[room]
-
-    order = sorted(uses, key=lambda room: (level(room), room))
-    lines = ["| room | stands on |", "|---|---|"]
-    for room in order:
-        others = sorted(uses[room] - {"errors", "_core"}, key=lambda r: (level(r), r))
-        lines.append(f"| `{room}` | {', '.join(f'`{other}`' for other in others) or '-'} |")
+    """Return the map as Markdown: the rooms floor by floor, what each imports, and every file."""
+    uses, levels = rooms(), floors()
+    order = [room for level in levels for room in level]
+    lines = ["```text"]
+    for level in reversed(levels):
+        lines += textwrap.wrap("   ".join(_name(room) for room in level), 100, break_on_hyphens=False)
+        lines += ["-" * 60]
+    lines += ["src/core: compiled, knows nothing of Python", "```", ""]
+    lines += ["| room | imports, besides `errors`, `_arrays` and the core |", "|---|---|"]
+    for room in reversed(order):
+        others = [other for other in order if other in uses[room] and other not in COMMON]
+        others += ["the public names"] if "rhostar" in uses[room] else []
+        lines.append(f"| `{_name(room)}` | {', '.join(others) or 'nothing'} |")
     lines.append("")
     for room in order:
         inside = [name for name in modules() if room_of(name) == room]
-        folder = PACKAGE / room
-        if folder.is_dir():
-            lines += [f"**`{room}/`**: {summary(f'{room}.__init__')}", ""]
-            lines += [f"- `{name.removeprefix(room + '.')}.py`: {summary(name)}" for name in inside]
+        if (PACKAGE / room).is_dir():
+            lines += [f"**`{room}/`** {summary(f'{room}.__init__')}", ""]
+            lines += [f"- `{name.removeprefix(room + '.').replace('.', '/')}.py`: {summary(name)}" for name in inside]
         else:
-            lines += [f"**`{room}.py`**: {summary(room)}"]
+            lines += [f"**`{room}.py`** {summary(room)}"]
         lines.append("")
-    return "\n".join(lines).rstrip() + "\n"
+    lines += ["**`src/core/`** The compiled part, in C++20. `bindings/` translates between it and Python.", ""]
+    lines += [f"- `{header.name}`: {core_summary(header)}" for header in sorted(CORE.glob("*.hpp"))]
+    return "\n".join(lines) + "\n"
+
+
+def _name(room: str) -> str:
+    return f"{room}/" if (PACKAGE / room).is_dir() else f"{room}.py"
 
 
 def main(arguments: list[str]) -> int:

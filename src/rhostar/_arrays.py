@@ -87,7 +87,7 @@ def number(value: Any, name: str, what: str, accepted: Callable[[float], bool]) 
     return float(value)
 
 
-def table_layout(values: ArrayLike, name: str, n: int) -> NDArray[np.float64]:
+def per_vertex_layout(values: ArrayLike, name: str, n: int) -> NDArray[np.float64]:
     """Return `values` as one float64 per vertex in the core's form; the values are not checked."""
     array = as_array(values, name)
     if array.dtype != np.float64:
@@ -99,9 +99,9 @@ def table_layout(values: ArrayLike, name: str, n: int) -> NDArray[np.float64]:
     return _packed(array, name)
 
 
-def table(values: ArrayLike, name: str, n: int, *, infinite: bool = False) -> NDArray[np.float64]:
+def per_vertex(values: ArrayLike, name: str, n: int, *, infinite: bool = False) -> NDArray[np.float64]:
     """Return `values` as one finite float64 per vertex; with `infinite`, +inf is accepted too."""
-    array = table_layout(values, name, n)
+    array = per_vertex_layout(values, name, n)
     bad = np.isnan(array) | (array == -np.inf) if infinite else ~np.isfinite(array)
     if bad.any():
         first = int(np.argmax(bad))

@@ -254,8 +254,8 @@ def _checked(rho: Any, n: int) -> Any:
     if isinstance(rho, Mapping):
         if not rho:
             raise InputError("rho_ must have values for at least one goal")
-        return {int(goal): arrays.table(table, f"rho_[{goal}]", n) for goal, table in rho.items()}
-    return arrays.table(rho, "rho_", n)
+        return {int(goal): arrays.per_vertex(table, f"rho_[{goal}]", n) for goal, table in rho.items()}
+    return arrays.per_vertex(rho, "rho_", n)
 
 
 def _plain(value: Any) -> Any:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import rhostar as rs
 from rhostar.lines._intervals import Interval, Intervals
 from rhostar.lines._line import exact_line, fractional_digits
+from rhostar.lines._pieces import Pieces
 from support.lines import LineCase, assert_same, random_line, signature_of
 
 
@@ -259,7 +260,7 @@ def test_index_finds_the_interval() -> None:
 GRID = rs.Graph.grid(3, 3)
 
 
-def call(**changes: object) -> rs.search.pieces.Pieces:
+def call(**changes: object) -> Pieces:
     arguments: dict[str, object] = {
         "graph": GRID,
         "weights": GRID.length,

@@ -1,61 +1,190 @@
-"""The documents: every Python block runs, every plain block after one is what it printed, and the pages build."""
+"""The documents: code blocks run, links resolve, glossary and reference are complete, and the pages build."""
 
 from __future__ import annotations
 
-import contextlib
-import io
+import functools
+import importlib
+import inspect
+import itertools
+import json
 import re
 import subprocess
 import sys
+import types
+import zlib
 from pathlib import Path
 from typing import Any
 
+import housemap
+import pages
 import pytest
 
+import rhostar as rs
+
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = pages.PAGES
+TEXTS = [*PAGES, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_code_runs_and_prints_what_the_page_says(path: Path) -> None:
-    space: dict[str, Any] = {"__name__": "__main__"}
-    printed = None
-    for language, text in re.findall(r"^```(\S*)\n(.*?)^```$", path.read_text(), flags=re.DOTALL | re.MULTILINE):
-        if language == "python":
-            out = io.StringIO()
-            with contextlib.redirect_stdout(out):
-                exec(compile(text, str(path), "exec"), space)
-            printed = out.getvalue()
-        elif language == "" and printed:
-            assert text == printed
-            printed = None
-        else:
-            printed = None
+    for block, printed in pages.outputs(path):
+        assert block[2] == printed, "run python tools/pages.py"
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_what_code_prints_is_written_into_a_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```python\nx = 1\nprint(x)\n```\n\n```\n2\n```\n\n```\nkept\n```\n\n```python\nx += 1\n```\n\n```\nkept\n```\n"
+    )
+    assert pages.update(page)
+    assert page.read_text().count("```\n1\n```") == 1
+    assert page.read_text().count("```\nkept\n```") == 2
+    assert not pages.update(page)
+
+
+def slug(heading: str) -> str:
+    """Return the anchor of a heading, as GitHub and the built pages make it."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+@functools.cache
+def anchors(path: Path) -> frozenset[str]:
+    return frozenset(slug(text) for text in re.findall(r"^#+ (.*)$", path.read_text(), flags=re.MULTILINE))
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
 def test_links_lead_somewhere(path: Path) -> None:
-    for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
-        assert (path.parent / target).exists(), target
+    for file, anchor in re.findall(r"\]\(([^)#:]*)#?([^):]*)\)", path.read_text()):
+        target = (path.parent / file).resolve() if file else path
+        assert target.exists(), file
+        assert not anchor or anchor in anchors(target), f"{file}#{anchor}"
+
+
+# ---------------------------------------------------------------- the map
+
+
+def test_the_map_of_the_code_is_up_to_date() -> None:
+    assert housemap.main(["--check"]) == 0, "run python tools/housemap.py"
+
+
+def test_the_files_on_the_page_of_the_architecture_exist() -> None:
+    # The map is drawn from the files; _x.py and x.py stand for a file to be added.
+    text = re.sub(
+        f"{re.escape(housemap.BEGIN)}.*{re.escape(housemap.END)}",
+        "",
+        (DOCS / "architecture.md").read_text(),
+        flags=re.DOTALL,
+    )
+    for name in re.findall(r"`([\w/]+(?:/|\.py|\.pyi|\.hpp|\.cpp|\.md|\.js))`", text):
+        if Path(name).stem not in ("_x", "x"):
+            assert (housemap.PACKAGE / name).exists() or (ROOT / name).exists(), name
+
+
+# ---------------------------------------------------------------- the table of benchmarks
+
+
+def test_the_table_of_benchmarks_is_the_one_that_was_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    tables = importlib.import_module("tables")
+    result = json.loads((ROOT / "benchmarks" / "results" / "search.json").read_text())
+    monkeypatch.setattr(tables, "plot", lambda result, file: None)  # matplotlib would need seconds
+    page = tmp_path / "benchmarks.md"
+    page.write_text("before\n" + tables.BEGIN + "stale" + tables.END + "\nafter\n")
+    tables.write_results(result, tmp_path / "results", page)
+    text = page.read_text()
+    assert text.startswith("before\n")
+    assert text.endswith("\nafter\n")
+    written = text.removeprefix("before\n").removesuffix("\nafter\n")
+    assert "stale" not in written
+    assert written in (DOCS / "benchmarks.md").read_text()
+
+
+# ---------------------------------------------------------------- the glossary
+
+
+def printed_rows() -> set[str]:
+    """Return the label of every count of behaviours and every lower bound that the calculators can print."""
+    labels = set()
+    settings = itertools.product(("astar", "gbfs"), (None, 10), (None, 4), (None, 3), (None, 16), (True, False))
+    for algorithm, integers, degree, parameters, levels, reopen in settings:
+        options: dict[str, Any] = {"integer_weights": integers, "out_degree": degree, "parameters": parameters}
+        options["reopen"] = reopen
+        found = rs.pseudo_dimension(50, algorithm, levels=levels, **options)  # type: ignore[arg-type]
+        labels |= {row.label for row in found.rows}
+    return labels
+
+
+def named_bounds() -> set[str]:
+    """Return every H and U code in the source of the bounds and certificates."""
+    text = "\n".join(
+        path.read_text() for room in ("bounds", "certificates") for path in (housemap.PACKAGE / room).glob("*.py")
+    )
+    methods = re.findall(r"[\"'](H4 [A-Z]?[A-Za-z-]+)[\"']", text)
+    return {*re.findall(r"\b(?:H[1-35-9]|U\d)(?:p\b|-kl\b|\b)", text), *methods}
+
+
+def utility_names() -> set[str]:
+    found = [getattr(rs.utilities, name) for name in dir(rs.utilities)]
+    kinds = [kind for kind in found if inspect.isclass(kind) and issubclass(kind, rs.utilities.Utility)]
+    return {kind.__name__ for kind in kinds if not kind.__name__.startswith("_")}
+
+
+@pytest.mark.parametrize("term", sorted(printed_rows() | named_bounds() | utility_names()))
+def test_the_glossary_has_every_code_and_utility(term: str) -> None:
+    assert slug(term) in anchors(DOCS / "glossary.md")
+
+
+def test_the_codes_are_found() -> None:
+    assert {"G", "A", "I", "C1", "Q64", "U1", "T5", "R1"} <= printed_rows()
+    assert {"H1", "H1-kl", "H2", "H3", "H4 betting", "H4 Clopper-Pearson", "U2", "U3", "U4"} <= named_bounds()
+    assert {"Expansions", "Suboptimality"} <= utility_names()
+
+
+# ---------------------------------------------------------------- the reference
+
+
+def public_modules() -> set[str]:
+    """Return every module whose names are public: packages, and modules without an underscore."""
+    names = {"rhostar"}
+    for path in housemap.PACKAGE.rglob("*.py"):
+        parts = path.relative_to(housemap.PACKAGE).with_suffix("").parts
+        parts = parts[:-1] if parts[-1] == "__init__" else parts
+        if not any(part.startswith("_") for part in parts):
+            names.add(".".join(("rhostar", *parts)))
+    # The program is called from the shell; the names of each neighbour are also those of rhostar.interop.
+    return {name for name in names if not name.startswith(("rhostar.cli", "rhostar.interop."))}
+
+
+def test_every_public_package_has_its_door_in_the_reference() -> None:
+    doors = re.findall(r"^\.\. door:: (\S+)$", (DOCS / "reference.md").read_text(), flags=re.MULTILINE)
+    assert set(doors) == public_modules()
+    assert len(doors) == len(set(doors))
 
 
 @pytest.mark.slow
-def test_the_pages_build_without_a_warning(tmp_path: Path, sanitized: bool) -> None:
+def test_the_pages_build_without_a_warning_and_describe_every_public_name(tmp_path: Path, sanitized: bool) -> None:
     if sanitized:
         pytest.skip("the pages are the same under a sanitizer")
     pytest.importorskip("furo", reason="the packages behind make docs are not installed")
-    command = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "-q",
-        "-W",
-        "--keep-going",
-        "-b",
-        "html",
-        str(ROOT / "docs"),
-        str(tmp_path),
-    ]
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", str(DOCS), str(tmp_path)]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
-    assert "expansion_code" in (tmp_path / "reference.html").read_text()
+    inventory = (tmp_path / "objects.inv").read_bytes().split(b"zlib.\n", maxsplit=1)[1]
+    described = {line.split()[0] for line in zlib.decompress(inventory).decode().splitlines() if " py:" in line}
+    objects = [found for name in described if (found := resolve(name)) is not None]
+    for package in public_modules():
+        module = importlib.import_module(package)
+        for name in getattr(module, "__all__", ()):
+            value = getattr(module, name)
+            if not isinstance(value, types.ModuleType | str):
+                assert any(value is other for other in objects), f"{package}.{name} is not in the reference"
+
+
+def resolve(name: str) -> object | None:
+    """Return what a dotted name in rhostar means; None if it is an attribute that only instances have."""
+    found: object = rs
+    for part in name.split(".")[1:]:
+        found = getattr(found, part, None)
+    return found

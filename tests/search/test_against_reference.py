@@ -1,4 +1,4 @@
-"""The compiled searches against the paper's pseudo-code, on instances by chance."""
+"""The compiled searches against the paper's pseudo-code, on random instances."""
 
 import math
 from collections import Counter
@@ -83,7 +83,7 @@ def test_large_graphs_have_a_kernel_of_their_own(noise: float) -> None:
 
 
 def rearrange(graph: rs.Graph, rng: np.random.Generator) -> None:
-    """Put the records of a small graph into an order by chance, or that of a breadth-first search."""
+    """Put the records of a small graph into random or breadth-first order."""
     coordinates = rng.uniform(size=(graph.n, 2)) if rng.random() < 0.7 else None
     assert graph._kernel.rearrange(coordinates, -np.inf)
 

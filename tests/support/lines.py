@@ -1,4 +1,4 @@
-"""Lines by chance on small graphs, and their pieces by trying every place where anything could change."""
+"""Random lines on small graphs, and their pieces found by trying every place where anything could change."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 
 import rhostar as rs
 from rhostar.lines._intervals import Interval
+from rhostar.lines._pieces import Pieces
 from rhostar.search import reference
 
 
@@ -41,7 +42,7 @@ class LineCase:
                 children[u].append((v, Fraction(w)))
         return children
 
-    def pieces(self, **options: Any) -> rs.search.pieces.Pieces:
+    def pieces(self, **options: Any) -> Pieces:
         arguments = (self.graph, self.weights, self.source, self.goal, self.base, self.direction, self.low, self.high)
         chosen = {"algorithm": self.algorithm, "reopen": self.reopen, "budget": self.budget}
         return rs.pieces(*arguments, **chosen, **options)
@@ -61,7 +62,7 @@ class LineCase:
         return self.signatures[theta]
 
     def candidates(self) -> list[Fraction]:
-        """Every value of θ in the range at which two scores can be equal, whatever paths lead to them."""
+        """Every value of θ in the range at which two scores can be equal, over all paths."""
         costs: dict[int, set[Fraction]] = {v: set() for v in range(self.graph.n)}
         children = self.children
 
@@ -103,7 +104,7 @@ def signature_of(result: reference.Result) -> Any:
     return (result.status, float(result.cost), tuple(result.path), counts, tuple(states))
 
 
-def signature_of_piece(found: rs.search.pieces.Pieces, i: int) -> Any:
+def signature_of_piece(found: Pieces, i: int) -> Any:
     run = found[i].run
     states = [
         (

@@ -184,7 +184,7 @@ class InstanceSet:
         ...         rs.Graph.grid(2, 2, neighbours=8), blocked, 0, 3, corner_cutting=cutting)
         ...     for cutting in (True, False))
         >>> [rs.astar(*instances[0], np.zeros(4)).cost for instances in (cut, around)]
-        [1.4142135623730951, 2.0]
+        [1.4142, 2.0]
         """
         if not isinstance(grid, Graph) or grid.shape is None or grid.length is None:
             raise InputError("grid must be made by Graph.grid")

@@ -54,7 +54,7 @@ def align(
 
 
 def check_weights(graph: Graph, snapshots: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Raise at the first bad weight; return for each snapshot whether an edge is absent."""
+    """Return for each snapshot whether an edge is absent; raise WeightError at the first bad weight."""
     found = _core.check_weights(snapshots, None)
     ending = found.ending
     if ending.status is _core.Status.BAD_WEIGHT:

@@ -310,7 +310,7 @@ def _heuristic_values(G: nx.Graph, rho: Any, target: Hashable) -> NDArray[np.flo
     elif callable(rho):
         values = [rho(node, target) for node in G]
     else:
-        return arrays.table(rho, "rho", len(G))
+        return arrays.per_vertex(rho, "rho", len(G))
     for node, value in zip(G, values, strict=True):
         try:
             finite = np.isfinite(value)

@@ -62,7 +62,7 @@ class Region:
     """Whether the difference must stay below its bound."""
 
     def __contains__(self, rho: ArrayLike) -> bool:
-        exact_rho = [Fraction(float(value)) for value in arrays.table(rho, "rho", len(self.upper))]
+        exact_rho = [Fraction(float(value)) for value in arrays.per_vertex(rho, "rho", len(self.upper))]
         for i, j in zip(*np.nonzero(np.isfinite(self.upper)), strict=True):
             difference, bound = exact_rho[i] - exact_rho[j], Fraction(float(self.upper[i, j]))
             if difference > bound or (self.strict[i, j] and difference == bound):

@@ -201,7 +201,7 @@ class LinearFamily(Learner):
             base, inherited = _table(self.base, "base", learned_from)
             seen += inherited
         built_from = provenance(*seen).parts if seen else ()
-        return Linear(base=arrays.table(base, "base", n), features=np.hstack(columns), built_from=built_from), rest
+        return Linear(base=arrays.per_vertex(base, "base", n), features=np.hstack(columns), built_from=built_from), rest
 
 
 def _is_learned(source: Any) -> bool:

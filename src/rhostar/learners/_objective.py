@@ -107,7 +107,7 @@ def initial_table(initial: Initial, instances: InstanceSet) -> tuple[NDArray[np.
         if not isinstance(table, np.ndarray):
             raise InputError(f"initial must fit values for one goal, got {learner!r}")
         return table.copy(), learner.trained_on_
-    return arrays.table(initial, "initial", instances.graph.n).copy(), Provenance.of(instances)
+    return arrays.per_vertex(initial, "initial", instances.graph.n).copy(), Provenance.of(instances)
 
 
 def typical_weight(instances: InstanceSet) -> float:

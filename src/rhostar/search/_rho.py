@@ -87,7 +87,7 @@ def values_for(rho: Rho, graph: Graph, goal: int, name: str = "rho") -> NDArray[
     ArrayError, HeuristicError
         If they are not one finite number per vertex.
     """
-    return arrays.table(for_goal(rho, graph, goal, name), name, graph.n)
+    return arrays.per_vertex(for_goal(rho, graph, goal, name), name, graph.n)
 
 
 def values_for_each(
@@ -116,7 +116,7 @@ def values_for_each(
         if id(values) not in number:
             number[id(values)] = len(tables)
             given.append(values)
-            tables.append(arrays.table(values, f"{name}[{goal}]" if keyed else name, graph.n, infinite=infinite))
+            tables.append(arrays.per_vertex(values, f"{name}[{goal}]" if keyed else name, graph.n, infinite=infinite))
         table_of[k] = number[id(values)]
     return tables, np.ascontiguousarray(table_of[which])
 
@@ -132,8 +132,9 @@ def _by_goal(rho: Rho, graph: Graph, name: str) -> Callable[[int], ArrayLike]:
     any_goal = not keyed and not isinstance(fitted_for, int | np.integer)
 
     def find(goal: int) -> ArrayLike:
-        if keyed and goal in values:
-            return values[goal]
+        if keyed:
+            with suppress(KeyError):  # not `in`: a mapping may make its values when asked
+                return values[goal]
         if any_goal or (not keyed and goal == fitted_for):
             return values
         if hasattr(carrier, "rho_for"):

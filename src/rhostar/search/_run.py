@@ -255,7 +255,7 @@ def solve(
         # Something is wrong or merely not in the core's form: check all of it and try again.
         source, goal = arrays.vertex(source, "source", graph.n), arrays.vertex(goal, "goal", graph.n)
         weights = arrays.weight_row(weights, "weights", graph.m)
-        rho = arrays.table(rho, "rho", graph.n)
+        rho = arrays.per_vertex(rho, "rho", graph.n)
         limit = None if budget is None else _budget(budget)
         reopen, trace = bool(reopen), bool(trace)
         found = kernel.solve(greedy, weights, source, goal, rho, reopen, limit, lower_bound, trace, stop)
@@ -279,7 +279,7 @@ def _bound_table(graph: Graph, goal: int, lower_bound: Rho) -> NDArray[np.float6
     """Return the lower bound for a goal, its layout and its value at the goal checked; the core checks the rest."""
     _require_graph(graph)
     goal = arrays.vertex(goal, "goal", graph.n)
-    table = arrays.table_layout(for_goal(lower_bound, graph, goal, "lower_bound"), "lower_bound", graph.n)
+    table = arrays.per_vertex_layout(for_goal(lower_bound, graph, goal, "lower_bound"), "lower_bound", graph.n)
     _check_at_goals([table], [0], [goal])
     return table
 
