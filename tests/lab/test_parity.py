@@ -133,6 +133,12 @@ def test_more_than_one_instance_per_vertex() -> None:
     assert per_vertex[-1] > 1.85
 
 
+def test_from_which_size_on_there_are_more_instances_than_vertices() -> None:
+    """The number that the docstring states."""
+    assert sizes.largest_parity(147) <= 147
+    assert all(sizes.largest_parity(n) > n for n in range(148, 20_000))
+
+
 def test_sizes_that_do_not_exist() -> None:
     with pytest.raises(rs.errors.InputError, match="too few"):
         rs.lab.parity_code(4)

@@ -38,7 +38,7 @@ _ONE = 1 - 1e-6
 
 
 def parity_code(n: int, algorithm: Algorithm = "gbfs", *, layers: int | None = None) -> ShatteredSet:
-    """Return unweighted instances that the cost shatters under both algorithms: more than n of them for n ≥ 134.
+    """Return unweighted instances that the cost shatters under both algorithms: more than n of them for n ≥ 148.
 
     Parameters
     ----------
