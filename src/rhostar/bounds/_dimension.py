@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rhostar import _arrays as arrays
-from rhostar._display import html_table
+from rhostar._display import LabelledRows, html_table
 from rhostar.bounds import _capacity as capacity
 from rhostar.bounds import _checks as checks
 from rhostar.bounds import _logcount as logcount
 from rhostar.bounds import _sizes as sizes
 from rhostar.bounds import _transcripts as transcripts
 from rhostar.bounds._capacity import Capacity
-from rhostar.errors import InputError
 
 
 def capacities(
@@ -170,7 +168,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class PseudoDimension:
+class PseudoDimension(LabelledRows[Row]):
     """Bounds on a pseudo-dimension: prints as a table; ``int()`` gives the upper bound.
 
     It is a sequence of rows, which may also be asked for by label.
@@ -209,24 +207,9 @@ class PseudoDimension:
     def __int__(self) -> int:
         return self.upper
 
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
     def __getitem__(self, label: str) -> int:
-        """Return the value of a row.
-
-        Raises
-        ------
-        InputError
-            If there is no such row.
-        """
-        for row in self.rows:
-            if row.label == label:
-                return row.value
-        raise InputError(f"there is no row {label!r}; there are {', '.join(row.label for row in self.rows)}")
+        """Return the value of a row; raises InputError if there is no such row."""
+        return self.row(label).value
 
     def __repr__(self) -> str:
         return f"PseudoDimension(n = {self.n:,}, between {self.lower:,} and {self.upper:,})"
