@@ -29,7 +29,7 @@ def test_the_lower_bound_for_the_cost_is_the_best_set_that_can_be_built(n: int) 
     assert rs.pseudo_dimension(n, "gbfs").lower == max(parity, n - 2)
     assert rs.pseudo_dimension(n).lower == max(parity, n - 1)
     assert rs.pseudo_dimension(n, reopen=False).lower == max(parity, n - 1, sizes.largest_cost(n))
-    if n <= 1000:
+    if n <= 300:
         assert len(rs.lab.parity_code(n)) == parity
         assert len(rs.lab.cost_code(n)) == sizes.largest_cost(n)
 
