@@ -146,7 +146,7 @@ def draw() -> str:
     for level in reversed(levels):
         lines += textwrap.wrap("   ".join(_name(room) for room in level), 100, break_on_hyphens=False)
         lines += ["-" * 60]
-    lines += ["src/core: compiled, knows nothing of Python", "```", ""]
+    lines += ["src/core: compiled, does not depend on Python", "```", ""]
     lines += ["| room | imports, besides `errors`, `_arrays` and the core |", "|---|---|"]
     for room in reversed(order):
         others = [other for other in order if other in uses[room] and other not in COMMON]

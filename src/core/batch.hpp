@@ -1,4 +1,4 @@
-// A range of instances, one after the other on the calling thread.
+// Solves a range of instances, one after the other on the calling thread.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Batch {
   std::int64_t size;
 };
 
-// Calls search(i, arcs, rule) for each instance, which returns an Outcome, up to the first that is no end of a run.
+// Calls search(i, arcs, rule) for each instance, which returns an Outcome, up to the first that is a failure.
 template <class Rule, class Arcs, class W, class Search>
 Ending each_instance(const Batch<Arcs, W>& batch, Interrupt* interrupt, Search&& search) {
   Arcs arcs = batch.arcs;

@@ -1,4 +1,4 @@
-// Views of the arrays the core is handed, and the checks that make it safe to follow them.
+// Views of the graph and weight arrays that callers pass in, and the checks that make their indices safe to use.
 //
 // A graph is in compressed sparse row form: the arcs leaving vertex v are first_out[v] .. first_out[v+1]-1,
 // and head[arc] is where an arc ends. Children are in index order, without loops and without parallels.

@@ -1,9 +1,9 @@
-// How somebody outside stops a kernel.
+// The interface by which a caller stops a running kernel.
 #pragma once
 
 namespace rhostar {
 
-// Kernels ask now and then, and end with Status::stopped if the answer is yes.
+// Kernels ask from time to time, and end with Status::stopped if the answer is yes.
 class Interrupt {
  public:
   virtual bool requested() = 0;

@@ -1,4 +1,4 @@
-// What learners need from many snapshots with one goal: costs-to-go, reduced one snapshot at a time, and optimal trees.
+// Costs-to-go and optimal trees of many snapshots with one goal, for learners; one snapshot is in memory at a time.
 //
 // A tree follows a fixed rule: of all optimal paths the one with the fewest arcs, and of those the lexicographically
 // smallest. Following any tight arc (w + distance of its head = distance of its tail) could go round in a circle of

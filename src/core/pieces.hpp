@@ -1,4 +1,4 @@
-// Where a run changes along a line rho = base + theta * direction, in exact arithmetic.
+// Finds where a run changes along a line rho = base + theta * direction, in exact arithmetic.
 //
 // All numbers are integers: weights and base in one unit, the direction in another, and theta in the ratio of the
 // two. A score is then A + theta * F with A = g + base (greedy search: base alone) and F the direction, and two

@@ -1,5 +1,5 @@
-// What learners need to know about runs: which vertices were selected before the path's, which were generated, and
-// whether a set of runs has become cheaper.
+// Facts about runs that learners need: which vertices were selected before those of the path, which vertices were
+// generated, and whether a set of runs takes fewer expansions than before.
 //
 // A vertex u off the path that is selected while the path's vertex p waits in OPEN is a comparison that went the
 // wrong way: rho_u was too low against rho_p. Such comparisons are counted as whole numbers, so sums over instances

@@ -1,4 +1,4 @@
-// Thresholds under which vectors of values show every pattern, or the proof that there are none.
+// Finds thresholds under which vectors of values show every pattern, or proves that there are none.
 #pragma once
 
 #include <algorithm>

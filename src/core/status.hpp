@@ -1,7 +1,7 @@
-// Every way a call of the core can end, each with its message: the only list.
+// The only list of the ways in which a call of the core can end, each with its message.
 //
-// Python sees it as `_core.Status`, and rhostar/failures.py turns an ending that is a failure into an exception. A
-// message may have gaps in braces, which failures.py fills with what only the caller knows.
+// Python sees it as `_core.Status`, and rhostar/_failures.py turns a failure into an exception. A message may have gaps
+// in braces, which _failures.py fills with what only the caller knows.
 #pragma once
 
 #include <array>

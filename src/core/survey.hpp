@@ -1,4 +1,4 @@
-// One pass over snapshots for what a certificate assumes about them: bounds, integers, and which are the same.
+// Checks what certificates assume about snapshots in one pass: weight bounds, integers, and equal snapshots.
 #pragma once
 
 #include <bit>

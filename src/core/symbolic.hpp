@@ -1,4 +1,4 @@
-// Symbolic execution of both algorithms over rho: every joint behaviour of some instances, each once.
+// Symbolic execution of both algorithms over all rho: finds every joint behaviour of some instances, each once.
 //
 // A node of the tree is a set of rho, given by difference bounds, on which all decisions so far are the same.
 // Where several vertices of OPEN can be the least, there is a branch for each: "v is selected" says for every

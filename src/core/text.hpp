@@ -1,4 +1,4 @@
-// Lines of numbers in text, read in one pass: `a 1 2 803`, `17 0.5 -3e2`. Knows nothing of files or formats.
+// Parses lines of numbers such as `a 1 2 803` or `17 0.5 -3e2` in one pass. Knows nothing about files or formats.
 #pragma once
 
 #include <charconv>

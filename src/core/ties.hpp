@@ -1,4 +1,4 @@
-// The tie rule (Assumption 2 of the paper), in one place: OPEN is ordered by (score, vertex). Among equal scores the
+// The tie-breaking rule (Assumption 2 of the paper): OPEN is ordered by (score, vertex). Among equal scores the
 // smaller vertex is selected, by the user's number, and -0.0 equals 0.0.
 //
 // The heap uses it through its keys, order.hpp through `tie_of`, and symbolic.hpp and pieces.hpp, which compare scores

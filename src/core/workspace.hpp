@@ -1,4 +1,4 @@
-// What a search remembers of each vertex, kept between queries so that a query costs what it touches.
+// The records that a search keeps about each vertex; they are reused, so a query pays only for vertices it touches.
 //
 // Records are never cleared: they carry the generation of the query that wrote them, and anything older
 // counts as unseen. A workspace belongs to one query at a time; a pool hands them out without locks, so a

@@ -1,4 +1,4 @@
-"""``python -m rhostar``: the program without its script."""
+"""Makes ``python -m rhostar`` run the command line."""
 
 from rhostar.cli.main import run
 

@@ -1,4 +1,4 @@
-"""Turning a user's arguments into the arrays that the core takes, with errors that say what is wrong.
+"""Converts users' arguments into the arrays that the core takes, with errors that say what is wrong.
 
 Nothing here knows about graphs or searches. Every function takes the name of the argument, for its error message.
 """

@@ -48,7 +48,7 @@ class Status(Enum):
     UNFIT = ...
     @property
     def message(self) -> str:
-        """What to tell the user; gaps in braces are for the caller to fill."""
+        """The message for the user; the caller fills in the gaps in braces."""
 
 class Ending:
     """How a call ended."""

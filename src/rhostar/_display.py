@@ -53,7 +53,7 @@ def html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]]
     Parameters
     ----------
     title
-        Stands above the table.
+        The caption above the table.
     head, rows
         The cells.
     below

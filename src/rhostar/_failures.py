@@ -1,7 +1,7 @@
-"""Turns an ending of the core into an exception: the only place that does.
+"""The only module that turns a failure status of the core into an exception.
 
-The core's list of endings, each with its message, is ``_core.Status`` (src/core/status.hpp). Here each failure gets its
-exception, and the gaps in its message are filled with what the caller knows: the edge, the vertex, the value.
+The core's list of statuses, each with its message, is ``_core.Status`` (src/core/status.hpp). Here each failure gets
+its exception, and the gaps in its message are filled with what the caller knows: the edge, the vertex, the value.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def require_done(ending: _core.Ending, where: str = "", **gaps: object) -> None:
 
 
 def graph_failure(ending: _core.Ending, head: NDArray[np.int32]) -> RhostarError:
-    """Return the exception for arrays that are no graph."""
+    """Return the exception for arrays that do not form a graph."""
     index = ending.offender
     return failure(ending, index=index, head=None if ending.status is Status.BAD_OFFSETS else head[index])
 
@@ -80,7 +80,7 @@ def search_failure(
     lower_bound: Any = None,
     where: str = "",
 ) -> RhostarError:
-    """Return the exception for what a search came across.
+    """Return the exception for bad input that a search came across.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def search_failure(
 def instance_failure(
     ending: _core.Ending, chunk: InstanceSet, first: int, *, rho: Any = None, lower_bound: Any = None
 ) -> RhostarError:
-    """Return the exception for what the search of one instance of a chunk came across; `first` is the chunk's first."""
+    """Return the exception for one instance of a chunk; `first` is the number of the chunk's first instance."""
     if ending.at < 0:
         return failure(ending)
     weights = chunk.weights[chunk.rows[ending.at]]
@@ -114,7 +114,7 @@ def instance_failure(
 
 
 def snapshot_failure(ending: _core.Ending, chunk: InstanceSet, rows: NDArray[np.int64]) -> RhostarError:
-    """Return the exception for what a search over one of some snapshots of a chunk came across."""
+    """Return the exception for a search over one snapshot of a chunk."""
     if ending.at < 0:
         return failure(ending)
     row = int(rows[ending.at])

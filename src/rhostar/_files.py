@@ -1,4 +1,4 @@
-"""Files that are replaced completely or not at all, and are on disk before they take the old one's place."""
+"""Writes files safely: a crash leaves either the whole old file or the whole new one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     Raises
     ------
     StorageError
-        If the disk refuses, or `path` exists and is not a plain file: replacing /dev/null by a file would break
+        If the disk refuses, or `path` exists and is not a plain file: replacing /dev/null with a file would break
         other programs.
     """
     target = Path(os.path.realpath(path))

@@ -1,8 +1,8 @@
-"""Models: fitted heuristic values in a file, with everything that is needed to use them again.
+"""Models: fitted heuristic values saved in a file, with everything needed to use them again.
 
 A model is one ``.npz`` file of plain arrays and JSON text. Nothing in it is ever unpickled. It holds the hash of the
-graph that it was fitted on and refuses every other graph: on one of the same size the values would be wrong and
-nobody would notice.
+graph that it was fitted on and rejects every other graph: on another graph of the same size the values would be wrong,
+and nobody would notice.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ class Model:
     parameters
         Its parameters, as plain values.
     algorithm
-        What ρ is meant for: "astar", "gbfs" or "any".
+        The algorithm that ρ is meant for: "astar", "gbfs" or "any".
     goal_
-        The goal, or None where ρ holds for several.
+        The goal, or None if ρ is for several.
     family_
-        The heuristics among which it was chosen.
+        The family of heuristics that it was chosen from.
     trained_on_
-        Which instances it was learned from, where that is known.
+        Which instances it was learned from, if known.
     lower_
         Weights for which ρ is consistent (see :class:`rhostar.learners.Learner`), or None.
     certificate
-        What was promised, as plain values, or None.
+        The certificate, as plain values, or None.
     versions
         Of rhostar, Python and numpy when it was made.
 
@@ -103,7 +103,7 @@ class Model:
         graph
             The graph that it was fitted on.
         certificate
-            What was promised, as plain values (``table.to_dict()``).
+            The certificate, as plain values (``table.to_dict()``).
 
         Raises
         ------
@@ -143,7 +143,7 @@ class Model:
         return [] if self.goal_ is None else [self.goal_]
 
     def rho_on(self, graph: Graph) -> NDArray[np.float64] | Mapping[int, NDArray[np.float64]]:
-        """Return the values, for this graph and no other.
+        """Return the values, after checking that they are for this graph.
 
         Raises
         ------
@@ -153,7 +153,7 @@ class Model:
         return values_of(self, graph)
 
     def search_with(self, algorithm: Algorithm | None = None) -> Algorithm:
-        """Return the algorithm to use: the one asked for, else the one it is meant for, else "astar"."""
+        """Return the algorithm to use: the given one, else the one that ρ is meant for, else "astar"."""
         return algorithm or ("gbfs" if self.algorithm == "gbfs" else "astar")
 
     def with_certificate(self, certificate: Mapping[str, Any] | None) -> Model:
@@ -173,7 +173,7 @@ class Model:
         Raises
         ------
         StorageError
-            If the disk refuses; what stood there before stays.
+            If the disk refuses; an old file stays as it was.
         """
         goals, tables = [-1], [self.rho_]
         if isinstance(self.rho_, Mapping):
@@ -259,7 +259,7 @@ def _checked(rho: Any, n: int) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON has it; what JSON has no word for, as it prints."""
+    """Return a value for JSON; what JSON cannot express becomes its printed form."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | str):

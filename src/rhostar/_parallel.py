@@ -1,7 +1,7 @@
-"""A set of instances in chunks over joblib: threads in this process, or whatever joblib is set up for.
+"""Runs a function on a set of instances in chunks, by joblib: in threads, or with the backend that joblib is set to.
 
 The kernels run without the interpreter lock, so threads are enough on one machine; under
-``joblib.parallel_config(backend="dask")`` and the like the same chunks go to a cluster.
+``joblib.parallel_config(backend="dask")``, for example, the same chunks go to a cluster.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rhostar.instances import InstanceSet
 T = TypeVar("T")
 
 _CHUNKS_PER_JOB = 4
-"""More than one, since instances differ in cost."""
+"""More than one, because instances differ in cost."""
 
 
 def map_chunks(
@@ -36,17 +36,17 @@ def map_chunks(
 ) -> list[T]:
     """Call ``function(chunk, first, stop, **arguments)`` on parts of a set and return the results in order.
 
-    Where chunks raise an error of rhostar, that of the first chunk is raised, for any number of jobs.
+    If chunks raise errors of rhostar, the error of the first chunk is raised, for any number of jobs.
 
     Parameters
     ----------
     function
-        A function of a module, so that it can be sent to another process. `first` is the number of
+        A function defined in a module, so that it can be sent to another process. `first` is the number of
         the chunk's first instance; `stop` is a flag that ends all kernels that share it.
     instances
         The set.
     n_jobs
-        As everywhere in joblib: None means 1 unless ``joblib.parallel_config`` says otherwise, -1
+        As in joblib: None means 1 unless ``joblib.parallel_config`` says otherwise, -1 means
         all cores.
     multiple_of
         Every chunk but the last begins and ends at a multiple of this: sums taken in blocks of that
@@ -55,7 +55,7 @@ def map_chunks(
     Raises
     ------
     RhostarError
-        What the first chunk that failed has raised, in the order of the set.
+        The error of the first chunk that failed, in the order of the set.
     KeyboardInterrupt
         At once, with all chunks stopped.
     """
@@ -71,10 +71,10 @@ def map_chunks(
     counted = _Counted(_Caught(function))
     tasks = (delayed(counted)(instances[begin:end], begin, stop, **arguments) for begin, end in pairwise(cuts.tolist()))
     try:
-        # Told how many: with a preference and no backend joblib forgets what parallel_config said.
+        # The number is passed explicitly: given a preference but no backend, joblib forgets what parallel_config said.
         results = Parallel(n_jobs=jobs, prefer="threads", return_as="generator", pre_dispatch="all")(tasks)
         if _shares_memory():
-            # joblib looks for results every 10 ms, longer than many a batch takes: ask it when they are there.
+            # joblib checks for results every 10 ms, but many batches take less: ask it once they are there.
             counted.wait_for(finished=cuts.size - 1)
             time.sleep(0.0005)  # the last of them is still being handed over
         parts = list(results)
@@ -113,7 +113,7 @@ class _Caught:
 
 
 class _Counted:
-    """A function that knows how many threads are inside it; to another process it goes as it is.
+    """A function that counts the threads inside it; other processes get the plain function.
 
     joblib does not wait for its threads when something is raised, and a thread that is still inside a
     kernel when Python ends would bring the process down.
@@ -139,13 +139,13 @@ class _Counted:
                 self.changed.notify_all()
 
     def wait_for(self, finished: int) -> None:
-        """Wait until so many calls have ended, or one has failed; not for calls that do not begin by themselves."""
+        """Wait until `finished` calls have ended or one has failed; give up if none has started within a second."""
         with self.changed:
             if self.changed.wait_for(lambda: self.inside or self.finished, 1.0):
                 self.changed.wait_for(lambda: self.finished == finished or self.failed)
 
     def wait_until_empty(self, seconds: float) -> None:
-        """Wait until nobody is inside, or so long."""
+        """Wait until no thread is inside, for at most `seconds`."""
         with self.changed:
             self.changed.wait_for(lambda: self.inside == 0, seconds)
 
@@ -158,7 +158,7 @@ def _itself(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _jobs(n_jobs: int | None) -> int:
-    # Where nobody has imported joblib, nobody has configured it: spare the import.
+    # If joblib was never imported, it was never configured: skip the import.
     if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
         return 1
     from joblib import effective_n_jobs

@@ -1,7 +1,7 @@
-"""One tree for everything that rhostar raises on purpose.
+"""All exceptions and warnings of rhostar, in one hierarchy.
 
 Every error names the argument, the first offending index and value, and what is accepted.
-An error about an argument is also a :class:`ValueError`, so code that knows nothing of rhostar can
+An error about an argument is also a :class:`ValueError`, so code that does not import rhostar can
 catch it.
 """
 
@@ -102,7 +102,7 @@ class StorageError(RhostarError, ValueError):
 
 
 class ReadError(InputError):
-    """A file of data that cannot be read as what it should be; names the file, the line and what was expected."""
+    """A data file that cannot be read as its format; names the file, the line and what was expected."""
 
     def __init__(self, path: object, line: int | None, what: str) -> None:
         self.path, self.line, self.what = str(path), line, what
@@ -142,9 +142,9 @@ def not_fitted(learner: object) -> NotFittedError:
 
 
 def __getattr__(name: str) -> Any:
-    """Make NotFittedError when it is first asked for.
+    """Make NotFittedError when it is first used.
 
-    It is a subclass of scikit-learn's, which takes a second to import: nobody should wait for it who does not need it.
+    It is a subclass of scikit-learn's, which takes a second to import: code that does not need it should not wait.
     """
     if name != "NotFittedError":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

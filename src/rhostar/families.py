@@ -1,11 +1,11 @@
-"""Families: the heuristics among which a learner chooses.
+"""Families: the sets of heuristics that learners choose from.
 
 A bound that holds for every ρ at once has to count the ρ of a family. A full family has one free value for each
-vertex. Fewer free values, or few levels for each, make a smaller family, and so a certificate that is worth
-something on a large graph. What a family is made of (a base, features, levels) must not come from the instances
-that the certificate is computed on, so a family remembers the instances it was built from.
+vertex. Fewer free values, or few levels for each, make a smaller family, and so a useful certificate on a large graph.
+The parts of a family (a base, features, levels) must not come from the instances that the certificate is computed on,
+so a family remembers the instances it was built from.
 
-A new family is one class in this file and its name in :data:`FAMILIES`, which is what reads it from saved models.
+To add a family, write a class in this file and list it in :data:`FAMILIES`, which is used to load saved models.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ class Placed(NamedTuple):
 
     rho: NDArray[np.float64]
     how: str
-    """What was done to it, as in "rho was …"; empty where it stayed as it was."""
+    """What was done to it, as in "rho was …"; empty if it was not changed."""
 
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """What all families share.
+    """The base class of all families.
 
-    A family of your own is a frozen dataclass that derives from this one and has at least :meth:`contains`. Its
+    To write your own family, derive a frozen dataclass from this one and implement at least :meth:`contains`. Its
     fields are arrays and plain values; :class:`rhostar.Model` saves them by name.
 
     Parameters
@@ -55,7 +55,7 @@ class Family:
     built_from: tuple[Provenance, ...] = ()
 
     kind: ClassVar[str] = ""
-    """How saved models name it."""
+    """Its name in saved models."""
     every_rho: ClassVar[bool] = False
     """Whether every finite ρ belongs to it, so that single values may be moved."""
 
@@ -66,7 +66,7 @@ class Family:
     def check(self, rho: ArrayLike, goal: int) -> None:
         """Raise :class:`AssumptionError` unless ρ belongs to the family and the family to the goal."""
         if not self.contains(rho):
-            raise AssumptionError(f"rho is not in the family that it is said to be chosen from ({type(self).__name__})")
+            raise AssumptionError(f"rho is not in its family ({type(self).__name__})")
 
     def overlap(self, instances: InstanceSet) -> int:
         """Return how many of these instances shaped the family."""
@@ -75,7 +75,7 @@ class Family:
     def capacities(
         self, n: int, algorithm: Algorithm, *, integer_weights: int | None = None, out_degree: int | None = None
     ) -> tuple[bounds.Capacity, ...]:
-        """Return every count of the runs that the family has on graphs of n vertices.
+        """Return every known count of the runs that the family allows on graphs of n vertices.
 
         Parameters
         ----------
@@ -85,19 +85,19 @@ class Family:
         return bounds.capacities(n, algorithm, integer_weights=integer_weights, out_degree=out_degree)
 
     def exact_sums(self, largest_g: float | None, *, counted: bool) -> bool:
-        """Return whether no sum g + ρ rounds once ρ went through :meth:`into_class`, which has these parameters."""
+        """Return whether no sum g + ρ rounds after :meth:`into_class`, which takes the same parameters."""
         return largest_g == 0
 
     def into_class(self, rho: NDArray[np.float64], largest_g: float | None, *, counted: bool) -> Placed:
-        """Return the ρ of the family, near this one, that the counts of :meth:`capacities` are about.
+        """Return the nearby ρ of the family to which the counts of :meth:`capacities` apply.
 
         Parameters
         ----------
         rho
             A heuristic of the family.
         largest_g
-            No path costs more, where all weights are integers; 0 for greedy search, which adds nothing to ρ; None
-            where weights are any numbers, so that sums round.
+            If all weights are integers: no path costs more than this; 0 for greedy search, which adds nothing to ρ.
+            None if weights are any numbers, so that sums round.
         counted
             Whether a bound for every ρ of the family is wanted. Without one, only this ρ matters.
         """
@@ -156,7 +156,7 @@ class FullTable(Family):
         return bool(np.isfinite(np.asarray(rho, dtype=np.float64)).all())
 
     def exact_sums(self, largest_g: float | None, *, counted: bool) -> bool:
-        """Return whether no sum g + ρ rounds: with integer weights ρ is snapped to few enough bits."""
+        """Return whether no sum g + ρ rounds: with integer weights ρ is rounded to few enough bits."""
         return largest_g is not None
 
     def into_class(self, rho: NDArray[np.float64], largest_g: float | None, *, counted: bool) -> Placed:
@@ -180,7 +180,7 @@ class FullTable(Family):
         if k < 0:
             raise InputError(f"rho is too large for exact sums with integer weights: |rho| + g reaches {bound:.3g}")
         snapped = np.ldexp(np.rint(np.ldexp(rho, k)), -k) + 0.0
-        return Placed(snapped, "snapped to multiples of a power of two with which g + rho is exact")
+        return Placed(snapped, "rounded to multiples of a power of two, for which g + rho is exact")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -256,10 +256,10 @@ class Linear(Family):
     def capacities(
         self, n: int, algorithm: Algorithm, *, integer_weights: int | None = None, out_degree: int | None = None
     ) -> tuple[bounds.Capacity, ...]:
-        """Return every count of the runs that the family has, by its number of parameters.
+        """Return every known count of the runs that the family allows, by its number of parameters.
 
-        The rank of the features would be smaller, but it is known up to rounding only; and where sums must be exact
-        the features are rounded, which can make dependent columns independent.
+        The rank of the features may be smaller, but it is known only up to rounding; and if sums must be exact, the
+        features are rounded, which can make dependent columns independent.
         """
         return bounds.capacities(
             n, algorithm, integer_weights=integer_weights, out_degree=out_degree, parameters=self.parameters
@@ -270,12 +270,12 @@ class Linear(Family):
         return largest_g == 0 or (largest_g is not None and counted)
 
     def into_class(self, rho: NDArray[np.float64], largest_g: float | None, *, counted: bool) -> Placed:
-        """Return base + features @ θ for the θ behind ρ, in exact arithmetic if it can be.
+        """Return base + features @ θ for the θ behind ρ, in exact arithmetic if possible.
 
         Raises
         ------
         InputError
-            If too few bits are left for θ, or for the base beside the largest g.
+            If too few bits are left for θ, or for the base next to the largest g.
 
         Examples
         --------
@@ -287,10 +287,10 @@ class Linear(Family):
         if not counted:
             return Placed(rho, "")
         if largest_g is None:
-            # A function of the float64 numbers in θ alone: what row Q64 counts.
+            # It depends only on the float64 numbers in θ, which is what Q64 counts.
             theta = np.linalg.lstsq(self.features, rho - self.base, rcond=None)[0]
-            return Placed(self.table(theta), "computed anew as base + features @ theta")
-        how = "brought to base and features of 20 bits and a theta with which all sums are exact"
+            return Placed(self.table(theta), "recomputed as base + features @ theta")
+        how = "rounded to a base and features of 20 bits and a theta for which all sums are exact"
         return Placed(self._exactly(rho, largest_g), how)
 
     def _exactly(self, rho: NDArray[np.float64], largest_g: float) -> NDArray[np.float64]:
@@ -309,18 +309,16 @@ class Linear(Family):
         kt = min(50 - kf - math.frexp(largest_g + 2 * reach + 1)[1], 39 - math.frexp(largest)[1])
         whole = np.rint(np.ldexp(theta, kt))
         if largest > 0 and np.abs(whole).max() < 2**10:
-            raise InputError(
-                "rho and integer weights are too large beside each other for exact sums of a linear family"
-            )
+            raise InputError("rho and the integer weights together are too large for exact sums of a linear family")
         if kt < 0 and base.any() and largest_g + 2 * reach + 1 >= math.ldexp(1.0, 52 - kf):
-            raise InputError("the base is too fine beside the integer weights for exact sums of a linear family")
+            raise InputError("the base has too many digits for exact sums with the integer weights in a linear family")
         total = features @ whole.astype(np.int64)
         return np.ldexp(total.astype(np.float64), -kf - kt) + np.ldexp(base.astype(np.float64), -kf) + 0.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Quantised(Family):
-    """Every ρ whose values are among a few levels fixed beforehand (row Q: B to the power n − 1).
+    """Every ρ whose values are among a few levels fixed beforehand (bound code Q: B to the power n − 1).
 
     Parameters
     ----------
@@ -362,7 +360,7 @@ class Quantised(Family):
         return f"Quantised({levels}, goal {self.goal})"
 
     def nearest(self, rho: ArrayLike) -> NDArray[np.float64]:
-        """Return ρ with each value moved to the nearest level, and the goal's to the one that is fixed."""
+        """Return ρ with each value moved to the nearest level, and the goal's to its fixed value."""
         values = np.asarray(rho, dtype=np.float64)
         middle = (self.levels[1:] + self.levels[:-1]) / 2
         rounded = self.levels[np.searchsorted(middle, values)]
@@ -370,7 +368,7 @@ class Quantised(Family):
         return rounded
 
     def contains(self, rho: ArrayLike) -> bool:
-        """Return whether every value is a level, and the goal's the one that is fixed, exactly."""
+        """Return whether every value is exactly a level, and the goal's is its fixed value."""
         values = np.asarray(rho, dtype=np.float64)
         inside = np.isin(values, self.levels)
         inside[self.goal] = values[self.goal] == self.goal_value
@@ -385,11 +383,11 @@ class Quantised(Family):
     def capacities(
         self, n: int, algorithm: Algorithm, *, integer_weights: int | None = None, out_degree: int | None = None
     ) -> tuple[bounds.Capacity, ...]:
-        """Return every count of the runs that the family has, by its number of levels."""
+        """Return every known count of the runs that the family allows, by its number of levels."""
         return bounds.capacities(
             n, algorithm, integer_weights=integer_weights, out_degree=out_degree, levels=self.levels.size
         )
 
 
 FAMILIES: dict[str, type[Family]] = {family.kind: family for family in (FullTable, Linear, Quantised)}
-"""What saved models may name."""
+"""The families that saved models may contain, by name."""

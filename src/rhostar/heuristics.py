@@ -1,4 +1,4 @@
-"""Handcrafted heuristics to compare with: distances computed from coordinates.
+"""Handcrafted heuristics to compare with: Euclidean, octile and great-circle distances.
 
 Each function returns a float64 array with one value per vertex. None of them overestimates if `scale` is at most
 the least weight per unit of length; :func:`safe_scale` computes the largest such scale.
@@ -37,7 +37,7 @@ def euclidean(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.floa
     goal
         The goal vertex.
     scale
-        What a unit of distance costs.
+        The cost of a unit of distance.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def euclidean(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.floa
     GraphError
         If the graph has no coordinates.
     VertexError, InputError
-        If the goal is no vertex, or `scale` is negative or not finite.
+        If the goal is not a vertex, or `scale` is negative or not finite.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def octile(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.float64
     goal
         The goal vertex.
     scale
-        What a unit of distance costs.
+        The cost of a unit of distance.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def octile(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.float64
     GraphError
         If the graph has no coordinates.
     VertexError, InputError
-        If the goal is no vertex, or `scale` is negative or not finite.
+        If the goal is not a vertex, or `scale` is negative or not finite.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def haversine(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.floa
     goal
         The goal vertex.
     scale
-        What a unit of distance costs: for travel times, one over the highest speed in metres per unit of time.
+        The cost of a unit of distance: for travel times, one over the highest speed in metres per unit of time.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def haversine(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.floa
     GraphError
         If the graph has no coordinates, or they are not degrees.
     VertexError, InputError
-        If the goal is no vertex, or `scale` is negative or not finite.
+        If the goal is not a vertex, or `scale` is negative or not finite.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def haversine(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.floa
 
 
 def safe_scale(instances: InstanceSet, metric: Literal["euclidean", "octile", "haversine"] = "euclidean") -> float:
-    """Return the largest `scale` with which a heuristic overestimates on none of the instances.
+    """Return the largest `scale` with which a heuristic overestimates on no instance.
 
     That is the least weight per unit of its distance, over all edges and snapshots.
 
@@ -137,12 +137,12 @@ def safe_scale(instances: InstanceSet, metric: Literal["euclidean", "octile", "h
     instances
         The instances; their graph needs coordinates.
     metric
-        Which of the heuristics of this module.
+        One of the heuristics of this module.
 
     Returns
     -------
     float
-        0 where no edge has a positive length.
+        0 if no edge has a positive length.
 
     Raises
     ------

@@ -199,7 +199,7 @@ def test_lab(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> 
     for kind, known in rs.lab.constructions.items():
         code, out, _ = run(capsys, "lab", "shatter", "-n", 9, "-a", known.algorithms[0], "--set", kind)
         assert code == 0
-        assert "came out" in out
+        assert "patterns occurred" in out
     found = answer(capsys, "lab", "growth", "-n", 8, "-a", "astar")
     assert (found["behaviours"][-1], found["vectors"]) == (3121, [2, 4, 8, 16])
     found = answer(capsys, "lab", "atlas")["entries"]
@@ -257,7 +257,7 @@ def test_report_and_bench(capsys: pytest.CaptureFixture[str], data: Path, tmp_pa
         (["import", "nowhere.csv", "-o", "{tmp}/x"], "there is no file"),
         (["import", "{data}/model.npz", "-o", "{tmp}/x"], "model.npz"),
         (["import", "{data}/edges.csv", "-o", "{tmp}/x", "--format", "xml"], "--format must be one of"),
-        (["import", "{data}/edges.csv", "-o", "{tmp}/x", "--goal", "z"], "'z' is no label"),
+        (["import", "{data}/edges.csv", "-o", "{tmp}/x", "--goal", "z"], "'z' is not a label"),
         (["import", "{data}/edges.csv", "-o", "{data}/edges.csv/x"], "could not save"),
         (["import", "a", "b", "c", "-o", "{tmp}/x"], "there is no file"),
         (["solve", "{data}/set", "-m", "{data}/edges.csv"], "not a model"),
@@ -266,7 +266,7 @@ def test_report_and_bench(capsys: pytest.CaptureFixture[str], data: Path, tmp_pa
         (["report", "{data}/other", "-m", "{data}/model.npz", "-o", "{tmp}/x.html"], "another graph"),
         (["solve", "{data}/set", "-m", "{data}/model.npz", "--goal", "3"], "fitted for goal"),
         (["solve", "{data}/set", "-i", "60"], "--index must be below 60"),
-        (["solve", "{data}/set", "--source", "99"], "'99' is no vertex in 0..41"),
+        (["solve", "{data}/set", "--source", "99"], "'99' is not a vertex in 0..41"),
         (["solve", "{data}/set", "-a", "dijkstra"], "--algorithm must be astar or gbfs"),
         (["solve", "{data}/set", "-b", "magic"], "--baseline must be one of"),
         (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "Magic"], "--learner must be auto or one of"),

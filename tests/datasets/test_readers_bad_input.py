@@ -47,15 +47,15 @@ def refused(path: Path, line: int | None, what: str, read: Any, *arguments: Any,
         ("p sp 3 3", "p sp 3 4", 2, "promises 4 arcs, the file has 3"),
         ("p sp 3 3", "p sp 3 2", 5, "promises 2 arcs, this is one more"),
         ("p sp 3 3", "p sp 3 x", 2, "expected 'p sp <vertices> <arcs>'"),
-        ("p sp 3 3", "p sp 0 3", 2, "at least one vertex"),
+        ("p sp 3 3", "p sp 0 3", 2, "between 1 and 2**31 - 1"),
         ("p sp 3 3", "p 3", 2, "expected 'p sp <vertices> <arcs>'"),
-        ("p sp 3 3", f"p sp {2**31} 3", 2, "below 2**31"),
+        ("p sp 3 3", f"p sp {2**31} 3", 2, "between 1 and 2**31 - 1"),
         ("p sp 3 3", "p sp 3 3\np sp 3 3", 3, "a second header; the first is in line 2"),
         ("a 2 3 158", "a 2 4 158", 4, "vertex must be in 1..3"),
         ("a 2 3 158", "a -1 3 158", 4, "vertex must be in 1..3"),
         ("a 2 3 158", "a 0 3 158", 4, "line 4 has a vertex 0"),
-        ("a 2 3 158", "a 2 3 -158", 4, "weight must be a number that is not negative, got -158"),
-        ("a 2 3 158", "a 2 3 1e999", 4, "weight must be a number that is not negative, got inf"),
+        ("a 2 3 158", "a 2 3 -158", 4, "weight must be finite and non-negative, got -158"),
+        ("a 2 3 158", "a 2 3 1e999", 4, "weight must be finite and non-negative, got inf"),
         ("a 2 3 158", "a 2 3", 4, "weight is missing: expected 'a tail head weight'"),
         ("a 2 3 158", "a 2 3 158 7", 4, "nothing more"),
         ("a 2 3 158", "a 2.5 3 158", 4, "tail must be an integer"),
@@ -140,8 +140,8 @@ def test_a_scenario_of_another_map(tmp_path: Path) -> None:
         (NODES.replace("1 3.5 4.5", "1 3.5"), EDGES, "n", 2, "y is missing: expected 'id x y'"),
         (NODES.replace("1 3.5 4.5", "1 3.5 x"), EDGES, "n", 2, "y must be a number"),
         ("", EDGES, "n", None, "no nodes"),
-        (NODES, EDGES.replace("1 1 2", "1 1 3"), "e", 2, "must be ids of the file of nodes, got 3"),
-        (NODES, EDGES.replace("30.25", "-30.25"), "e", 2, "not negative, got -30.25"),
+        (NODES, EDGES.replace("1 1 2", "1 1 3"), "e", 2, "must be ids in the file of nodes, got 3"),
+        (NODES, EDGES.replace("30.25", "-30.25"), "e", 2, "finite and non-negative, got -30.25"),
         (NODES, EDGES.replace(" 30.25", ""), "e", 2, "length is missing: expected 'id u v length'"),
     ],
 )
@@ -157,8 +157,8 @@ def test_node_edge(nodes: str, edges: str, which: str, line: int | None, what: s
         (CSV, "", 1, "the column 'tail' is missing; the table has none"),
         (CSV, CSV.replace(",", ";"), 1, "separate columns by commas, not by ';'"),
         (CSV, CSV.replace(",", "\t"), 1, r"separate columns by commas, not by '\t'"),
-        ("1,0,15,mon", "1,0,-15,mon", 3, "not negative, got '-15'"),
-        ("1,0,15,mon", "1,0,nan,mon", 3, "not negative, got 'nan'"),
+        ("1,0,15,mon", "1,0,-15,mon", 3, "a non-negative number, got '-15'"),
+        ("1,0,15,mon", "1,0,nan,mon", 3, "a non-negative number, got 'nan'"),
         ("1,0,15,mon", "1,0,,mon", 3, "weight must be a number, got ''"),
         ("1,0,15,mon", "1,,15,mon", 3, "head is missing"),
         ("1,0,15,mon", "1,0,15,", 3, "snapshot is missing"),
@@ -186,8 +186,8 @@ def test_tables_of_pandas_and_parquet(tmp_path: Path) -> None:
 
     good = {"tail": [0, 1, 2], "head": [1, 2, 0], "weight": [1.0, 2.0, 3.0]}
     for column, value, what in (
-        ("weight", -1.0, "row 1: weight must be a number that is not negative"),
-        ("weight", np.nan, "row 1: weight must be a number that is not negative"),
+        ("weight", -1.0, "row 1: weight must be a non-negative number"),
+        ("weight", np.nan, "row 1: weight must be a non-negative number"),
         ("tail", None, "row 1: tail is missing"),
         ("head", 1.5, "row 1: head must be an integer or a string"),
     ):
@@ -220,10 +220,10 @@ def test_files_that_are_not_what_they_say(name: str, tmp_path: Path) -> None:
     refused(tmp_path / "none", None, "No such file", read, tmp_path / "none")
     refused(tmp_path, None, "directory", read, tmp_path)
     fake = write(tmp_path, f"fake.{name}.gz", content)
-    refused(fake, None, "the name says gzip, the content does not", read, fake)
+    refused(fake, None, "the name ends with .gz, but the content is not gzip", read, fake)
     packed = gzip.compress(content.encode())
     cut = write(tmp_path, f"cut.{name}.gz", packed[:-5])
-    refused(cut, None, "the gzip file is cut short", read, cut)
+    refused(cut, None, "the gzip file is truncated", read, cut)
     broken = write(tmp_path, f"broken.{name}.gz", packed[:12] + bytes(20) + packed[32:])
     with pytest.raises(ReadError):
         read(broken)
@@ -256,7 +256,7 @@ def test_a_last_line_without_end_is_read(name: str, tmp_path: Path) -> None:
         read(open_end)
         return
     with pytest.warns(
-        RhostarWarning, match=rf"open-{name}, line {len(content.splitlines())}: the last line has no end"
+        RhostarWarning, match=rf"open-{name}, line {len(content.splitlines())}: the last line has no newline"
     ):
         found = read(open_end)
     assert repr(found) == repr(read(whole))
@@ -323,7 +323,7 @@ def test_worlds(tmp_path: Path) -> None:
     whole = picture((5, 4))
     end = whole.index(b"IDAT") + 8
     for cut in range(end):
-        refused(write(tmp_path, "1.png", whole[:cut]), None, "cut short", datasets.read_worlds, tmp_path)
+        refused(write(tmp_path, "1.png", whole[:cut]), None, "truncated", datasets.read_worlds, tmp_path)
 
 
 def test_a_picture_that_claims_to_be_enormous_is_not_unpacked(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def test_igraph(directed: bool, rng: np.random.Generator) -> None:
     with pytest.raises(rs.errors.WeightError, match="no attribute 'cost'; they have minutes, length"):
         rs.interop.from_igraph(roads, "cost")
     roads.es["minutes"] = [None, *minutes[1:]]
-    with pytest.raises(rs.errors.WeightError, match="edge 0 has no number as 'minutes'"):
+    with pytest.raises(rs.errors.WeightError, match="'minutes' of edge 0 is not a number"):
         rs.interop.from_igraph(roads, "minutes")
     with pytest.raises(rs.errors.GraphError, match="igraph graph, got int"):
         rs.interop.from_igraph(3)
@@ -32,5 +32,5 @@ def test_igraph(directed: bool, rng: np.random.Generator) -> None:
 def test_coordinates_that_only_some_vertices_have_are_left_out_with_a_warning() -> None:
     roads = igraph.Graph([(0, 1), (1, 2)])
     roads.vs["x"], roads.vs["y"] = [0, None, 2], [0, 1, 2]
-    with pytest.warns(rs.errors.RhostarWarning, match="node 1 has no numbers x and y"):
+    with pytest.warns(rs.errors.RhostarWarning, match="x and y of node 1 are not numbers"):
         assert rs.interop.from_igraph(roads, None).graph.coordinates is None

@@ -55,5 +55,5 @@ def test_the_converter_of_networkx_takes_them_too(streets: nx.MultiDiGraph) -> N
         rs.interop.from_networkx(streets, "speed")
     assert rs.interop.from_networkx(streets, "speed", default=2).weights.tolist() == [[2.0, 2.0]]
     streets[54][99][0]["travel_time"] = -3
-    with pytest.raises(rs.errors.WeightError, match="54 -> 99 must be a number that is not negative"):
+    with pytest.raises(rs.errors.WeightError, match="54 -> 99 must be a non-negative number"):
         rs.interop.from_networkx(streets, "travel_time")

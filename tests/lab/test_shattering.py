@@ -198,5 +198,5 @@ def test_damaged_files(witness: rs.lab.Witness, tmp_path: Path) -> None:
 def test_utilities_that_no_file_can_name() -> None:
     answer = rs.lab.shattering(rs.lab.sharper_instances(5).instances, rs.utilities.Suboptimality(9))
     assert answer
-    with pytest.raises(rs.errors.InputError, match="not a utility that a witness can name"):
+    with pytest.raises(rs.errors.InputError, match="a witness cannot store the utility"):
         answer.witness()

@@ -226,7 +226,7 @@ def test_what_the_online_learner_refuses() -> None:
     smaller = square_grid(5, side=3)
     with pytest.raises(rs.errors.InstanceError, match="36 vertices and goal 35, got 9 and 8"):
         learner.partial_fit(smaller)
-    with pytest.raises(rs.errors.InputError, match="the 20 that it was fitted on, got 5"):
+    with pytest.raises(rs.errors.InputError, match="the 20 that this was fitted on, got 5"):
         learner.regret(instances[:5])
     assert np.array_equal(learner.rho_, before)
     for wrong in ({"penalty": np.nan}, {"step_size": 0}, {"sources": "seen"}):

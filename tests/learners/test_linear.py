@@ -153,7 +153,7 @@ def test_a_range_of_one_value() -> None:
         ({"features": np.zeros(5)}, r"features must have shape \(16,\) or \(16, k\), got \(5,\)"),
         ({"features": np.zeros((16, 0))}, "features must have shape"),
         ({"features": np.zeros((16, 2, 2))}, "features must have shape"),
-        ({"features": []}, "features must hold at least one"),
+        ({"features": []}, "features must hold at least one feature"),
         ({"features": [np.zeros(16), np.zeros(3)]}, r"features\[1\] must have shape"),
         ({"features": np.full(16, np.nan)}, r"features must be finite, got nan at \(0,\)"),
         ({"features": "euclidean"}, "features must be numbers, a learner or a function"),

@@ -219,7 +219,7 @@ def test_one_table_for_each_goal() -> None:
         alone = rs.learners.MeanDistance("min").fit(part).rho_
         assert np.array_equal(learner.rho_for(goal), alone)
     assert learner.score(instances) == -rs.solve_many(instances, learner.rho_).expanded.mean()
-    with pytest.raises(rs.errors.InputError, match=r"goal 3 was not among .*\[4, 20, 24\]"):
+    with pytest.raises(rs.errors.InputError, match=r"goal 3 is not a goal of .*\[4, 20, 24\]"):
         learner.rho_for(3)
     search = GridSearchCV(
         rs.learners.PerGoal(rs.learners.MeanDistance()), {"learner__statistic": ["min", "mean"]}, cv=2

@@ -162,7 +162,7 @@ def test_bad_evaluations(detour: rs.InstanceSet) -> None:
             rs.evaluate(detour, ADMISSIBLE, utilities)
     assert rs.evaluate(detour, ADMISSIBLE, Cost(9))["cost"].mean == 4.0  # one utility needs no list
     for optimum in ([5.0, np.nan], [5.0, -1.0], [5.0, 3.1]):
-        with pytest.raises(InputError, match=r"optimum\[1\] = .* is no optimal cost"):
+        with pytest.raises(InputError, match=r"optimum\[1\] = .* is not an optimal cost"):
             rs.evaluate(detour, ADMISSIBLE, Ratio(2), optimum=optimum)
     with pytest.raises(InputError, match="optimum must have one value per instance"):
         rs.evaluate(detour, ADMISSIBLE, [Ratio(2)], optimum=[1.0])

@@ -8,7 +8,7 @@ namespace rhostar::bindings {
 
 namespace {
 
-// Pointers to tables of n values each; false if one of them is no table, or if `which` names one that is not there.
+// Pointers to arrays of n values each; false if one of them is not such an array, or if `which` names a missing one.
 bool collect(const std::vector<Table>& tables, const Indices& which, std::size_t size, std::size_t n,
              std::vector<const double*>& pointers) {
   for (const Table& table : tables) {

@@ -94,7 +94,7 @@ class Unlocked {
   std::optional<nb::gil_scoped_release> release_;
 };
 
-// What the kernels ask now and then. It takes the interpreter lock at most every 50 ms to look for signals.
+// What the kernels ask from time to time. It takes the interpreter lock at most every 50 ms to look for signals.
 class PythonInterrupt : public Interrupt {
  public:
   explicit PythonInterrupt(Stop* stop) : stop_(stop) {}

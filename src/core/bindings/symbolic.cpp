@@ -11,7 +11,7 @@ using Matrices = nb::ndarray<const std::int64_t, nb::ndim<3>, nb::c_contig, nb::
 using Values = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Ranks = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Interrupts as everywhere, and a Python function that is told now and then how far the tree is explored.
+// Interrupts as elsewhere, and a Python function that is called from time to time with the share of the tree explored.
 class Progress final : public Interrupt {
  public:
   Progress(Stop* stop, nb::object call, const symbolic::Report& report)

@@ -1,1 +1,1 @@
-"""The command line: thin over the public functions. ``rhostar --help`` says what there is."""
+"""The command line, which calls the public functions. ``rhostar --help`` lists the commands."""

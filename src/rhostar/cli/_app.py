@@ -1,4 +1,4 @@
-"""The program's list of commands. A command is one file that adds itself here, and one line in ``main.py``."""
+"""The object ``app`` that every command registers with. A command is one file, and one line in ``main.py``."""
 
 from __future__ import annotations
 

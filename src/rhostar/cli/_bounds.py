@@ -1,4 +1,4 @@
-"""``bounds``: the calculator for n, ε, δ and N, any one of them unknown."""
+"""The command ``bounds``: computes any one of n, ε, δ and N from the others."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def bounds(
     levels: Annotated[int | None, typer.Option(help="Number of values that each ρ_v can take.")] = None,
     json: Json = False,
 ) -> None:
-    """Calculate n, ε, δ or N: any one of them unknown.
+    """Compute any one of n, ε, δ and N from the others.
 
-    Leave out what you want to know; the answer holds for every ρ at once. With -n alone you get the pseudo-dimension;
+    Leave out the one you want to know; the answer holds for every ρ at once. With -n alone it is the pseudo-dimension;
     with --epsilon the number of instances N; with -N the accuracy ε; with both the probability of failure δ; with both
-    and --delta, but without -n, the largest n. δ is 0.05 unless you give it or ask for it.
+    and --delta, but without -n, the largest n. δ is 0.05 unless you give it or solve for it.
     """
     import rhostar as rs
     from rhostar.errors import InputError
@@ -75,8 +75,8 @@ def bounds(
 
 
 def _least_delta(holds: Callable[[float], bool]) -> float:
-    """Return the least δ for which a bound holds, to three digits; 1 where it never does."""
-    low, high = -700.0, 0.0  # exponents of ten: bounds hold for larger δ where they hold for smaller
+    """Return the least δ for which a bound holds, to three digits; 1 if it never does."""
+    low, high = -700.0, 0.0  # exponents of ten: a bound that holds for some δ holds for every larger one
     if not holds(10 ** (-1e-9)):
         return 1.0
     while high - low > 1e-4:
@@ -86,7 +86,7 @@ def _least_delta(holds: Callable[[float], bool]) -> float:
 
 
 def _largest(holds: Callable[[int], bool], most: int = 10**8) -> int:
-    """Return the largest n for which a bound holds; 0 where it holds for none."""
+    """Return the largest n for which a bound holds; 0 if it holds for none."""
     low, high = 1, 2
     if not holds(2):
         return 0

@@ -1,4 +1,4 @@
-"""``certify``: what can be promised for unseen instances."""
+"""The command ``certify``: what can be guaranteed for unseen instances."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def certify(
     instances = rs.InstanceSet.load(folder)
     path, fitted = options.one_model(model)
     train = options.seen(instances, fitted)
-    # Where all were learned from, there are still the bounds for every rho at once.
+    # If the model was learned from all of them, the bounds for every rho at once still apply.
     holdout = None if train is not None and len(train) == len(instances) else options.unseen(instances, [fitted], False)
     with working(f"certifying on {len(instances):,} instances", quiet=json):
         found = rs.certify(

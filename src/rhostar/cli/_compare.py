@@ -1,4 +1,4 @@
-"""``evaluate`` and ``bench``: heuristics on the same instances, by what they expand and by the clock."""
+"""The commands ``evaluate`` and ``bench``: compare heuristics by expansions, and by time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``demo``: a made-up city in the rush hour, heuristic values learned for both searches, a promise, and a page."""
+"""The command ``demo``: learns, compares and certifies on a generated city, and writes a report."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def demo(
 ) -> None:
     """Learn, compare and certify on a made-up city; write a page.
 
-    Nothing is downloaded. Travel times change with the hour, the district and chance; some roads are closed. The demo
+    Nothing is downloaded. Travel times vary by hour, by district and at random; some roads are closed. The demo
     learns heuristic values from past trips, for A* and for greedy search. It compares them on new trips with
     Dijkstra's algorithm, the Euclidean distance and landmarks, and certifies one of them.
     """
@@ -87,7 +87,7 @@ def demo(
 
 
 def _city(size: int, seed: int) -> City:
-    """Return a city whose goal is at the rim, so that trips cross all of it."""
+    """Return a city whose goal is at the edge, so that trips cross all of it."""
     from rhostar.datasets import city
 
     made = city(size, seed=seed)

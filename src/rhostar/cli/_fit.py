@@ -1,4 +1,4 @@
-"""``fit``: learn ρ from a set of instances and save it as a model."""
+"""The command ``fit``: learns ρ from a set of instances and saves it as a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``import``: from files to a saved set of instances."""
+"""The command ``import``: reads data files and saves a set of instances."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _formats() -> Iterator[tuple[str, str]]:
 def import_(
     files: Annotated[list[Path], typer.Argument(help="A file or a folder; some formats take two files.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
-    kind: Annotated[str, typer.Option("--format", help="One of those below; by default told by the name.")] = "",
+    kind: Annotated[str, typer.Option("--format", help="One of those below; by default the file name decides.")] = "",
     settings: Annotated[list[str], typer.Option("--set", "-s", help="An option of the reader: name=value.")] = [],  # noqa: B006
     count: Annotated[int, typer.Option("--count", "-n", help="How many instances to draw.", min=1)] = 1000,
     goal: Annotated[str, typer.Option(help="The goal: a label or vertex; by default one in the middle.")] = "",

@@ -1,4 +1,4 @@
-"""``info``: what a saved set of instances or a model file holds."""
+"""The command ``info``: shows what a saved set of instances or a model file contains."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def info(
     path: Annotated[Path, typer.Argument(help="A folder of instances or a model file.", show_default=False)],
     json: Json = False,
 ) -> None:
-    """Show what a set of instances or a model file holds."""
+    """Show what a set of instances or a model file contains."""
     from rhostar._models import Model
     from rhostar.instances import InstanceSet
 

@@ -1,4 +1,4 @@
-"""``lab``: the theory made executable."""
+"""The commands ``lab``: shattered sets, growth, the atlas, and dual functions."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ def shatter(
     size = len(found)
     with working(f"running the patterns of {size} instances", quiet=json):
         tried, right = _patterns(found)
-    every = "every one of" if tried == 2**size else f"{tried:,} random ones of"
+    every = "all" if tried == 2**size else f"{tried:,} random ones of the"
     if right < tried:
-        raise RuntimeError(f"{tried - right} of {tried} patterns did not come out")
+        raise RuntimeError(f"{tried - right} of {tried} patterns did not occur")
     emit(
         {"set": kind, "n": n, "algorithm": found.algorithm, "instances": size, "patterns": tried},
         json,
         f"{size} instances on {n} vertices, {found.utility.name} of {found.algorithm}: "
-        f"{every} {2**size:,} patterns came out",
+        f"{every} {2**size:,} patterns occurred",
     )
 
 
 def _patterns(found: Any) -> tuple[int, int]:
-    """Run the patterns of a shattered set, all or a thousand; return how many were tried and came out."""
+    """Run the patterns of a shattered set, all or a thousand; return how many were tried and how many occurred."""
     import numpy as np
 
     from rhostar.utilities import evaluate
@@ -77,7 +77,7 @@ def growth(
     max_behaviours: Most = 1_000_000,
     json: Json = False,
 ) -> None:
-    """Count behaviours and utility vectors, beside the bounds."""
+    """Count behaviours and utility vectors, next to the bounds."""
     from rhostar import lab
 
     found = _shattered(kind, n, algorithm)
@@ -112,7 +112,7 @@ def atlas(
     from rhostar.errors import InputError
 
     if rounds and folder is None:
-        raise InputError("--rounds needs --folder, where what is found is kept")
+        raise InputError("--rounds needs --folder, where new sets are kept")
     if folder is not None and not rounds and not folder.is_dir():
         raise InputError(f"there is no folder {folder}")
     if rounds and folder is not None:
@@ -131,7 +131,7 @@ def atlas(
 def dual(
     folder: options.Folder,
     model: options.OneModel,
-    count: Annotated[int, typer.Option("--count", "-n", help="How many instances to take, from the first.", min=1)] = 5,
+    count: Annotated[int, typer.Option("--count", "-n", help="How many instances to use; the first ones.", min=1)] = 5,
     low: Annotated[float, typer.Option(help="Least θ.")] = 0.8,
     high: Annotated[float, typer.Option(help="Largest θ.")] = 1.5,
     utility: Annotated[

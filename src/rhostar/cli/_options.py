@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they turn into."""
+"""Options that several commands share, and functions that turn them into models, heuristics and utilities."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Limit = Annotated[
 
 
 def algorithm_of(word: str) -> Any:
-    """Return "astar", "gbfs", or None where the model decides."""
+    """Return "astar", "gbfs", or None if the model decides."""
     from rhostar.errors import InputError
 
     if word not in ("", "astar", "gbfs"):
@@ -45,7 +45,7 @@ def algorithm_of(word: str) -> Any:
 
 
 def load_models(words: Sequence[str]) -> dict[str, Model]:
-    """Return models by name: the one given, or the file's."""
+    """Return models by name: the given name, or the file's."""
     from rhostar._models import Model
 
     found: dict[str, Model] = {}
@@ -75,20 +75,20 @@ def unseen(instances: InstanceSet, models: Sequence[Model], everything: bool) ->
 
     seen = np.zeros(len(instances), dtype=bool)
     for model in models:
-        model.rho_on(instances.graph)  # refuses another graph before anything is run
+        model.rho_on(instances.graph)  # rejects another graph before anything is run
         if model.trained_on_ is not None:
             seen |= model.trained_on_.among(instances)
     if everything or not seen.any():
         return instances
     if seen.all():
         raise InputError(
-            f"all {len(instances)} instances were learned from; fit on a part of them (--fraction), or say --all"
+            f"all {len(instances)} instances were used for learning; fit on a part of them (--fraction), or pass --all"
         )
     return instances[~seen]
 
 
 def seen(instances: InstanceSet, *models: Model) -> InstanceSet | None:
-    """Return the instances that the models were learned from, where they are in this set."""
+    """Return the instances of this set that the models were learned from."""
     import numpy as np
 
     mask = np.zeros(len(instances), dtype=bool)
@@ -99,7 +99,7 @@ def seen(instances: InstanceSet, *models: Model) -> InstanceSet | None:
 
 
 def baseline(name: str, instances: InstanceSet) -> tuple[str, Any]:
-    """Return a handcrafted heuristic: its name in tables, and one table or one for each goal."""
+    """Return a handcrafted heuristic: its name in tables, and its values, or those for each goal."""
     import numpy as np
 
     from rhostar import heuristics
@@ -107,7 +107,7 @@ def baseline(name: str, instances: InstanceSet) -> tuple[str, Any]:
 
     if name == "zero":
         return "Dijkstra (ρ = 0)", np.zeros(instances.graph.n)
-    # Baselines take what they need from the instances they are measured on, which can only flatter them.
+    # Baselines take what they need from the instances they are measured on, which can only favour them.
     if name == "landmarks":
         from rhostar.learners import Landmarks
 
@@ -123,7 +123,7 @@ def baseline(name: str, instances: InstanceSet) -> tuple[str, Any]:
 def methods(
     instances: InstanceSet, models: dict[str, Model], baselines: Sequence[str], algorithm: str, reopen: bool
 ) -> dict[str, Method]:
-    """Return everything that is to be compared, baselines first."""
+    """Return all heuristics to compare, baselines first."""
     from rhostar.errors import InputError
     from rhostar.report import Method
 
@@ -155,7 +155,7 @@ def utility(name: str, limit: float | None, instances: InstanceSet) -> Utility:
 
 
 def parameters(words: Sequence[str]) -> dict[str, Any]:
-    """Return what name=value words say; values are Python's numbers, words and lists."""
+    """Return the parameters in name=value words; values are Python numbers, words and lists."""
     from rhostar.errors import InputError
 
     found: dict[str, Any] = {}
@@ -171,7 +171,7 @@ def parameters(words: Sequence[str]) -> dict[str, Any]:
 
 
 def names(graph: Any, vertices: list[int]) -> list[Any]:
-    """Return the labels of vertices, or their numbers where the graph has no labels."""
+    """Return the labels of vertices, or their numbers if the graph has no labels."""
     return vertices if graph.labels is None else [graph.labels[v] for v in vertices]
 
 
@@ -194,7 +194,7 @@ def vertex(graph: Any, name: str) -> int:
     if isinstance(tries[-1], int) and tries[-1] < graph.n:
         return tries[-1]
     what = "label or vertex" if graph.labels is not None else f"vertex in 0..{graph.n - 1}"
-    raise VertexError(f"{name!r} is no {what} of the graph")
+    raise VertexError(f"{name!r} is not a {what} of the graph")
 
 
 def first_sentence(thing: Any) -> str:

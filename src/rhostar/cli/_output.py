@@ -1,4 +1,4 @@
-"""What commands print: results to standard output, as text or JSON; progress and errors to standard error."""
+"""Prints results to standard output, as text or JSON, and progress to standard error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs inst
 OK, NO_PATH, BAD_INPUT, OUT_OF_BUDGET, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes."""
 WIDTH = 80
-"""Columns of what is printed."""
+"""The width of the output, in columns."""
 
 
 def emit(value: Mapping[str, Any], as_json: bool, text: str | None = None) -> None:
@@ -39,7 +39,7 @@ def pairs(rows: Sequence[tuple[str, Any]]) -> None:
 
 
 def _called(key: str, value: Any) -> str:
-    """Return the words of a key; a list of one is no plural: the goals [131] are "goal 131"."""
+    """Return the words of a key, in the singular for a list of one: the goals [131] are "goal 131"."""
     one = isinstance(value, list | tuple) and len(value) == 1
     return (key.removesuffix("s") if one else key).replace("_", " ")
 
@@ -65,7 +65,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, text_columns: i
 
 
 def words(value: Any) -> str:
-    """Return a value as people read it."""
+    """Return a value as text for readers."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
@@ -80,7 +80,7 @@ def words(value: Any) -> str:
 
 
 def short(value: float) -> str:
-    """Return a measurement in few letters: four digits, no exponents, and no traces of rounding.
+    """Return a measurement in few characters: four digits, no exponents, and no rounding errors.
 
     >>> [short(x) for x in (14294.3, 5308.4, 2.0333, 0.02436, 7e-14, 0.0)]
     ['14,294', '5308', '2.033', '0.02436', '0', '0']
@@ -91,7 +91,7 @@ def short(value: float) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it: numbers that are not finite become null, arrays lists."""
+    """Return a value for JSON: numbers that are not finite become null, arrays become lists."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, Mapping):
@@ -105,7 +105,7 @@ def plain(value: Any) -> Any:
 
 @contextmanager
 def working(what: str, *, quiet: bool = False) -> Iterator[None]:
-    """Show what takes a while, if a terminal is there to show it."""
+    """Show what the program is busy with, if standard error is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield
         return
@@ -116,5 +116,5 @@ def working(what: str, *, quiet: bool = False) -> Iterator[None]:
 
 
 def watching(as_json: bool) -> bool:
-    """Return whether to show progress bars: to a terminal, and not beside JSON."""
+    """Return whether to show progress bars: only on a terminal, and not with JSON."""
     return sys.stderr.isatty() and not as_json

@@ -1,4 +1,4 @@
-"""``report``: a comparison as one HTML page."""
+"""The command ``report``: writes a comparison of heuristics as one HTML page."""
 
 from __future__ import annotations
 

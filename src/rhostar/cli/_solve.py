@@ -1,4 +1,4 @@
-"""``solve``: one path."""
+"""The command ``solve``: finds one path."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def solve(
     budget: options.Budget = None,
     json: Json = False,
 ) -> int:
-    """Find one path; exit code 1 if there is none, 3 out of budget."""
+    """Find one path; the exit code is 1 if there is none, 3 if the budget runs out."""
     import rhostar as rs
     from rhostar.errors import InputError
 

@@ -1,4 +1,4 @@
-"""The entry point: errors on one line, and an exit code that says what kind of error it was."""
+"""The entry point of the program; prints errors on one line and returns the exit code."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         result: Any = app(args=given, prog_name="rhostar", standalone_mode=False)
         sys.stdout.flush()
-        if result == INTERRUPTED:  # the parser has seen the interrupt first
+        if result == INTERRUPTED:  # the parser caught the interrupt first
             return _complain("interrupted", INTERRUPTED)
         return result if isinstance(result, int) else OK
     except (KeyboardInterrupt, typer.Abort):
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return _complain("interrupted", INTERRUPTED)
     except (BrokenPipeError, SystemExit) as error:  # the reader of our output has closed the pipe
-        # Where every print is flushed, the parser sees it first and exits with 1, which is "no path" here.
+        # If every print is flushed, the parser catches it first and exits with 1, which means "no path" here.
         if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

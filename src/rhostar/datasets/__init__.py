@@ -1,6 +1,6 @@
-"""Networks to work on: readers for your files, and generators of networks with a known distribution.
+"""Readers for your files, and generators of networks with a known distribution.
 
-From a file to a set of instances takes three lines in every format::
+It takes three lines to get from a file to a set of instances, in every format::
 
     network = rs.datasets.read_dimacs("rome99.gr")                  # also .gr.gz, with a .co file
     goal = rs.datasets.choose_goal(network.graph)
@@ -30,7 +30,7 @@ From a file to a set of instances takes three lines in every format::
     goal = network.graph.vertex(53138)                              # the label is the OSM id
     instances = network.sample(500, goal=goal, seed=0)
 
-Without a file, generators give instances from a distribution that is stated::
+Without a file, generators give instances from a known distribution::
 
     town = rs.datasets.city(1000, seed=0)                           # also terrain, obstacle_worlds, overlay, ...
     train, test = town.draw(200, seed=1), town.draw(200, seed=2)    # independent instances, any number

@@ -1,4 +1,4 @@
-"""A random city: streets and arterials in the plane, rush hours, and incidents that close roads."""
+"""The generator of random cities: streets and arterials, rush hours, and incidents that close roads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BLOCK = 0.15
 _STREET, _ARTERIAL = 30.0, 60.0
 """Free speed in km/h."""
 _SLOWEST = 6.0
-"""The most that traffic can multiply the free time of a road by."""
+"""The largest factor by which traffic can multiply the free time of a road."""
 _FIELDS = 12
 """Districts whose traffic rises and falls together."""
 _INCIDENTS = 1.0
@@ -26,7 +26,7 @@ _INCIDENTS = 1.0
 
 
 class City(Distribution):
-    """What :func:`city` returns; weights are minutes."""
+    """The distribution that :func:`city` returns; weights are minutes."""
 
     law = (
         "Time of day uniform over 24 hours. The time of a road is its free time times 1 + load, clipped to [1, 6]. "
@@ -59,7 +59,7 @@ class City(Distribution):
         self._back = graph.edge_index(graph.head, graph.tail, missing=-1)
 
     def towards(self, goal: int) -> City:
-        """Return the same city with another goal; what :func:`city` would make with it.
+        """Return the same city with another goal, as :func:`city` would make it.
 
         Parameters
         ----------
@@ -86,11 +86,11 @@ class City(Distribution):
         return self._times(rng, hour, demand, rng.normal(0, 0.35, (count, _FIELDS)))
 
     def history(self, days: int, seed: int | np.random.Generator | None, *, per_day: int = 24) -> Network:
-        """Return what a traffic office would have: snapshots in time order, with their days.
+        """Return a history such as a traffic office has: snapshots in time order, with their days.
 
         Unlike :meth:`draw`, these depend on each other: a day has one demand, weekends (days 5 and 6 of each week)
         half of it, and the districts' traffic changes slowly (correlation 0.9 from one snapshot to the next). Split
-        them by day and at random, and see what the bounds for i.i.d. instances do not promise.
+        them by day and at random to see what the bounds for i.i.d. instances do not cover.
         """
         rng = np.random.default_rng(seed)
         days, per_day = arrays.integer(days, "days", 1), arrays.integer(per_day, "per_day", 1)
@@ -138,7 +138,7 @@ def city(n: int = 1000, *, seed: int | np.random.Generator | None = 0, goal: int
     Returns
     -------
     City
-        A distribution whose :attr:`~Distribution.law` is stated; :meth:`City.history` gives snapshots in time order.
+        A distribution, described by :attr:`~Distribution.law`; :meth:`City.history` gives snapshots in time order.
 
     Notes
     -----
@@ -210,7 +210,7 @@ def _arterials(places: NDArray[np.float64], roads: NDArray[np.int64], length: ND
     rim = middle + 0.98 * reach * np.stack([np.cos(angles), np.sin(angles)], axis=1)
     ring = middle + 0.55 * reach * np.stack([np.cos(angles), np.sin(angles)], axis=1)
     gates, inner = ([int(np.argmin(((places - spot) ** 2).sum(axis=1))) for spot in spots] for spots in (rim, ring))
-    # What is on one arterial already is half as long for the next: they merge, as real ones do.
+    # A road on one arterial counts half its length for the next one, so arterials merge, as real ones do.
     cost = length.copy()
     chosen = np.zeros(len(roads), dtype=bool)
     number = {(u, v): k for k, (u, v) in enumerate(roads.tolist())}

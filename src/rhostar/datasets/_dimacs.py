@@ -1,4 +1,4 @@
-"""Graphs of the 9th DIMACS challenge: ``.gr`` files with arcs, ``.co`` files with coordinates.
+"""Reads graphs of the 9th DIMACS challenge: ``.gr`` files with arcs, ``.co`` files with coordinates.
 
 ::
 
@@ -32,12 +32,13 @@ def read_dimacs(path: text.Path, coordinates: text.Path | None = None, *, base: 
     Parameters
     ----------
     path
-        The ``.gr`` or ``.gr.gz`` file. Its header is ``p sp n m``; any word in place of ``sp``, or none, will do.
+        The ``.gr`` or ``.gr.gz`` file. Its header is ``p sp n m``; any other word instead of ``sp``, or none, works
+        too.
     coordinates
-        The ``.co`` or ``.co.gz`` file, as it is: on the challenge's road networks longitude and latitude in
-        millionths of a degree.
+        The ``.co`` or ``.co.gz`` file. Coordinates are not converted: in the challenge's road networks they are
+        longitude and latitude in millionths of a degree.
     base
-        The number of the first vertex; None finds out: 1 unless a vertex 0 occurs.
+        The number of the first vertex; None takes 1, unless a vertex 0 occurs.
 
     Returns
     -------
@@ -74,7 +75,7 @@ def read_dimacs(path: text.Path, coordinates: text.Path | None = None, *, base: 
         ids.check(block, tail, n)
         ids.check(block, head, n)
         good = (weight >= 0) & (weight < np.inf)
-        text.require(path, block, good, weight, "weight must be a number that is not negative")
+        text.require(path, block, good, weight, "weight must be finite and non-negative")
         arcs += tail.size
         if arcs > m:
             line = int(block.line[m - arcs])
@@ -85,7 +86,7 @@ def read_dimacs(path: text.Path, coordinates: text.Path | None = None, *, base: 
         whole = block.whole
     n, m = header.require(None)
     if arcs != m:
-        raise ReadError(path, header.line, f"the header promises {m} arcs, the file has {arcs}: is it cut short?")
+        raise ReadError(path, header.line, f"the header promises {m} arcs, the file has {arcs}: is it truncated?")
     first = ids.base()
     places = None if coordinates is None else _read_coordinates(coordinates, n, first)
     tail, head = arrays.joined(tails, np.int32), arrays.joined(heads, np.int32)
@@ -145,7 +146,7 @@ class _Header:
         except ValueError:
             raise ReadError(self.path, number, f"expected '{self.form}', got {line[:60]!r}") from None
         if not 1 <= values[0] <= arrays.LARGEST_INDEX or not 0 <= values[-1] <= arrays.LARGEST_INDEX:
-            raise ReadError(self.path, number, f"expected at least one vertex and below 2**31, got {line[:60]!r}")
+            raise ReadError(self.path, number, f"expected between 1 and 2**31 - 1 vertices, got {line[:60]!r}")
         self.line, self.values = number, values
 
     def require(self, line: int | None) -> tuple[int, ...]:
@@ -155,7 +156,7 @@ class _Header:
 
 
 class _Ids:
-    """Vertices from 0 or from 1: remembers where a 0 and where an n stands, since both together are wrong."""
+    """Finds out whether vertices count from 0 or from 1; a file with both a vertex 0 and a vertex n is wrong."""
 
     def __init__(self, path: text.Path, base: int | None) -> None:
         self.path, self.given = path, base

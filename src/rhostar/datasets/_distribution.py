@@ -1,8 +1,8 @@
-"""Distributions over instances that are stated in words: draw as many as you want, so the truth can be computed.
+"""The base class of all generators: a known distribution over instances, from which you can draw any number.
 
 A generator returns a :class:`Distribution`. The same seed gives the same network; ``draw(count, seed)`` gives
-independent instances of it, as many as asked for. To see the number that a certificate
-bounds, draw a hundred thousand more and take the mean.
+`count` independent instances of it. To see the number that a certificate bounds, draw a hundred thousand more and take
+the mean.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Distribution(ABC):
         count
             How many.
         seed
-            For numpy's generator; a generator goes on where it is.
+            For numpy's generator; a Generator continues from its current state.
         """
 
         def one_batch(rng: np.random.Generator, size: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -73,7 +73,7 @@ class Distribution(ABC):
 
 
 def goal_or(goal: int | None, default: int, n: int) -> int:
-    """Return the goal that was asked for, checked, or the default; a graph of one vertex has no instances."""
+    """Return the given goal, checked, or the default; a graph with one vertex has no instances."""
     if n < 2:
         raise InputError(f"n must be at least 2, got {n}")
     return default if goal is None else arrays.vertex(goal, "goal", n)

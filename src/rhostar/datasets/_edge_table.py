@@ -1,7 +1,7 @@
-"""Edges as a table: one row per edge and snapshot, with columns for tail, head, weight and snapshot.
+"""Reads edges from CSV or Parquet tables with one row per edge and snapshot: tail, head, weight, snapshot.
 
-From CSV or Parquet files and from pandas. Vertices may be integers or strings. They are put in order: integers by
-size, strings by alphabet; integers 0..n-1 are vertices as they are, anything else becomes the labels.
+Vertices may be integers or strings, and are sorted. Integers 0..n-1 are used as vertices directly; anything else
+becomes labels.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def read_edge_table(
     Parameters
     ----------
     path
-        The file; Parquet where its name ends with ``.parquet`` (this needs pyarrow).
+        The file; Parquet if its name ends with ``.parquet`` (this needs pyarrow).
     tail, head, weight
         Names of the columns.
     snapshot
-        Name of the column that says which snapshot a row belongs to; None takes a column called "snapshot" where
-        there is one, and otherwise all rows as one snapshot. Snapshots keep the order of their first rows.
+        Name of the column that says which snapshot a row belongs to; None takes a column called "snapshot" if there is
+        one, and otherwise all rows as one snapshot. Snapshots keep the order of their first rows.
     directed
-        Whether an edge leads from tail to head alone; otherwise both ways.
+        Whether an edge leads only from tail to head; otherwise both ways.
 
     Returns
     -------
@@ -134,5 +134,5 @@ def _parquet_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None
                 begin += batch.num_rows
     except (ReadError, InputError):
         raise
-    except Exception as error:  # arrow's errors are of many kinds
+    except Exception as error:  # pyarrow raises many kinds of errors
         raise ReadError(path, None, f"not a Parquet file, or a damaged one: {error}") from None

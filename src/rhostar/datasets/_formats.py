@@ -1,7 +1,8 @@
-"""The file formats that ``rhostar import`` knows. A reader registers itself by the decorator above it.
+"""The registry of file formats that ``rhostar import`` reads, and the decorator that readers register with.
 
-A new format takes one file, ``datasets/_x.py`` with a function ``read_x`` under ``@reader(...)``, and one line for that
-name in ``datasets/__init__.pyi``. The command line finds it there.
+To add a format, write ``datasets/_x.py`` with a function ``read_x`` under ``@reader(...)``, and add a line for
+``read_x`` to ``datasets/__init__.pyi``. The line makes the function public, and :func:`formats` imports every public
+reader; the decorator then registers it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from rhostar.instances import InstanceSet
 Read = TypeVar("Read", bound=Callable[..., Any])
 
 REGISTRY: dict[str, Format] = {}
-"""By name. :func:`formats` fills it: readers are imported only when somebody asks."""
+"""By name. :func:`formats` fills it: readers are imported only when they are needed."""
 
 
 def sample(found: Any, *, count: int, goal: int | None, seed: int) -> InstanceSet:
@@ -33,7 +34,7 @@ class Format:
 
     name: str
     what: str
-    """What such a file is, in a few words."""
+    """A short description of such a file."""
     read: Callable[..., Any]
     """Takes the files and the reader's own options."""
     suffixes: tuple[str, ...]
@@ -69,14 +70,14 @@ class Format:
         options
             Keyword arguments of the reader or of :attr:`draw`.
         count, seed
-            How many instances to draw, and numpy's seed for it.
+            How many instances to draw, and the seed for numpy's generator.
         goal
             Returns the goal for what was read, or None for one in the middle.
 
         Raises
         ------
         InputError
-            If there is another number of files, or no option of that name.
+            If the number of files is wrong, or there is no option with that name.
         """
         if len(paths) != self.files:
             raise InputError(f"format {self.name} takes {self.files} file{'s' * (self.files > 1)}, got {len(paths)}")
@@ -109,9 +110,9 @@ def reader(
     Parameters
     ----------
     name
-        What ``rhostar import --format`` calls it.
+        Its name in ``rhostar import --format``.
     what
-        What such a file is, in a few words, for ``rhostar import --help``.
+        A short description of such a file, for ``rhostar import --help``.
     suffixes
         Endings by which a file is recognised, without ``.gz``.
     files
@@ -124,7 +125,7 @@ def reader(
     Returns
     -------
     function
-        A decorator that returns the reader as it is.
+        A decorator that returns the reader unchanged.
     """
 
     def register(read: Read) -> Read:
@@ -150,7 +151,7 @@ def formats() -> dict[str, Format]:
 
 
 def find(paths: Sequence[Path], name: str = "") -> Format:
-    """Return the format of a name, or the one that files look like.
+    """Return the format with this name, or the one that the files look like.
 
     Raises
     ------
@@ -170,4 +171,4 @@ def find(paths: Sequence[Path], name: str = "") -> Format:
         if form.fits(paths):
             return form
     names = " ".join(str(path) for path in paths)
-    raise InputError(f"cannot tell the format of {names} by its name; use --format with one of {', '.join(known)}")
+    raise InputError(f"cannot recognise the format of {names} by name; use --format with one of {', '.join(known)}")

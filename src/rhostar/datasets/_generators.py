@@ -1,4 +1,4 @@
-"""Further distributions: terrains, overlay networks, random digraphs, and small integer instances for the lab."""
+"""Generators of terrains, overlay networks, random digraphs, and small integer instances for the lab."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rhostar.graph import Graph
 
 
 class Terrain(Distribution):
-    """What :func:`terrain` returns."""
+    """The distribution that :func:`terrain` returns."""
 
     law = (
         "A step takes its length times the mean slowness of its two cells. Slowness of a cell is exp(ground + weather "
@@ -77,7 +77,7 @@ def _smooth(rng: np.random.Generator, shape: tuple[int, ...], width: float) -> N
 
 
 class Overlay(Distribution):
-    """What :func:`overlay` returns; weights are milliseconds."""
+    """The distribution that :func:`overlay` returns; weights are milliseconds."""
 
     law = (
         "The latency of a link is its base (0.005 ms a km, plus 1 ms) plus waiting at its two ends. Waiting at a site "
@@ -152,7 +152,7 @@ def overlay(
 
 
 class RandomDigraph(Distribution):
-    """What :func:`random_digraph` returns."""
+    """The distribution that :func:`random_digraph` returns."""
 
     def __init__(self, graph: Graph, goal: int, low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
         self.graph, self.goal = graph, goal
@@ -185,8 +185,8 @@ def random_digraph(
     weights
         Least and largest weight of any edge.
     spread
-        How uncertain a weight is: an edge's bounds are this share of the whole range apart, at a uniform place. 1 makes
-        all edges alike, 0 makes all snapshots equal.
+        How uncertain a weight is: the bounds of an edge span this share of the whole range, at a uniformly random
+        place. 1 makes all edges alike, 0 makes all snapshots equal.
     seed
         For numpy's generator.
     goal
@@ -223,7 +223,7 @@ def random_digraph(
 
 
 class IntegerInstances(Distribution):
-    """What :func:`integer_instances` returns."""
+    """The distribution that :func:`integer_instances` returns."""
 
     def __init__(self, graph: Graph, goal: int, largest: int, presence: float) -> None:
         self.graph, self.goal, self.largest, self.presence = graph, goal, largest, presence
@@ -234,7 +234,7 @@ class IntegerInstances(Distribution):
         )
 
     def snapshots(self, count: int, seed: int | np.random.Generator | None) -> NDArray[np.number]:
-        """Draw (count, m) weights: int32 where no edge can be absent, else whole float64 and inf."""
+        """Draw (count, m) weights: int32 if no edge can be absent, else whole float64 and inf."""
         rng = np.random.default_rng(seed)
         weights = rng.integers(0, self.largest + 1, (count, self.graph.m), dtype=np.int32)
         if self.presence == 1:
@@ -245,9 +245,9 @@ class IntegerInstances(Distribution):
 def integer_instances(
     n: int = 6, *, largest: int = 10, presence: float = 0.5, goal: int | None = None
 ) -> IntegerInstances:
-    """Return small instances with integer weights on the complete digraph, the lab's own food.
+    """Return small instances with integer weights on the complete digraph, as the lab needs them.
 
-    Sums of such weights are exact, so the counts of behaviours for integer weights in {0..largest} apply as they are.
+    Sums of such weights are exact, so the counts of behaviours for integer weights in {0..largest} apply directly.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def integer_instances(
     largest
         The largest weight.
     presence
-        Probability that an edge is there.
+        Probability that an edge is present.
     goal
         The goal; None takes the last vertex.
 

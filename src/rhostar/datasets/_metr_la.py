@@ -1,11 +1,11 @@
-"""METR-LA: loop detectors on the freeways of Los Angeles, as one ``.npz`` archive.
+"""Reads METR-LA, the speeds of loop detectors on the freeways of Los Angeles, from one ``.npz`` archive.
 
 The archive holds ``speed_mph`` (snapshots x sensors, every 5 minutes), ``affinity`` (sensors x sensors,
 exp(-(d/sigma)^2) of the road distance d, 0 where there is no road), ``latlon`` and ``sensor_id``.
 
-An arc u -> v stands where the affinity is positive. Its length is d = sigma * sqrt(-ln affinity), at least
+There is an edge u -> v where the affinity is positive. Its length is d = sigma * sqrt(-ln affinity), at least
 `floor`; its travel time is d * (1/v_u + 1/v_v) / 2 with the speeds of both sensors, clipped to `speeds` first:
-a detector that reports 0 or 1 mph is a jam or a fault, and either way no car stands still forever.
+a detector that reports 0 or 1 mph sees a jam or is broken, and either way cars do not stand still forever.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ def read_metr_la(
     path
         The ``.npz`` file.
     speeds
-        Least and largest speed in miles an hour; measured ones are clipped to it. This makes the bounds of the
-        weights known beforehand: ``network.edge_bounds``.
+        Least and largest speed in miles per hour; measured speeds are clipped to this range. So the bounds of the
+        weights are known beforehand: ``network.edge_bounds``.
     sigma
         The scale of the affinities in metres. The source does not state it; 2600 fits the distances as the crow
         flies.
     floor
-        Least length of an arc in metres.
+        Least length of an edge in metres.
     strong
-        Keep only the largest strongly connected part, so that every pair of vertices is feasible.
+        Whether to keep only the largest strongly connected part, so that every pair of vertices is feasible.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def read_metr_la(
     times += slowness[:, graph.head]
     times *= graph.length
     bounds = tuple(graph.length / (limit * _METRES_PER_SECOND) for limit in (high, low))
-    # Sums in another order may differ in the last digit; a bound must hold to the last digit.
+    # Sums in another order may differ in the last digit, but a bound must hold to the last digit.
     least, largest = np.minimum(bounds[0], times.min(axis=0)), np.maximum(bounds[1], times.max(axis=0))
     count = np.arange(len(times))
     return Network(graph, times, tuple((count * 5).tolist()), count // _SNAPSHOTS_A_DAY, (least, largest))
@@ -102,8 +102,8 @@ def _read_archive(path: str | os.PathLike[str]) -> tuple[NDArray[Any], NDArray[A
         raise
     except FileNotFoundError:
         raise ReadError(path, None, "cannot be read: there is no such file") from None
-    except Exception as error:  # zipfile, zlib and numpy each have their own
-        raise ReadError(path, None, f"not an archive of numpy, or a damaged one: {error}") from None
+    except Exception as error:  # zipfile, zlib and numpy each raise their own
+        raise ReadError(path, None, f"not a numpy archive, or a damaged one: {error}") from None
     n = affinity.shape[0] if affinity.ndim else 0
     for name, array, shape in (
         ("affinity", affinity, (n, n)),
@@ -112,7 +112,7 @@ def _read_archive(path: str | os.PathLike[str]) -> tuple[NDArray[Any], NDArray[A
         ("sensor_id", sensors, (n,)),
     ):
         if array.shape != shape or 0 in shape:
-            raise ReadError(path, None, f"{name} must have shape {shape} as affinity says, got {array.shape}")
+            raise ReadError(path, None, f"{name} must have shape {shape} to match affinity, got {array.shape}")
     for name, array, good in (
         ("affinity", affinity, lambda a: (a >= 0) & (a <= 1)),
         ("speed_mph", speed, lambda a: (a >= 0) & (a < np.inf)),

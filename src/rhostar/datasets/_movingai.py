@@ -1,9 +1,9 @@
-"""Grid maps and their queries in the MovingAI format: ``.map`` and ``.scen`` files.
+"""Reads grid maps and their queries in the MovingAI format: ``.map`` and ``.scen`` files.
 
 How the terrain letters are read: ``.`` and ``G`` are ground, and so is swamp ``S``; water ``W`` can be crossed,
 but only from water to water; ``@``, ``O`` (out of bounds) and ``T`` (trees) are blocked. A step leads from ground
-to ground or from water to water. A diagonal step also needs both cells beside it to be of that same kind: no
-corner is cut. Steps along an axis have length 1, diagonal ones the square root of 2.
+to ground or from water to water. A diagonal step also needs both cells beside it to be of that same kind: it does
+not cut corners. Steps along an axis have length 1, diagonal ones the square root of 2.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class GridMap(Network):
         return _kinds(self.letters) == BLOCKED
 
     def closing(self, closed: ArrayLike) -> NDArray[np.float64]:
-        """Return the weights with further cells blocked: doors that are shut, things in the way.
+        """Return the weights with further cells blocked, such as closed doors.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ def read_map(path: text.Path, *, neighbours: Literal[4, 8] = 8) -> GridMap:
     path
         The file, compressed or not.
     neighbours
-        8, as the format means it, or 4 without diagonals.
+        8, as the format specifies, or 4 without diagonals.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def read_map(path: text.Path, *, neighbours: Literal[4, 8] = 8) -> GridMap:
     Raises
     ------
     ReadError
-        If the file is no map, is cut short or has letters of unknown terrain; the message names the line.
+        If the file is not a map, is truncated or has letters of unknown terrain; the message names the line.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def read_map(path: text.Path, *, neighbours: Literal[4, 8] = 8) -> GridMap:
             raise ReadError(path, number, f"unknown terrain {line[column]!r} in column {column}; known are {accepted}")
         rows.append(line.encode())
     if len(rows) != height:
-        raise ReadError(path, number, f"the header promises {height} rows, the file has {len(rows)}: is it cut short?")
+        raise ReadError(path, number, f"the header promises {height} rows, the file has {len(rows)}: is it truncated?")
     letters = np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(height, width)
     graph = Graph.grid(height, width, neighbours=neighbours)
     weights = walls.fill_weights(graph, [_kinds(letters)], np.empty((1, graph.m)), corner_cutting=False)
@@ -185,7 +185,7 @@ def read_scenario(path: text.Path) -> Scenario:
     Raises
     ------
     ReadError
-        Naming the file, the line and what was expected; also where the queries are for maps of several sizes.
+        Naming the file, the line and what was expected; also if the queries are for maps of several sizes.
 
     Examples
     --------

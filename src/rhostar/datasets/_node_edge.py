@@ -1,4 +1,4 @@
-"""Road networks as two text files: nodes ``id x y``, edges ``id u v length``."""
+"""Reads road networks from two text files: nodes ``id x y``, edges ``id u v length``."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ def read_node_edge(nodes: text.Path, edges: text.Path, *, directed: bool = False
     Parameters
     ----------
     nodes
-        Lines ``id x y``. Vertices keep the order of the file; where the ids are not 0..n-1 in this order, they
-        become the labels.
+        Lines ``id x y``. Vertices keep the order of the file; if the ids are not 0..n-1 in this order, they become the
+        labels.
     edges
         Lines ``id u v length``, u and v being ids of nodes.
     directed
-        Whether an edge leads from u to v alone; otherwise both ways.
+        Whether an edge leads only from u to v; otherwise both ways.
 
     Returns
     -------
     Network
-        One snapshot: the lengths, which are also ``graph.length``. Loops are dropped, of parallel edges the
-        shortest counts.
+        One snapshot: the lengths, which are also ``graph.length``. Loops are dropped, and the shortest of parallel
+        edges is kept.
 
     Raises
     ------
     ReadError
-        Naming the file, the line and what was expected. The format has no counts, so a file of edges that was
-        cut after a whole line goes unnoticed.
+        Naming the file, the line and what was expected. The format has no counts, so a file of edges that was truncated
+        after a whole line goes unnoticed.
 
     Examples
     --------
@@ -61,10 +61,10 @@ def read_node_edge(nodes: text.Path, edges: text.Path, *, directed: bool = False
         _, u, v, length = block.columns
         for end, column in ((u, tails), (v, heads)):
             at = np.minimum(np.searchsorted(in_order, end), ids.size - 1)
-            text.require(edges, block, in_order[at] == end, end, "u and v must be ids of the file of nodes")
+            text.require(edges, block, in_order[at] == end, end, "u and v must be ids in the file of nodes")
             column.append(order[at].astype(np.int32))
         good = (length >= 0) & (length < np.inf)
-        text.require(edges, block, good, length, "length must be a number that is not negative")
+        text.require(edges, block, good, length, "length must be finite and non-negative")
         lengths.append(length)
     tail, head = arrays.joined(tails, np.int32), arrays.joined(heads, np.int32)
     values = arrays.joined(lengths, np.float64)

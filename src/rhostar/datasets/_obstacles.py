@@ -1,8 +1,8 @@
-"""Obstacle worlds: fixed grids on which what is in the way changes, eight families of them.
+"""Generators of obstacle worlds: eight families of grids, each with its own kind of random obstacles.
 
 Four resemble published families of motion-planning worlds, measured on their pictures; the other four (the bug traps
-and the mixtures) complete them for tests of generalisation. All are drawn for 201 x 201 cells and scaled to other
-sizes; the start is in the lower left corner, the goal in the upper right one, and every world drawn has a way.
+and the mixtures) are added for tests of generalisation. All are drawn for 201 x 201 cells and scaled to other sizes;
+the start is in the lower left corner, the goal in the upper right one, and every world has a path between them.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _TRIES = 1000
 
 
 class Canvas:
-    """A world in the making, in units of 1/201 of its side; y counts from above."""
+    """A world while it is drawn, in units of 1/201 of its side; y counts from the top."""
 
     def __init__(self, size: int) -> None:
         self.cells = np.zeros((size, size), dtype=bool)
         self.unit = size / 201
 
     def fill(self, x: float, y: float, width: float, height: float, blocked: bool = True) -> None:
-        """Block (or free) a rectangle; what lies outside is left out, and no wall is thinner than a cell."""
+        """Block (or free) a rectangle, clipped to the world; no wall is thinner than a cell."""
         left, top = (max(0, round(v * self.unit)) for v in (x, y))
         right, bottom = (
             max(low + 1, round((v + extent) * self.unit)) for low, v, extent in ((left, x, width), (top, y, height))
@@ -75,7 +75,7 @@ def _squares(rng: np.random.Generator, canvas: Canvas, spots: list[tuple[float, 
 
 
 def _forest(rng: np.random.Generator, canvas: Canvas) -> None:
-    """Draw squares of 21 in four clusters, two bars, now and then a square elsewhere."""
+    """Draw squares of 21 in four clusters, two bars, and sometimes a square elsewhere."""
     canvas.fill(0, 40, 71, 11)
     canvas.fill(130, 140, 71, 11)
     _squares(rng, canvas, [(25, 100), (60, 138), (140, 60), (174, 100)], 4)
@@ -144,7 +144,7 @@ def _bugtrap_forest(rng: np.random.Generator, canvas: Canvas) -> None:
 
 
 def _gaps_and_forest(rng: np.random.Generator, canvas: Canvas) -> None:
-    """Draw a wall 21 thick with a gap anywhere, squares of 21 on both sides; in front of the gap it is free."""
+    """Draw a wall 21 thick with a gap anywhere, and squares of 21 on both sides; the space around the gap is free."""
     _squares(rng, canvas, [(35, 60), (45, 140), (155, 60), (165, 140)], 3)
     gap = rng.uniform(11, 172)
     canvas.fill(66, gap - 4, 69, 27, blocked=False)
@@ -164,7 +164,7 @@ _FAMILIES: dict[str, Callable[[np.random.Generator, Canvas], None]] = {
 
 
 class ObstacleWorlds(Distribution):
-    """What :func:`obstacle_worlds` returns."""
+    """The distribution that :func:`obstacle_worlds` returns."""
 
     def __init__(self, family: Family, size: int, dtype: DTypeLike) -> None:
         self.family, self.size, self.dtype = family, size, np.dtype(dtype)
@@ -177,11 +177,11 @@ class ObstacleWorlds(Distribution):
         self.law = (
             f"{words} Measures are for 201 x 201 cells. Steps have Euclidean lengths and may cut corners; edges at "
             "blocked cells are absent. Five cells around the start and the goal are free. From the lower left to the "
-            "upper right corner; worlds without a way are drawn again."
+            "upper right corner; worlds without a path are drawn again."
         )
 
     def worlds(self, count: int, seed: int | np.random.Generator | None) -> Worlds:
-        """Draw the obstacles alone: truth values, a fortieth of the memory of the weights."""
+        """Draw only the obstacles, as truth values: a fortieth of the memory of the weights."""
         from scipy.ndimage import label
 
         count = arrays.integer(count, "count", 1)
@@ -198,7 +198,7 @@ class ObstacleWorlds(Distribution):
                 if parts[-1, 0] == parts[0, -1]:
                     break
             else:
-                raise InfeasibleError(f"{_TRIES} worlds of {self.size} cells a side had no way; take a larger size")
+                raise InfeasibleError(f"{_TRIES} worlds of {self.size} cells a side had no path; use a larger size")
             blocked[k] = cells
         return Worlds(blocked)
 
@@ -207,11 +207,11 @@ class ObstacleWorlds(Distribution):
         return self.draw(count, seed).weights
 
     def sources(self, count: int, seed: int | np.random.Generator | None) -> NDArray[np.int64]:
-        """Return the lower left corner every time."""
+        """Return the lower left corner `count` times."""
         return np.full(count, self.start)
 
     def draw(self, count: int, seed: int | np.random.Generator | None) -> InstanceSet:
-        """Draw independent instances; each of 201 x 201 cells takes 2.6 MB (1.3 MB as float32)."""
+        """Draw independent instances; one of 201 x 201 cells takes 2.6 MB (1.3 MB as float32)."""
         return self.worlds(count, seed).instances(graph=self.graph, dtype=self.dtype)
 
 

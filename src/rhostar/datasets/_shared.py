@@ -1,4 +1,4 @@
-"""What readers and generators return and how to choose from it: names of ``rhostar.instances``."""
+"""Names of ``rhostar.instances`` that are public here too, for users of readers and generators."""
 
 from rhostar.instances import Network, choose_goal, deduplicate, sample_sources, split_by_day, without
 

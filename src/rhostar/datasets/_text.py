@@ -1,4 +1,4 @@
-"""Text files in blocks, compressed or not, and lines of numbers with errors that name the line.
+"""Reads text files in blocks, compressed or not; errors name the line.
 
 A file is read once from beginning to end, a few megabytes at a time. If the last line has no newline, ``a 7 9 12``
 may be the first part of ``a 7 9 125``: it is read, with a warning.
@@ -37,13 +37,13 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     ------
     ReadError
         If it is missing or cannot be read, if its name ends with ``.gz`` and it is not a gzip file, or if a
-        gzip file is cut short or damaged.
+        gzip file is truncated or damaged.
     """
     try:
         with open(path, "rb") as raw:
             packed = raw.read(2) == _GZIP
             if not packed and os.fspath(path).endswith(".gz"):
-                raise ReadError(path, None, "the name says gzip, the content does not; expected a gzip file")
+                raise ReadError(path, None, "the name ends with .gz, but the content is not gzip")
             raw.seek(0)
             if packed:
                 with gzip.GzipFile(fileobj=raw, mode="rb") as stream:
@@ -51,7 +51,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             else:
                 yield raw
     except EOFError:
-        raise ReadError(path, None, "the gzip file is cut short") from None
+        raise ReadError(path, None, "the gzip file is truncated") from None
     except (gzip.BadGzipFile, zlib.error) as error:
         raise ReadError(path, None, f"the gzip file is damaged: {error}") from None
     except OSError as error:
@@ -61,7 +61,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 def lines(path: Path, *, counted: bool = False) -> Iterator[tuple[int, str]]:
     """Return (number, text) of every line, without its end; for small files and headers.
 
-    With `counted` a line that was cut short would be noticed, so that the last one may lack its end.
+    With `counted`, the caller would notice a truncated line, so the last one may lack its newline.
     """
     with opened(path) as stream:
         for number, line in enumerate(iter(lambda: stream.readline(_LONGEST_LINE + 1), b""), start=1):
@@ -81,18 +81,18 @@ def decoded(path: Path, number: int, line: bytes) -> str:
 
 
 def _unmarked(data: bytes, number: int) -> bytes:
-    """Return what begins with a line of this number without the mark that some editors put before the first one."""
+    """Return data that begins with this line, without the byte order mark that may precede the first line."""
     return data.removeprefix(codecs.BOM_UTF8) if number == 1 else data
 
 
 def unfinished(path: Path, number: int) -> None:
-    """Warn of a last line without an end: many editors leave it so, and so does a copy that was cut short."""
-    what = "the last line has no end; if the file was cut short, its last value is not whole"
+    """Warn about a last line without a newline: many editors omit it, but a truncated copy looks the same."""
+    what = "the last line has no newline; if the file was truncated, its last value is incomplete"
     warnings.warn(f"{os.fspath(path)}, line {number}: {what}", RhostarWarning, stacklevel=2)
 
 
 def _last_end(path: Path, number: int, rest: bytes) -> bytes:
-    """Return the end that the last line lacks, if it does."""
+    """Return the newline that the last line lacks, or nothing."""
     if not rest.strip():
         return b""
     unfinished(path, number)
@@ -130,11 +130,11 @@ def records(
     names
         What the fields are called in errors.
     letter
-        What such a line begins with, if anything.
+        The letter that such a line begins with, if any.
     comments
         A line that begins with one of these is skipped, as are blank lines.
     other
-        Called with (number, text) for lines that begin otherwise; None refuses them.
+        Called with (number, text) for lines that begin differently; None rejects them.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Worlds as pictures: a folder of PNG files of one size, light cells free, dark ones blocked.
+"""Reads obstacle worlds from a folder of PNG files of one size: light cells are free, dark ones blocked.
 
 Cells have 8 neighbours, steps their Euclidean lengths, and diagonals may cut the corners of blocked cells.
 """
@@ -39,7 +39,7 @@ class Worlds:
     blocked: NDArray[np.bool_]
     """(K, rows, columns)."""
     names: tuple[str, ...] | None = None
-    """The file of each."""
+    """The file name of each."""
 
     def __post_init__(self) -> None:
         cells = arrays.as_array(self.blocked, "blocked").astype(bool, copy=False)
@@ -87,18 +87,18 @@ class Worlds:
         start, goal
             Cells (row, column); the lower left and the upper right corner by default.
         graph
-            The grid, where several sets are to share it; :attr:`graph` by default.
+            The grid, if several sets should share it; :attr:`graph` by default.
         dtype
             float64, or float32 in half the memory: a world of 201 x 201 cells has 320,000 edges.
         file
             Write the snapshots to this ``.npy`` file and map it, instead of holding them in memory.
         infeasible
-            As for :class:`InstanceSet`: what to do with worlds that have no way from start to goal.
+            As for :class:`InstanceSet`: what to do with worlds that have no path from start to goal.
 
         Raises
         ------
         InfeasibleError
-            If a world has no way and `infeasible` is "raise".
+            If a world has no path and `infeasible` is "raise".
         """
         grid = self.graph if graph is None else graph
         if grid.shape != self.shape or grid.length is None:
@@ -136,7 +136,7 @@ def read_worlds(folder: str | os.PathLike[str]) -> Worlds:
     Raises
     ------
     ReadError
-        If there are none, or a file is no picture, is cut short, has another size or more than 4096 pixels a side.
+        If there are none, or a file is not a picture, is truncated, has another size or more than 4096 pixels a side.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def _number(path: Path) -> tuple[int, str]:
 
 
 def _pixels(path: Path, shape: tuple[int, ...] | None) -> NDArray[np.bool_]:
-    """Return the blocked cells of one picture; its size is looked at before it is unpacked."""
+    """Return the blocked cells of one picture; its size is checked before it is unpacked."""
     from PIL import Image
 
     try:
@@ -187,4 +187,4 @@ def _pixels(path: Path, shape: tuple[int, ...] | None) -> NDArray[np.bool_]:
     except ReadError:
         raise
     except Exception as error:  # the decoder's errors have no common ancestor
-        raise ReadError(path, None, f"not a picture, or one that is cut short: {error}") from None
+        raise ReadError(path, None, f"not a picture, or a truncated one: {error}") from None

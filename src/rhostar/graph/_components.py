@@ -1,4 +1,4 @@
-"""Strong components: the largest sets of vertices that all reach one another, and the paths between them."""
+"""Strongly connected components of a graph, and which pairs of vertices are connected by a path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs made from a graph: reversed, or a part of it."""
+"""Graphs derived from a graph: the reverse, a subgraph, the largest strongly connected part."""
 
 from __future__ import annotations
 

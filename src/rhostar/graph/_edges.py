@@ -1,4 +1,4 @@
-"""How edges become the arrays of a graph: sorting a user's edges, and making a grid."""
+"""Builds the arrays of a graph: sorts a user's edges, or makes the edges of a grid."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def grid_edges(
 def cells_of_edges(
     tail: NDArray[np.int32], head: NDArray[np.int32], columns: int, corner_cutting: bool
 ) -> list[NDArray[np.int32]]:
-    """Return the cells that must be free for each edge of a grid: its ends and, if need be, the corners."""
+    """Return the cells that must be free for each edge of a grid: its ends and, if required, the corners."""
     if corner_cutting:
         return [tail, head]
     # A diagonal passes the cells (row of one end, column of the other); along an axis these are its ends.

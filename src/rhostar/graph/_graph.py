@@ -1,4 +1,4 @@
-"""The graph: all edges that any instance may have. It cannot be changed.
+"""The class Graph: the vertices, and all edges that any instance may have. It is immutable.
 
 The names are those of road routers: the edges leaving vertex ``v`` are ``first_out[v]`` to ``first_out[v + 1] - 1``;
 edge ``e`` goes from ``tail[e]`` to ``head[e]``. Children are in index order. Vertices are 0..n-1, and **their order is

@@ -1,4 +1,4 @@
-"""Finding vertices by label or cell, and edges by their ends."""
+"""Finds vertices by label or cell, and edges by their ends."""
 
 from __future__ import annotations
 

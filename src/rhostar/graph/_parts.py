@@ -1,4 +1,4 @@
-"""A graph as named arrays and plain facts, for saving it."""
+"""Takes a graph apart into named arrays and plain values for saving, and puts it together again."""
 
 from __future__ import annotations
 

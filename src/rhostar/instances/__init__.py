@@ -1,4 +1,4 @@
-"""Path-finding problems on one graph: what is searched, learned from and certified on."""
+"""Sets of path-finding problems on one graph, to search, learn from and certify on."""
 
 import lazy_loader
 

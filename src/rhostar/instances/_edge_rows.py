@@ -1,4 +1,4 @@
-"""Rows of edges, one per edge and snapshot, made into a :class:`Network`.
+"""Turns a table with one row per edge and snapshot into a :class:`Network`.
 
 Readers of edge tables and converters of data frames share it. Vertices may be integers or strings, and are sorted.
 Integers 0..n-1 are used as vertices directly; anything else becomes labels.
@@ -71,7 +71,7 @@ def assemble(rows: Iterable[EdgeRows], *, directed: bool, path: object, textual:
 def columns(
     path: object, line: int | None, names: list[str], wanted: tuple[str, ...], snapshot: str | None
 ) -> list[int]:
-    """Return the positions of the columns; that of the snapshots is last, if there is one."""
+    """Return the positions of the columns; the snapshot column is last, if there is one."""
     missing = [name for name in (*wanted, *([snapshot] if snapshot else [])) if name not in names]
     if missing:
         what = f"the column {missing[0]!r} is missing; the table has {', '.join(names) or 'none'}"
@@ -105,7 +105,7 @@ def typed(path: object, columns: list[list[Any]], line_of: Any, unit: str = "") 
     bad = ~(weight >= 0)
     if bad.any():
         k = int(np.argmax(bad))
-        raise wrong(k, f"weight must be a number that is not negative, got {columns[2][k]!r}")
+        raise wrong(k, f"weight must be a non-negative number, got {columns[2][k]!r}")
     if len(columns) == 3:
         return EdgeRows(vertices[0], vertices[1], weight, None)
     for k, value in enumerate(columns[3]):

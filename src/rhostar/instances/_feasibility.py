@@ -1,4 +1,4 @@
-"""Which instances have a path from their source to their goal."""
+"""Checks which instances have a path from their source to their goal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Named arrays and a few facts in a folder: saved completely or not at all, checked when loaded.
+"""Saves named arrays and plain values in a folder, completely or not at all, and checks them when loading.
 
 A folder holds one plain ``.npy`` file per array and ``rhostar.json``, which lists them with their sizes and
 checksums. Saving writes new files beside the old ones and then replaces ``rhostar.json`` in one step: before
@@ -30,7 +30,7 @@ _BLOCK = 1 << 24
 
 
 class Stored(NamedTuple):
-    """What a folder holds."""
+    """The contents of a folder."""
 
     arrays: dict[str, NDArray[Any]]
     facts: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Where in which file a memory-mapped matrix is, so that another process can map it too."""
+"""Finds the file and position of a memory-mapped matrix, so that another process can map it too."""
 
 from __future__ import annotations
 

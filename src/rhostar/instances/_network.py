@@ -1,4 +1,4 @@
-"""What readers and converters return: a graph with snapshots, from which instances are drawn."""
+"""The class Network, which readers and converters return: a graph with snapshots, from which instances are drawn."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Network:
     weights: NDArray[Any]
     """(K, m) in the edge order of the graph, read-only; ``inf`` where an edge is absent."""
     names: tuple[Hashable, ...] | None = None
-    """What each snapshot is called: a time, a file."""
+    """The name of each snapshot, such as a time or a file."""
     days: NDArray[np.int64] | None = None
     """The day of each snapshot, if snapshots follow each other in time."""
     edge_bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
@@ -111,7 +111,7 @@ class Network:
             raise InputError("rows must name at least one snapshot")
         others = np.delete(np.arange(graph.n), goal)
         if others.size == 0:
-            raise InputError("the graph has no vertex but the goal")
+            raise InputError("the graph has no vertex other than the goal")
 
         def draw(rng: np.random.Generator, size: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
             return self.weights, rng.choice(chosen, size), rng.choice(others, size)

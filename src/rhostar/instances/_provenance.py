@@ -1,4 +1,4 @@
-"""Which instances something was learned from or built on; their weights are not kept."""
+"""Provenance: a record of the instances that something was learned from, without their weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rhostar.instances._set import InstanceSet
 
 
 class Provenance(NamedTuple):
-    """Some instances of one origin, without their weights."""
+    """A record of some instances of one set, without their weights."""
 
     origin: str
     indices: NDArray[np.int64]
@@ -34,7 +34,7 @@ class Provenance(NamedTuple):
 
     @property
     def parts(self) -> tuple[Provenance, ...]:
-        """Only itself."""
+        """A tuple with only itself."""
         return (self,)
 
     @property
@@ -47,7 +47,7 @@ class Provenance(NamedTuple):
 
 
 class Provenances(tuple[Provenance, ...]):
-    """Instances of several origins, with the methods of a single :class:`Provenance`.
+    """A record of instances of several sets, with the methods of a single :class:`Provenance`.
 
     Examples
     --------

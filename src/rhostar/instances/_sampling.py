@@ -1,4 +1,4 @@
-"""Choosing goals and sources, splitting by day, leaving out duplicates."""
+"""Functions that choose goals, draw sources, split instances by day, and drop duplicates."""
 
 from __future__ import annotations
 

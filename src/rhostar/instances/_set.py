@@ -1,4 +1,4 @@
-"""Instances: what the paper draws from a distribution, N of them on one graph.
+"""The classes Instance and InstanceSet: N path-finding problems on one graph.
 
 An instance is (V, E, w, s, t). The graph holds V and all edges that occur in any E. A *snapshot* is one row of weights,
 in which ``inf`` marks an absent edge; many instances may share a snapshot. Construction checks the paper's assumptions:

@@ -1,4 +1,4 @@
-"""Snapshots, rows, sources and goals of a set of instances, checked and in the form that the core reads."""
+"""Checks the snapshots, rows, sources and goals of a set, and puts them in the form that the core reads."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How a set of instances gets to disk and to other processes.
+"""Saves and loads a set of instances, and pickles it for other processes.
 
 A set is saved as a folder (:mod:`rhostar.instances._folder`). A set whose snapshots are mapped from a file pickles as
-the name of that file and its rows: each process maps the file itself, and weights never travel.
+the name of that file and its rows: each process maps the file itself, and no weights are sent.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _KIND = "rhostar-instances"
 
 
 class Parts(NamedTuple):
-    """What a set is made of, and the token of its save."""
+    """The parts of a set, and the token of its save."""
 
     graph: Graph
     weights: NDArray[Any]
@@ -68,7 +68,7 @@ def load(folder: str | os.PathLike[str], *, mmap: bool, verify: bool) -> Parts:
 
 def reduce(instances: InstanceSet) -> tuple[Any, ...]:
     """Return what pickle needs: a folder, a mapped file, or the snapshots that the set uses."""
-    made = type(instances)  # travels by name; this module cannot import it
+    made = type(instances)  # pickled by name; this module cannot import it
     chosen = (instances.sources, instances.goals, instances.origin, instances.indices)
     if instances._home is not None:
         return _reopen, (made, *instances._home, instances.rows, *chosen)

@@ -1,4 +1,4 @@
-"""Cells to weights: what obstacles and terrain on a grid do to its steps."""
+"""Turns the obstacles and terrain of a grid into the weights of its edges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rhostar.graph._edges import cells_of_edges
 
 
 def require_float(dtype: DTypeLike) -> None:
-    """Raise :class:`InputError` unless weights of this type can say that an edge is absent."""
+    """Raise :class:`InputError` unless weights of this type can be infinite, which marks absent edges."""
     if np.dtype(dtype) not in (np.float64, np.float32):
         raise InputError(f"dtype must be float64 or float32, got {np.dtype(dtype)}: absent edges weigh inf")
 
@@ -30,7 +30,7 @@ def fill_weights(
         Made by :meth:`Graph.grid`.
     maps
         (rows, columns) each: the kind of every cell. 0 is blocked. A step joins cells of one kind, so False and True
-        say blocked and free, and larger numbers tell terrains apart.
+        mean blocked and free, and larger numbers distinguish terrains.
     weights
         (K, m), written to.
     corner_cutting

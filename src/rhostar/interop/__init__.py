@@ -1,4 +1,4 @@
-"""Graphs of other libraries: one file for each neighbour."""
+"""Converters for graphs of other libraries: one file for each library."""
 
 import lazy_loader
 

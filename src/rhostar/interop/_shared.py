@@ -1,4 +1,4 @@
-"""What all converters share: checked weights, and coordinates that all vertices have."""
+"""Checks that all converters share: of weights, and of coordinates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def check_weights(graph: Graph, values: NDArray[np.float64], name: str) -> None:
         e = int(np.argmax(bad))
         names: Any = graph.labels or range(graph.n)
         ends = f"{names[graph.tail[e]]!r} -> {names[graph.head[e]]!r}"
-        raise WeightError(f"{name!r} of the edge {ends} must be a number that is not negative, got {values[e]}")
+        raise WeightError(f"{name!r} of the edge {ends} must be a non-negative number, got {values[e]}")
 
 
 def coordinates(nodes: Sequence[Any], points: Sequence[tuple[Any, Any]]) -> NDArray[np.float64] | None:
@@ -30,9 +30,9 @@ def coordinates(nodes: Sequence[Any], points: Sequence[tuple[Any, Any]]) -> NDAr
     Parameters
     ----------
     nodes
-        What the nodes are called, for the warning.
+        The names of the nodes, for the warning.
     points
-        x and y of each node, None where it has none.
+        x and y of each node, None if it has none.
     """
     if not any(x is None or y is None for x, y in points):
         with contextlib.suppress(TypeError, ValueError):  # the first value that is not a number is found below
@@ -41,7 +41,7 @@ def coordinates(nodes: Sequence[Any], points: Sequence[tuple[Any, Any]]) -> NDAr
     if any(good):
         first, missing = nodes[good.index(False)], len(good) - sum(good)
         warnings.warn(
-            f"coordinates are left out: node {first!r} has no numbers x and y ({missing} of {len(good)} have none)",
+            f"coordinates are left out: x and y of node {first!r} are not numbers ({missing} of {len(good)} nodes)",
             RhostarWarning,
             stacklevel=2,
         )

@@ -1,4 +1,4 @@
-"""igraph graphs as a :class:`~rhostar.datasets.Network`. Nothing here imports igraph."""
+"""Converts igraph graphs to a :class:`~rhostar.datasets.Network`. Nothing here imports igraph."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def from_igraph(graph: Any, weight: str | None = "weight") -> Network:
     Returns
     -------
     Network
-        One snapshot. Of parallel edges the cheapest counts.
+        One snapshot. The cheapest of parallel edges is kept.
 
     Raises
     ------
@@ -77,5 +77,5 @@ def _edge_values(graph: Any, name: str) -> NDArray[np.float64]:
         try:
             float(value)
         except (TypeError, ValueError):
-            raise WeightError(f"edge {k} has no number as {name!r}: {value!r}") from None
+            raise WeightError(f"{name!r} of edge {k} is not a number: {value!r}") from None
     return np.array(values, dtype=np.float64)

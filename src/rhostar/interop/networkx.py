@@ -1,8 +1,8 @@
-"""networkx graphs in and out, and A* on them without leaving networkx.
+"""Converts networkx graphs in both directions, and runs A* on a networkx graph directly.
 
 :func:`from_networkx` and :func:`to_networkx` convert. :func:`astar_path` takes the place of ``networkx.astar_path``: it
 keeps the compressed form of the graph in networkx's own cache, which networkx empties whenever nodes or edges are added
-or removed. It reads the weights again in every call, because networkx does not tell when an attribute changes. For many
+or removed. It reads the weights again in every call, because networkx does not report changed attributes. For many
 queries on one graph it is faster to call ``Graph.from_networkx`` once and :func:`rhostar.astar` for each query.
 
 networkx is imported only where its own classes are needed.
@@ -47,7 +47,7 @@ def from_networkx(network: nx.Graph, weight: str | None = "weight", *, default: 
     Returns
     -------
     Network
-        One snapshot; of parallel edges the cheapest counts.
+        One snapshot; the cheapest of parallel edges is kept.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def from_networkx(network: nx.Graph, weight: str | None = "weight", *, default: 
 
 
 def read_networkx(cls: type[Graph], network: nx.Graph, length: str | None) -> Graph:
-    """Return the graph of all edges of `network`, both ways where it is undirected."""
+    """Return the graph of all edges of `network`, both ways if it is undirected."""
     _require_networkx(network)
     number = _numbered(network)
     if not number:
@@ -103,7 +103,7 @@ def read_weights(graph: Graph, network: nx.Graph, attribute: str, default: float
     if (position < 0).any():
         first = int(np.argmax(position < 0))
         names = graph.labels or range(graph.n)
-        raise EdgeError(f"network has the edge {names[tail[first]]!r} -> {names[head[first]]!r}, the graph has not")
+        raise EdgeError(f"network has the edge {names[tail[first]]!r} -> {names[head[first]]!r}, which the graph lacks")
     weights = np.full(graph.m, np.inf)
     with np.errstate(invalid="ignore"):  # NaN stays NaN: using the weights raises then
         np.minimum.at(weights, position, values)
@@ -163,7 +163,7 @@ def _values(network: nx.Graph, attribute: str, default: float | None) -> NDArray
         try:
             values[i] = value
         except (TypeError, ValueError):
-            raise WeightError(f"edge {u!r} -> {v!r} has no number as {attribute!r}: {value!r}") from None
+            raise WeightError(f"{attribute!r} of edge {u!r} -> {v!r} is not a number: {value!r}") from None
         if value is None:
             raise WeightError(f"edge {u!r} -> {v!r} has no attribute {attribute!r} and there is no default")
     return values if network.is_directed() else np.tile(values, 2)
@@ -198,7 +198,7 @@ def astar_path(
         Heuristic values: an array in the order of ``G.nodes``, a mapping by node, a function ``rho(node, target)``
         as networkx takes it, or None for 0 everywhere.
     weight
-        An edge attribute (1 where an edge lacks it; of parallel edges the cheapest), a function
+        An edge attribute (1 if an edge lacks it; the cheapest of parallel edges), a function
         ``weight(u, v, data)`` that may return None to hide an edge, or None for 1 everywhere.
     reopen, budget
         As for :func:`rhostar.astar`.
@@ -294,7 +294,7 @@ def _adjacency_weights(G: nx.Graph, weight: Any) -> NDArray[np.float64]:
     if bad.any():
         k = int(np.argmax(bad))
         u, v = [(u, v) for u in G for v in G._adj[u]][k]
-        raise WeightError(f"the weight of {u!r} -> {v!r} must be a number that is not negative, got {values[k]!r}")
+        raise WeightError(f"the weight of {u!r} -> {v!r} must be a non-negative number, got {values[k]!r}")
     return array
 
 

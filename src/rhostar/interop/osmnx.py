@@ -1,4 +1,4 @@
-"""Street networks of OSMnx, which are networkx multigraphs with attributes of their own."""
+"""Converts street networks of OSMnx, which are networkx multigraphs with OSMnx's own attributes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def from_osmnx(streets: nx.MultiDiGraph, weight: str = "travel_time") -> Network
     Returns
     -------
     Network
-        One snapshot; of parallel edges the cheapest counts.
+        One snapshot; the cheapest of parallel edges is kept.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Edges in a pandas table as a :class:`~rhostar.datasets.Network`."""
+"""Converts a pandas table of edges to a :class:`~rhostar.datasets.Network`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def from_pandas(
     Raises
     ------
     InputError
-        If a column is missing, or naming the first row that cannot be used.
+        If a column is missing, or a row cannot be used; the message names the first such row.
 
     Examples
     --------

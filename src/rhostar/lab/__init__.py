@@ -1,4 +1,4 @@
-"""The theory made executable: behaviours counted exactly, shattered sets, and how large they get."""
+"""Experiments with the theory: exact counts of behaviours, shattered sets, and dual functions."""
 
 import lazy_loader
 

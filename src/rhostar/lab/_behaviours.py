@@ -1,6 +1,6 @@
-"""All joint behaviours of a few instances, exactly: what the paper's proofs count.
+"""Finds all joint behaviours of a few instances, which the paper's proofs count, by symbolic execution.
 
-Two heuristics behave alike on an instance where A* (or greedy best-first search) selects the same vertices
+Two heuristics behave alike on an instance if A* (or greedy best-first search) selects the same vertices
 in the same order; OPEN, CLOSED and the pointers at every iteration are then the same (Lemmas 1 and 2 of the
 paper). Symbolic execution follows all ρ ∈ Rⁿ at once: at each selection it branches on which vertex of OPEN
 is the least, adds the bounds ρ_v − ρ_u ≤ c or < c that say so, and drops branches whose bounds contradict
@@ -30,7 +30,7 @@ from rhostar.search._run import solve
 from rhostar.utilities import Cost, Custom, Expansions, Generated, PeakOpen, Ratio, SolvedWithin, Suboptimality, Utility
 
 Report = Callable[[int, float], object]
-"""Called now and then with the number of leaves found and the share of the tree explored."""
+"""Called from time to time with the number of leaves found and the share of the tree explored."""
 
 MEASURES = ("cost", "expanded", "generated", "reopened", "peak_open")
 """In the order of the core (symbolic.hpp, enum Measure)."""
@@ -57,7 +57,7 @@ class Region:
     """
 
     upper: NDArray[np.float64]
-    """``upper[i, j]`` bounds ρ_i − ρ_j; inf where nothing does."""
+    """``upper[i, j]`` bounds ρ_i − ρ_j; inf if nothing does."""
     strict: NDArray[np.bool_]
     """Whether the difference must stay below its bound."""
 
@@ -72,7 +72,7 @@ class Region:
 
 @dataclass(frozen=True, eq=False)
 class Behaviours:
-    """The joint behaviours of some instances; ``len(behaviours)`` of them, one row each in every array.
+    """The joint behaviours of some instances: ``len(behaviours)`` of them, with one row each in every array.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Behaviours:
     algorithm: Algorithm
     reopen: bool
     rho: NDArray[np.float64]
-    """A witness for each: multiples of a power of two, on which searches add up exactly."""
+    """A ρ for each: multiples of a power of two, so that searches add without rounding."""
     cost: NDArray[np.int64]
     """For each behaviour and instance the cost of the path."""
     expanded: NDArray[np.int64]
@@ -96,7 +96,7 @@ class Behaviours:
     prefix: NDArray[np.int64] = field(repr=False)
     """How many joint behaviours the first 1, 2, ..., N instances have."""
     complete: bool = True
-    """Whether these are all: False only where ``partial=True`` was asked for and `max_behaviours` reached."""
+    """Whether these are all: False only if ``partial=True`` was passed and `max_behaviours` was reached."""
     explored: float = 1.0
     """The share of the tree explored, each branching divided evenly."""
 
@@ -136,7 +136,7 @@ class Behaviours:
             Its number, from 0 to ``len(behaviours) - 1``.
         """
         n = self.instances.graph.n
-        # Bounds as pairs (c, 0 for "below c" and 1 for "at most c"), which add and compare as they should.
+        # Bounds are pairs (c, 0 for "below c" or 1 for "at most c"), which add and compare correctly.
         bound = np.full((n, n, 2), np.inf)
         bound[np.arange(n), np.arange(n)] = (0, 1)
         for _, trace in self._traces(behaviour):
@@ -229,7 +229,7 @@ def joint_behaviours(
     ----------
     instances
         A set with one goal, or single instances with the same vertices and goal. At most 64 vertices.
-        Weights must be integers; floats are taken where they are integers.
+        Weights must be integers, of an integer or a float type.
     algorithm
         "astar" or "gbfs".
     reopen
@@ -237,9 +237,9 @@ def joint_behaviours(
     max_behaviours
         How many joint behaviours there may be.
     partial
-        Where there are more than `max_behaviours`: return those found, marked as incomplete, instead of raising.
+        If there are more than `max_behaviours`: return those found, marked as incomplete, instead of raising.
     progress
-        Called now and then with the number found and the share of the tree explored.
+        Called from time to time with the number found and the share of the tree explored.
 
     Returns
     -------
@@ -248,7 +248,7 @@ def joint_behaviours(
     Raises
     ------
     LimitError
-        If there are more than `max_behaviours`, saying how far it got.
+        If there are more than `max_behaviours`; the message says how far the search got.
     WeightError
         If a weight is not an integer, or too large for exact sums.
     InstanceError, InfeasibleError
@@ -293,9 +293,9 @@ def utility_vectors(
     max_behaviours: int,
     progress: Report | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the distinct utility vectors, a witness for each, and the joint behaviours of each prefix.
+    """Return the distinct utility vectors, a ρ for each, and the number of joint behaviours of each prefix.
 
-    Where the utility is one of the measures the core keeps no leaves, so `max_behaviours` may be large.
+    For utilities that the core measures itself, it keeps no leaves, so `max_behaviours` may be large.
 
     Raises
     ------
@@ -352,12 +352,12 @@ def explore(
     if complete:
         failures.require_done(found.ending)
     rho = found.rho.reshape(-1, problem.n) / 2.0**problem.bits
-    # A copy, since `found` lives as long as any of its arrays.
+    # A copy, because any of its arrays would keep all of `found` alive.
     return Explored(complete, found.explored, found.prefix.copy(), found.values, rho)
 
 
 def limit_error(max_behaviours: int, explored: float, what: str) -> LimitError:
-    """Say how far an exact search got."""
+    """Return the error that says how far an exact search got."""
     return LimitError(
         f"there are more than max_behaviours={max_behaviours} {what}; about {min(explored, 1.0):.2%} of the tree was "
         "explored, so nothing exact can be said"

@@ -1,19 +1,19 @@
-"""Shattered sets of more than linear size, for the number of expansions and for the cost.
+"""Constructions of shattered sets of more than linear size, for the number of expansions and for the cost.
 
 The paper's lower bound on the pseudo-dimension, and every construction that reads one comparison of ρ
-per instance, stays below n: bits "ρ_i < ρ_j" are free of each other only along a forest. The sets here
-read the *position* of a value among many others instead. An item stands in one of 2ᴮ places; instance
-b of the item tells bit b of the place in a Gray code; B instances per item are shattered, and items do
-not disturb each other, since no instance has an edge to another item. With B close to lg n this is
+per instance, stays below n: bits "ρ_i < ρ_j" are independent only along a forest. The sets here
+read the *position* of a value among many others instead. An item is in one of 2ᴮ places; instance
+b of the item reads bit b of the place in a Gray code; B instances per item are shattered, and items do
+not disturb each other, because no instance has an edge to another item. With B close to lg n this is
 (1 − o(1))·(n/2)·lg n instances for GBFS and (1 − o(1))·n·lg n for A*: together with the upper bounds
 (n! behaviours for GBFS, polynomially bounded integer weights for A*) the pseudo-dimension of the number
 of expansions is Θ(n lg n), and so is that of the cost of A* without reopening (:mod:`rhostar.lab._parity` has the cost
 under the other algorithms).
 
 A bit of the place changes its value many times while the item moves from the lowest place to the
-highest, though each comparison changes once. Each construction therefore lets the utility be a sum in
+highest, although each comparison changes once. Each construction therefore makes the utility a sum in
 which changes of either sign occur: see :func:`expansion_code`, :func:`reopening_code`, :func:`cost_code`.
-Two bits per item need less, and are ahead on small graphs: :func:`interval_code`.
+Two bits per item need fewer vertices, which gives larger sets on small graphs: :func:`interval_code`.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from rhostar.search import Algorithm
 from rhostar.utilities import Cost, Expansions, Utility
 
 Edges = dict[tuple[int, int], int]
-"""The edges of one instance and their weights, while they are put together."""
+"""The edges of one instance and their weights, while the instance is being built."""
 
 
 def interval_code(n: int, algorithm: Algorithm = "astar") -> ShatteredSet:
     """Return 2(n − 3) instances for A*, 2(n − 6) for GBFS, that the number of expansions shatters.
 
     An item has four places. "Place 2 or 3" is one comparison. "Place 1 or 2" is two: the item j leads to
-    the goal at once; a helper that is expanded before it costs one expansion more, and where the goal is
+    the goal at once; a helper that is expanded before it costs one more expansion, and if the goal is
     reached without the item, its expansion is saved. For A* (with or without reopening) the weights set
     both comparisons; GBFS needs three pivots for them, and a vertex of the lowest value after j.
 
@@ -104,7 +104,7 @@ def expansion_code(n: int, algorithm: Algorithm = "gbfs", *, bits: int | None = 
     """Return B·⌊(n − 2ᴮ⁺¹)/2⌋ instances that the number of expansions shatters.
 
     Two rows of 2ᴮ − 1 pivots, a low one and a high one, have a fixed order. Item i is a pair: y among
-    the high pivots, z among the low ones. At place p of 0..2ᴮ−1, y stands above exactly p high pivots
+    the high pivots, z among the low ones. At place p of 0..2ᴮ−1, y is above exactly p high pivots
     and z above exactly 2ᴮ − 1 − p low ones. An instance is s → y → z → t with some high pivots as
     further children of s and some low ones as further children of y. The search expands s, the high
     pivots below y, then y, the low pivots below z (all that is left in OPEN is higher), then z, and
@@ -121,7 +121,7 @@ def expansion_code(n: int, algorithm: Algorithm = "gbfs", *, bits: int | None = 
     algorithm
         "gbfs", or "astar" for the same set with weights 0.
     bits
-        B; by default the one that gives most instances.
+        B; by default the one that gives the most instances.
 
     Returns
     -------
@@ -178,9 +178,9 @@ def reopening_code(n: int, *, bits: int | None = None) -> ShatteredSet:
     """Return B·(n − 2 − 2ᴮ) instances that the number of expansions of A* with reopening shatters.
 
     An item is one vertex j with ρ_j = 4·place. For each change l of the bit, at place τ, there is a
-    pivot p with score 4τ − 2 and a vertex x that is so attractive that it is expanded whenever it is
-    improved. Where the bit goes up, j offers x the better path: x is expanded once if j comes first,
-    else twice. Where the bit goes down, j offers the worse path: x is expanded twice if j comes first,
+    pivot p with score 4τ − 2, and a vertex x with so low a score that it is expanded whenever it is
+    improved. If the bit goes up, j offers x the better path: x is expanded once if j comes first,
+    else twice. If the bit goes down, j offers the worse path: x is expanded twice if j comes first,
     else once. Weights are integers up to 2ᴮ⁺³.
 
     Parameters
@@ -188,7 +188,7 @@ def reopening_code(n: int, *, bits: int | None = None) -> ShatteredSet:
     n
         Number of vertices, at least 5.
     bits
-        B; by default the one that gives most instances.
+        B; by default the one that gives the most instances.
 
     Returns
     -------
@@ -237,21 +237,21 @@ def reopening_code(n: int, *, bits: int | None = None) -> ShatteredSet:
 def cost_code(n: int, *, bits: int | None = None) -> ShatteredSet:
     """Return B·(n − 2 − 3·2ᴮ⁻¹) instances that the cost of A* without reopening shatters (B ≥ 2).
 
-    An item is one vertex j with ρ_j = 8·place. The way to t has a stage for each change of the bit. A
-    stage is passed by an attractive vertex x, or, where x is closed already, by an edge that costs 1
-    more; the search reaches it when its scores have come to the place τ of the change. In stages of the
-    first kind j closes x if it comes before that. In stages of the second kind a decoy q closes x just
-    before, unless j came first: expanded on a path that j made long, q reaches x too late to harm. So
+    An item is one vertex j with ρ_j = 8·place. The path to t has a stage for each change of the bit. The
+    search passes a stage through a vertex x with a low score, or, if x is closed already, by an edge that
+    costs 1 more; it reaches the stage when its scores have come to the place τ of the change. In stages of
+    the first kind j closes x if it comes before that. In stages of the second kind a decoy q closes x just
+    before, unless j came first: expanded on a path that j made longer, q reaches x too late to matter. So
     the cost is a constant plus the number of changes of the first kind above the place and of the second
-    kind below it, and kinds alternate. The scores run at most 1 ahead of time or late, which the
-    distances of 8 between places allow.
+    kind below it, and kinds alternate. Scores are early or late by at most 1, which the distances of 8
+    between places allow.
 
     Parameters
     ----------
     n
         Number of vertices, at least 5.
     bits
-        B; by default the one that gives most instances.
+        B; by default the one that gives the most instances.
 
     Returns
     -------
@@ -329,7 +329,7 @@ def gray_code(bits: int) -> tuple[NDArray[np.int64], list[list[int]]]:
 
 
 def _bits(n: int, bits: int | None, size: Callable[[int, int], int]) -> int:
-    """Return B as asked for, or the best."""
+    """Return the given B, or the best one."""
     if bits is None:
         bits = sizes.best_bits(n, size)
     if bits < 1 or size(n, bits) < 1:
@@ -352,7 +352,7 @@ def _build(
     *,
     falling: bool = False,
 ) -> ShatteredSet:
-    """Put the instances on one graph, absent edges at inf; `falling` where the utility is lower for a 1."""
+    """Put the instances on one graph, absent edges at inf; `falling` if the utility is lower for a 1."""
     words, changes = gray_code(bits)
     found = [edges_of(item, changes[b]) for item in range(items) for b in range(bits)]
     instances = instance_set(n, found, source, goal)

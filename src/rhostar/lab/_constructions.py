@@ -1,4 +1,4 @@
-"""Instances from the proofs: the paper's lower bound and sharper ones, many behaviours, many costs, many expansions.
+"""Instances from proofs: linear shattered sets, and instances with many behaviours, path costs or expansions.
 
 Sets of more than linear size are in :mod:`rhostar.lab._codes` and :mod:`rhostar.lab._parity`.
 """
@@ -34,7 +34,7 @@ def theorem5_instances(n: int, algorithm: Algorithm = "gbfs") -> ShatteredSet:
     n
         Number of vertices, at least 5.
     algorithm
-        Which algorithm the set is marked for; it is shattered by both.
+        The algorithm that the set is marked for; the cost shatters it under both.
 
     Returns
     -------
@@ -72,11 +72,11 @@ def theorem5_instances(n: int, algorithm: Algorithm = "gbfs") -> ShatteredSet:
 
 
 def sharper_instances(n: int, algorithm: Algorithm = "astar") -> ShatteredSet:
-    """Return n − 2 instances for GBFS, n − 1 for A*, that the cost shatters: each reads a value of its own.
+    """Return n − 2 instances for GBFS, n − 1 for A*, that the cost shatters: each reads a different value of ρ.
 
     GBFS: instance j has s → 0, s → j, 0 → t at cost 1 and j → t at cost 2, for some third vertex s; the bit is
     ρ_j < ρ_0. A*, with or without reopening: instance i has s → i (1), i → t (1) and s → t (3); the bit is
-    ρ_i − ρ_t ≥ 2, or > where i < t as here.
+    ρ_i − ρ_t ≥ 2, or > if i < t as here.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def star_copies(n: int) -> ShatteredSet:
 
 
 def bit_of_the_run(instance: Instance, trace: Trace) -> float:
-    """Return the bit of the number of a star's run that the copy asks for; see :func:`star_copies`."""
+    """Return the bit of the number of a star's run that this copy reads; see :func:`star_copies`."""
     n = instance.graph.n
     copy = int(instance.weights[instance.graph.edge_index(n - 1, 0)[0]])
     number, free = 0, list(range(1, n - 2))
@@ -225,7 +225,7 @@ def _sequences(k: int) -> int:
 
 
 def _sequence(k: int, number: int) -> list[int]:
-    """Return a sequence of 1..k by its number: first itself ending here, then by its next element."""
+    """Return a sequence of 1..k by its number: first the one that ends here, then by its next element."""
     free, found = list(range(1, k + 1)), []
     while number:
         which, number = divmod(number - 1, _sequences(len(free) - 1))
@@ -238,7 +238,7 @@ def powers_of_two(n: int) -> Instance:
 
     No two simple paths cost the same, so g_v takes as many values as there are simple paths to v:
     Σ_{j=0}^{n−2} (n−2)!/j! = ⌊e·(n−2)!⌋. The paper's Σ_{k=0}^{n−2} k! is too small (n = 4: 4, and there are 5); the
-    bound (n−1)! that it draws from it holds.
+    bound (n−1)! that the paper derives from it still holds.
 
     Parameters
     ----------
@@ -307,10 +307,10 @@ def path_costs(instance: Instance, vertex: int) -> list[float]:
 def martelli(n: int) -> tuple[Instance, NDArray[np.float64]]:
     """Return an instance and a ρ with which A* with reopening expands 2ⁿ⁻² vertices (Martelli 1977).
 
-    Vertices n−1, n−2, ..., 1 lead down to the goal 0, each to all below it but the goal, which only 1 reaches. The
-    weights make a path the cheaper the more of them it visits, each set of visited vertices at a cost of its own, and
-    ρ makes A* try direct paths first: whenever a vertex is improved, everything below it is expanded all over again,
-    as in counting in binary. Without reopening there are n − 1 expansions.
+    Vertices n−1, n−2, ..., 1 lead down to the goal 0: each has edges to all vertices below it except the goal, which
+    only 1 reaches. With these weights a path is cheaper the more vertices it visits, and every set of visited vertices
+    has a different cost. ρ makes A* try direct paths first: whenever a vertex is improved, everything below it is
+    expanded again, as in counting in binary. Without reopening there are n − 1 expansions.
 
     Parameters
     ----------

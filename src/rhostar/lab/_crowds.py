@@ -1,11 +1,11 @@
-"""Single instances with many behaviours: what a bound for every utility cannot be below.
+"""Searches for single instances with many behaviours, which limit how small a bound for every utility can be.
 
 If one instance has B behaviours, some utility shatters ⌊lg B⌋ copies of it (see :func:`rhostar.lab.star_copies`).
 Without reopening no vertex is selected twice, so a behaviour is a sequence of some of the n − 2 vertices besides s
 and t:
 **one instance has at most ⌊e·(n−2)!⌋ behaviours, for any weights**; s → v for all v, with the goal among them,
 reaches that under A*. Under GBFS the last vertex of the sequence must lead to t, which leaves ⌊e·(n−3)!⌋ from n = 5 on.
-So only for A* with reopening is it open whether lg B can be of higher order than n lg n. The counts here are exact, of
+So it is open only for A* with reopening whether lg B can be of higher order than n lg n. The counts here are exact, for
 instances found by hill climbing.
 """
 
@@ -45,7 +45,7 @@ class Crowd:
 
 
 def crowds() -> list[Crowd]:
-    """Return the instances with the most behaviours found so far; the package carries them.
+    """Return the instances with the most behaviours found so far; they come with the package.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def crowds() -> list[Crowd]:
 
 
 def crowd(kind: Kind, seed: int, *, tries: int = 200, max_behaviours: int = 1_000_000) -> Crowd | None:
-    """Climb to an instance with many behaviours; the same seed finds the same.
+    """Search by hill climbing for an instance with many behaviours; the same seed finds the same one.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def crowd(kind: Kind, seed: int, *, tries: int = 200, max_behaviours: int = 1_00
     tries
         How many changes are tried.
     max_behaviours
-        Instances with more are passed over: counting them takes long.
+        Instances with more are skipped, because counting takes too long.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def crowd(kind: Kind, seed: int, *, tries: int = 200, max_behaviours: int = 1_00
 
 
 def _count(matrix: NDArray[np.int64], kind: Kind, max_behaviours: int) -> int:
-    """Return the number of behaviours, 0 where there is no path or too many."""
+    """Return the number of behaviours, 0 if there is no path or there are too many."""
     n, greedy = kind.n, kind.algorithm == "gbfs"
     weights, source = np.ascontiguousarray(matrix[None]), np.array([n - 2], dtype=np.int32)
     zeros = np.zeros((1, n), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Dual functions: the mean utility, or the mean inconsistency, of a set as a function of θ along a line."""
+"""Dual functions: the mean utility and the mean inconsistency of a set as exact functions of θ along a line."""
 
 from __future__ import annotations
 
@@ -129,9 +129,9 @@ def dual_inconsistency(
 ) -> ConvexDual:
     """Return the mean inconsistency Δ along ρ = base + θ · direction, with the exact set of its minimisers.
 
-    Δ is the sum over the edges (v, c) of an optimal path, the one leaving the source left out, of
-    max(ρ_v − ρ_c − w, 0); the cost of an A* run exceeds the optimum by at most that (Theorem 7 of the paper). The
-    path is the one with the fewest edges among the optimal ones, and of those the lexicographically smallest.
+    Δ is the sum of max(ρ_v − ρ_c − w, 0) over the edges (v, c) of an optimal path, except the one that leaves the
+    source. The cost of an A* run exceeds the optimum by at most Δ (Theorem 7 of the paper). The path is the one with
+    the fewest edges among the optimal ones, and of those the lexicographically smallest.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def dual_inconsistency(
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
     if len(instances) == 0:
-        raise InputError("instances must not be empty: there is no mean over nothing")
+        raise InputError("instances must not be empty: the mean of nothing is undefined")
     line = line_of(instances, base, direction, low, high, greedy=False)
     parts = map_chunks(_hinges, instances, n_jobs=n_jobs, line=line)
     level, slope, snaps = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -174,7 +174,7 @@ def dual_inconsistency(
 
 
 def _hinges(chunk: InstanceSet, first: int, stop: _core.Stop, *, line: LineOf) -> Any:
-    """Return for each edge of each optimal path, the first left out, what max(level + θ · slope, 0) is in units."""
+    """Return for each edge of each optimal path but the first the terms of max(level + θ · slope, 0), in units."""
     graph = chunk.graph
     levels, slopes, snaps = [], [], []
     for i, (_, weights, source, goal) in enumerate(chunk, first):
@@ -211,7 +211,7 @@ def _convex(level: NDArray[np.int64], slope: NDArray[np.int64], line: Line, coun
     np.add.at(bends, rank, q.astype(object))
     pairs = list(zip(level.tolist(), slope.tolist(), strict=True))
     value = sum((max(a + start * f, Fraction(0)) for a, f in pairs), Fraction(0))
-    # What the mean does just after the start: the hinges that are open there.
+    # The slope of the mean just after the start comes from the hinges that are open there.
     rise = sum(f for a, f in pairs if a + start * f > 0 or (a + start * f == 0 and f > 0))
     thetas, values = [start], [value]
     for place, bend in zip(places, bends.tolist(), strict=True):

@@ -1,8 +1,8 @@
-"""Instances in the form that exact work needs: integer weights, few vertices, one goal.
+"""Checks and converts instances for exact computations: integer weights, few vertices, one goal.
 
-Over the reals every comparison of an integer instance is ρ_i − ρ_j against an integer, and a value below
-an integer can be told from that integer by a multiple of 2⁻ᵏ with 2ᵏ > n. So witnesses are such multiples,
-and where n·G·2ᵏ < 2⁵² (G the cost of the dearest simple path) the floats of a search add them up exactly.
+Over the reals every comparison of an integer instance is ρ_i − ρ_j against an integer, and multiples of 2⁻ᵏ with
+2ᵏ > n are fine enough to distinguish a value just below an integer from the integer. So witnesses are such multiples,
+and if n·G·2ᵏ < 2⁵² (G is the cost of the most expensive simple path) the floats of a search add them exactly.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ Edges = Mapping[tuple[int, int], float]
 """The edges (tail, head) of one instance and their weights."""
 
 MOST_VERTICES = 64
-"""Sets of vertices are words of the machine."""
+"""Sets of vertices are stored in machine words."""
 
 
 @dataclass(frozen=True, eq=False)
 class Exact:
-    """What the compiled symbolic execution takes."""
+    """The input of the compiled symbolic execution."""
 
     weights: NDArray[np.int64]
-    """(N, n, n); -1 says that there is no edge."""
+    """(N, n, n); -1 means that there is no edge."""
     sources: NDArray[np.int32]
     goal: int
     bits: int
@@ -42,7 +42,7 @@ class Exact:
 
 
 def instance_set(n: int, edges: Sequence[Edges], sources: int | Sequence[int], goal: int) -> InstanceSet:
-    """Return instances with edges of their own on one graph: the union, where what an instance lacks weighs inf.
+    """Return instances with different edges on one graph: the union of all edges, with weight inf for missing ones.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def instance_set(n: int, edges: Sequence[Edges], sources: int | Sequence[int], g
     """
     pairs = sorted({pair for one in edges for pair in one})
     if not pairs:
-        raise InfeasibleError("instance 0 has no edges, hence no path from its source to its goal")
+        raise InfeasibleError("instance 0 has no edges, so it has no path from its source to its goal")
     position = {pair: e for e, pair in enumerate(pairs)}
     weights = np.full((len(edges), len(pairs)), np.inf)
     for row, one in enumerate(edges):
@@ -88,7 +88,7 @@ def gather(instances: InstanceSet | Sequence[Instance]) -> InstanceSet:
     Raises
     ------
     InstanceError
-        If they have different numbers of vertices or different goals, naming the first that differs.
+        If they have different numbers of vertices or different goals; the message names the first that differs.
     """
     if isinstance(instances, InstanceSet):
         return instances
@@ -101,7 +101,7 @@ def gather(instances: InstanceSet | Sequence[Instance]) -> InstanceSet:
         if one.graph.n != single[0].graph.n:
             raise InstanceError(
                 f"instances[{i}] has {one.graph.n} vertices, instances[0] has {single[0].graph.n}; "
-                "ρ needs one set of vertices"
+                "ρ needs the same vertices for all"
             )
         if one.goal != single[0].goal:
             raise InstanceError(f"instances[{i}] has goal {one.goal}, instances[0] has {single[0].goal}")
@@ -119,7 +119,7 @@ def gather(instances: InstanceSet | Sequence[Instance]) -> InstanceSet:
 def exact(instances: InstanceSet) -> Exact:
     """Return the instances with integer weights.
 
-    Weights of a float type are taken where they are integers.
+    Weights of a float type are accepted if they are integers.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def exact(instances: InstanceSet) -> Exact:
     """
     graph, n = instances.graph, instances.graph.n
     if n > MOST_VERTICES:
-        raise InputError(f"instances have {n} vertices; exact work is possible up to {MOST_VERTICES}")
+        raise InputError(f"instances have {n} vertices; exact computations take at most {MOST_VERTICES}")
     if len(instances) == 0:
         raise InstanceError("instances must not be empty")
     goal = instances.goal
@@ -143,7 +143,7 @@ def exact(instances: InstanceSet) -> Exact:
             "take one goal at a time (by_goal)"
         )
     if n * len(instances) * n > 1 << 28:
-        raise ArrayError(f"{len(instances)} instances of {n} vertices are too many for exact work")
+        raise ArrayError(f"{len(instances)} instances of {n} vertices are too many for exact computations")
     weights = np.full((len(instances), n, n), -1, dtype=np.int64)
     for i, row in enumerate(instances.rows):
         values = instances.weights[row]
@@ -152,8 +152,8 @@ def exact(instances: InstanceSet) -> Exact:
         if (present & ~whole).any():
             e = int(np.argmax(present & ~whole))
             raise WeightError(
-                f"instance {i}: the edge {graph.tail[e]} -> {graph.head[e]} weighs {values[e]}, which is no integer; "
-                "exact work needs integers (multiply fractions by a common denominator)"
+                f"instance {i}: the edge {graph.tail[e]} -> {graph.head[e]} weighs {values[e]}, not an integer; "
+                "exact computations need integers (multiply fractions by a common denominator)"
             )
         tail, head = graph.tail[present], graph.head[present]
         weights[i, tail, head] = values[present].astype(np.int64)

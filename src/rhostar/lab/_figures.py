@@ -1,4 +1,4 @@
-"""Pictures of the lab: growth curves, and how large the shattered sets of the atlas are."""
+"""Figures of the lab: growth curves, and the sizes of the shattered sets in the atlas."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _NAMES = {"gbfs": "GBFS", "astar-reopen": "A* with reopening", "astar-closed": "
 
 
 def growth_figure(growth: Growth) -> Figure:
-    """Draw lg of the numbers of utility vectors and joint behaviours against N, beside the upper bounds.
+    """Draw lg of the numbers of utility vectors and joint behaviours against N, with the upper bounds.
 
-    Bounds that are more than three times as high as all counts are named in the legend with their value, so that the
-    curves stay readable.
+    Bounds more than three times as high as all counts appear only in the legend, with their value, so that the curves
+    stay readable.
 
     Parameters
     ----------
@@ -61,12 +61,12 @@ def growth_figure(growth: Growth) -> Figure:
 
 
 def atlas_figure() -> Figure:
-    """Draw the largest shattered sets known against n, beside the constructions and the upper bound of greedy search.
+    """Draw the largest known shattered sets against n, with the constructions and the upper bound for greedy search.
 
     Returns
     -------
     matplotlib.figure.Figure
-        One picture for the cost and one for expansions.
+        One panel for the cost and one for expansions.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def atlas_figure() -> Figure:
 
 
 def crowds_figure() -> Figure:
-    """Draw lg of the largest number of behaviours known of a single instance against n.
+    """Draw lg of the largest known number of behaviours of a single instance against n.
 
     Returns
     -------

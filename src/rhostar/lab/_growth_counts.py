@@ -1,9 +1,9 @@
-"""How many utility vectors N instances have, exactly, beside every upper bound; and the Rademacher complexity.
+"""Counts the utility vectors of N instances exactly, next to every upper bound; and the Rademacher complexity.
 
 The growth function Π(N) of the theory is a maximum over all sets of N instances; here it is counted on given ones,
-for the first 1, 2, ..., N of them. Every joint behaviour of the first k instances goes on in some way on the others, so
-one symbolic execution of all N serves every k. The distinct vectors are all there is to know for the empirical
-Rademacher complexity too, which the certificate "every ρ at once, on these very instances" needs.
+for the first 1, 2, ..., N of them. Every joint behaviour of the first k instances continues in some way on the others,
+so one symbolic execution of all N covers every k. The distinct vectors also determine the empirical Rademacher
+complexity, which the certificate "every ρ at once, on these very instances" needs.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class Growth:
     massart: NDArray[np.float64]
     """Upper bound on the empirical Rademacher complexity by Massart's lemma."""
     monte_carlo: NDArray[np.float64]
-    """Upper bound by drawing signs, with the confidence asked for."""
+    """Upper bound from randomly drawn signs, with the requested confidence."""
     rademacher: NDArray[np.float64]
     """The complexity itself, over all signs; NaN beyond 12 instances."""
     all_vectors: NDArray[np.float64]
-    """The distinct utility vectors of all N instances: what certificates take."""
+    """The distinct utility vectors of all N instances, which certificates take."""
 
     def __len__(self) -> int:
         return self.vectors.size
@@ -100,10 +100,10 @@ def growth(
     max_behaviours
         How many joint behaviours there may be.
     draws, delta, seed
-        For the complexity by drawn signs: how many are drawn, the probability that the value is too small, and the
+        For the complexity from drawn signs: how many to draw, the probability that the value is too small, and the
         seed of numpy's generator.
     progress
-        Called now and then with the number of behaviours found and the share explored.
+        Called from time to time with the number of behaviours found and the share explored.
 
     Returns
     -------

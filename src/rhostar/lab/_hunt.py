@@ -1,11 +1,11 @@
-"""The hunt for large shattered sets: random instances, kept where they split every pattern found so far.
+"""Searches for large shattered sets: draws random instances, and keeps those that split every pattern found so far.
 
-Points, that is heuristics ρ, stand in classes by their pattern on the instances kept. A new instance is kept
-where some threshold on its utility splits every class; then the number of classes doubles. For greedy search
-the points are all orders of ρ; for A* they are drawn at random, and bred where a class is thin. Where nothing
-splits, an instance is dropped and others are tried. A round begins with some number of vertices, from nothing or
-from a known construction, and adds one vertex after the other: what is shattered stays so. It depends on its seed
-alone.
+Points are heuristics ρ. Their pattern on the instances kept so far puts them into classes. A new instance is kept
+if some threshold on its utility splits every class; then the number of classes doubles. For greedy search
+the points are all orders of ρ; for A* they are drawn at random, and varied further if a class has few points. If
+nothing splits, an instance is dropped and others are tried. A round begins with some number of vertices, from nothing
+or from a known construction, and adds one vertex after the other: shattered sets stay shattered. The result depends
+only on the seed.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ LARGEST = {"unit": 1, "small": 4, "large": 64}
 _BATCH = 128
 _POINTS_PER_CLASS = 32
 _FEWEST, _MOST = 1 << 10, 1 << 15
-"""So many points, by the number of classes."""
+"""The number of points, by the number of classes."""
 _FIRST = 4
 """Vertices to begin with."""
 _ORDERS_UP_TO = 8
-"""So many vertices are few enough to try all orders of ρ."""
+"""Up to this many vertices, all orders of ρ are tried."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What an entry of the atlas is about.
+    """The kind of an entry of the atlas.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Kind:
 
     def __post_init__(self) -> None:
         if not 3 <= self.n <= 16 or self.weights not in LARGEST or self.utility not in ("cost", "expanded"):
-            raise InputError(f"{self} is nothing to look for: n is 3 to 16, weights are one of {sorted(LARGEST)}")
+            raise InputError(f"{self} is not a valid kind: n must be 3 to 16, weights one of {sorted(LARGEST)}")
 
     @property
     def name(self) -> str:
@@ -85,7 +85,7 @@ def hunt(kind: Kind, seed: int, *, patience: int = 24) -> Witness | None:
     Returns
     -------
     Witness or None
-        None where not even one instance was found. It is not verified yet.
+        None if not even one instance was found. The witness is not verified yet.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def hunt(kind: Kind, seed: int, *, patience: int = 24) -> Witness | None:
 
 
 def construction(kind: Kind) -> ShatteredSet | None:
-    """Return the largest of the known constructions that is of this kind; None where there is none."""
+    """Return the largest of the known constructions of this kind; None if there is none."""
     n, algorithm = kind.n, kind.algorithm
     found: list[ShatteredSet] = []
     if kind.utility == "cost":
@@ -150,7 +150,7 @@ class _Round:
         return self.kind.algorithm == "gbfs" and self.kind.n <= _ORDERS_UP_TO
 
     def run(self, patience: int) -> None:
-        """Extend until so many batches in a row have failed; the largest set found is kept."""
+        """Extend until `patience` batches in a row have failed; the largest set found is kept."""
         best = (list(self.kept), list(self.cuts), self.points, self.pattern)
         idle = 0
         while idle < patience:
@@ -213,7 +213,7 @@ class _Round:
         return self.rng.integers(0, self.range, size=(_FEWEST, n))
 
     def _breed(self) -> None:
-        """Make thin classes thicker: change the points that are there in one or two places, or swap values."""
+        """Add points to small classes: change existing points in one or two places, or swap values."""
         if self.all_orders:
             return
         size = min(max(_FEWEST, _POINTS_PER_CLASS << len(self.kept)), _MOST)
@@ -230,7 +230,7 @@ class _Round:
         self.points, self.pattern = self.points[chosen], self.pattern[chosen]
 
     def _balanced(self, most: int) -> NDArray[np.int64]:
-        """Return about `most` points, as evenly over the classes as can be."""
+        """Return about `most` points, spread over the classes as evenly as possible."""
         shuffled = self.rng.permutation(len(self.points))
         order = shuffled[np.argsort(self.pattern[shuffled], kind="stable")]
         starts = np.flatnonzero(np.diff(self.pattern[order], prepend=-1))
@@ -294,7 +294,7 @@ class _Round:
         self.pattern = self._patterns(self.points)
 
     def _candidate(self) -> tuple[NDArray[np.int64], int]:
-        """Return a random instance, or one that was kept with a change or other names for its vertices."""
+        """Return a random instance, or a kept one with a change or with its vertices renamed."""
         rng, n = self.rng, self.kind.n
         if self.kept and rng.random() < 0.4:
             matrix, source = self.kept[int(rng.integers(len(self.kept)))]
@@ -313,7 +313,7 @@ class _Round:
         return self._cleaned(weights, int(rng.integers(n - 1)))
 
     def _few_paths(self) -> tuple[NDArray[np.int64], int]:
-        """Return an instance made of a few short paths: most constructions that are known look so."""
+        """Return an instance made of a few short paths, as in most known constructions."""
         rng, n = self.rng, self.kind.n
         source = int(rng.integers(n - 1))
         others = np.array([v for v in range(n - 1) if v != source])

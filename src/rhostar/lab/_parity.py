@@ -1,11 +1,11 @@
-"""Shattered sets of order n lg n for the cost, on unweighted graphs: greedy search, and A* with and without reopening.
+"""Constructions of shattered sets of order n lg n for the cost, on unweighted graphs, under both algorithms.
 
-**Theorem.** The cost shatters at least (1/16 − o(1))·n lg n unweighted instances, under all three. The proof is in
-docs/theory.md, section 3 ("Natural utilities reach n lg n").
+**Theorem.** The cost shatters at least (1/16 − o(1))·n lg n unweighted instances, under greedy search and under A* with
+and without reopening. The proof is in docs/theory.md, section 3 ("Natural utilities reach n lg n").
 
 The sets in short: an item has m layers, and in layer j a place c_j ∈ 0..B among B pivots that all items share. In each
 layer the search passes either the item's own vertex or the pivot of the instance, whichever is lower. Passing the pivot
-changes the rail that the search is on, and the cost tells the last rail:
+changes the rail that the search is on, and the cost shows the last rail:
 
     F_i(c) = ⊕_j [c_j > k_ij],
 
@@ -13,7 +13,7 @@ where k_ij is the rank of the pivot of instance i in layer j. So the patterns of
 prefixes, one of each order of pivots, and (B + 1)ᵐ choices can give all 2ᴮ patterns. G items need
 n = 3 + (2m − 1)(B + G) vertices and give G·B instances.
 
-:func:`parity_code` builds such sets from orders that were found by computer and shatter all of their instances;
+:func:`parity_code` builds such sets from orders that were found by computer, with which all instances are shattered;
 :func:`parity_bound` evaluates the theorem for any n.
 """
 
@@ -45,10 +45,10 @@ def parity_code(n: int, algorithm: Algorithm = "gbfs", *, layers: int | None = N
     n
         Number of vertices.
     algorithm
-        Which algorithm the set is marked for; the same instances serve "gbfs" and "astar", with and without
+        The algorithm that the set is marked for; the same instances work for "gbfs" and "astar", with and without
         reopening.
     layers
-        m, 1 to 7; by default the one that gives most instances.
+        m, 1 to 7; by default the one that gives the most instances.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def parity_code(n: int, algorithm: Algorithm = "gbfs", *, layers: int | None = N
 
     def edges_of(item: int, i: int) -> Edges:
         def choice(j: int, b: int) -> list[int]:
-            """Where the search goes on: the two vertices of layer j on rail b, or the end."""
+            """Return where the search continues: the two vertices of layer j on rail b, or the end."""
             if j < layers:
                 return [int(vertex[j][b][bits + item]), int(vertex[j][b][rank[j][i]])]
             return [longer if b else goal]
@@ -139,7 +139,7 @@ class Places:
 def sums_of_prefixes(orders: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return every sum over F_2 of prefixes, one of each order, as bit masks, and lengths that give it.
 
-    Lengths c_0, c_1, ... stand for the number c_0 + c_1·(B + 1) + ...
+    Lengths c_0, c_1, ... are encoded as the number c_0 + c_1·(B + 1) + ...
 
     Examples
     --------
@@ -172,7 +172,7 @@ def parity_bound(n: int) -> int:
     Returns
     -------
     int
-        0 where the theorem guarantees nothing.
+        0 if the theorem guarantees nothing.
 
     Examples
     --------

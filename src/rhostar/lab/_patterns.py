@@ -1,8 +1,8 @@
-"""Is a set of instances shattered? The exact answer, with thresholds and a ρ for every pattern, or the proof.
+"""Decides exactly whether a set of instances is shattered, with thresholds and a ρ per pattern, or the proof.
 
 The utility takes finitely many values on finitely many joint behaviours, so only thresholds between
-consecutive values matter. They are chosen one instance after the other: the vectors fall into classes by
-their pattern so far, and a threshold must split every class; if none does, this branch of the search ends.
+consecutive values matter. They are chosen for one instance after the other: the pattern so far divides the vectors
+into classes, and a threshold must split every class; if none does, this branch of the search ends.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Shattering:
     vectors: NDArray[np.float64]
     """All distinct utility vectors over all ρ ∈ Rⁿ."""
     thresholds: NDArray[np.float64] | None
-    """Midway between values; None where no thresholds show every pattern, which `vectors` prove."""
+    """Midway between values; None if no thresholds show every pattern, which `vectors` proves."""
     rho: NDArray[np.float64] | None
     """For each of the 2ᴺ patterns; bit i of its number says that instance i is above its threshold."""
 
@@ -64,14 +64,14 @@ class Shattering:
         Raises
         ------
         InputError
-            If the set is not shattered, or the utility is not the cost, expansions, insertions or peak of OPEN as
-            they are, unclipped.
+            If the set is not shattered, or the utility is not the unclipped cost, expansions, insertions or peak of
+            OPEN.
         """
         if self.thresholds is None or self.rho is None:
             raise InputError("the set is not shattered: there is no witness")
         measure = _MEASURE_OF.get(type(self.utility))
         if measure is None:
-            raise InputError(f"{self.utility.name} is not a utility that a witness can name; use verify()")
+            raise InputError(f"a witness cannot store the utility {self.utility.name}; use verify()")
         problem = exact(self.instances)
         graph = self.instances.graph
         arcs = []
@@ -97,12 +97,12 @@ class Shattering:
     def verify(self) -> int:
         """Check every pattern with the reference implementation and return the number of instances.
 
-        A custom utility sees the trace of the compiled run, after its every state was compared with the reference's.
+        A custom utility gets the trace of the compiled run, after all its states were compared with the reference's.
 
         Raises
         ------
         WitnessError
-            If a pattern does not come out.
+            If a pattern does not occur.
         """
         if type(self.utility) in _MEASURE_OF:
             return verify(self.witness())
@@ -127,7 +127,7 @@ class Shattering:
         assert run.trace is not None
         states = [(set(s.open), set(s.closed), dict(s.pointer)) for s in run.trace.states()]
         if states != [(set(s.open), set(s.closed), s.pointer) for s in expected.states]:
-            raise WitnessError("the compiled run is not the reference's")
+            raise WitnessError("the compiled run differs from the reference's")
         if not isinstance(self.utility, Custom):
             raise InputError(f"{self.utility.name} cannot be verified with the reference alone")
         return min(self.utility.function(instance, run.trace), self.utility.limit)
@@ -150,7 +150,7 @@ def shattering(
         A set with one goal, or single instances with the same vertices and goal; at most 64 vertices, integer weights.
     utility
         What is measured. For cost, expansions, insertions and the peak of OPEN, only distinct vectors are kept in
-        memory, no behaviours.
+        memory, not behaviours.
     algorithm
         "astar" or "gbfs".
     reopen
@@ -158,19 +158,19 @@ def shattering(
     max_behaviours
         How many joint behaviours there may be.
     progress
-        Called now and then with the number of behaviours found and the share of the tree explored.
+        Called from time to time with the number of behaviours found and the share of the tree explored.
 
     Returns
     -------
     Shattering
-        True or false, with `thresholds` and `rho`, or the `vectors` that prove that there are none.
+        True with `thresholds` and `rho`, or false with the `vectors` that prove that there are none.
 
     Raises
     ------
     LimitError
         If there are more joint behaviours than `max_behaviours`: nothing is claimed then.
     WeightError, InstanceError
-        If a weight is no integer or too large for exact sums, vertices or goals differ, or an instance has no path.
+        If a weight is not an integer or too large for exact sums, vertices or goals differ, or an instance has no path.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def shattering(
 
 
 def split(values: NDArray[np.float64]) -> tuple[NDArray[np.float64] | None, NDArray[np.int64] | None]:
-    """Return thresholds under which the rows show every pattern, and a row for each; None where there are none."""
+    """Return thresholds under which the rows show every pattern, and a row for each; None if there are none."""
     size = values.shape[1]
     if size > 40 or len(values) >> size == 0:
         return None, None

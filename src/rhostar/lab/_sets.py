@@ -1,4 +1,4 @@
-"""The known constructions of shattered sets by name: a new one is a file with its builder and one line here."""
+"""The list of known constructions of shattered sets, by name; a new construction needs an entry here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BOTH: tuple[Algorithm, ...] = ("astar", "gbfs")
 
 @dataclass(frozen=True)
 class Construction:
-    """A way to build shattered sets, for any number of vertices that is large enough.
+    """A way to build shattered sets, for any large enough number of vertices.
 
     Examples
     --------
@@ -34,11 +34,11 @@ class Construction:
 
     name: str
     utility: str
-    """The name of the utility that shatters them; "any" where it is made for the purpose."""
+    """The name of the utility that shatters them; "any" if it is a custom one."""
     algorithms: tuple[Algorithm, ...]
     """Which algorithms they are for."""
     builder: Callable[..., ShatteredSet]
-    """Takes the number of vertices, and the algorithm where there is a choice."""
+    """Takes the number of vertices, and the algorithm if there is a choice."""
     size: Callable[[int, Algorithm], int]
     """How many instances there are: a lower bound on the pseudo-dimension."""
 
@@ -53,7 +53,7 @@ class Construction:
         n
             Number of vertices.
         algorithm
-            "astar" or "gbfs"; None takes the one that the construction is for, A* where it is for both.
+            "astar" or "gbfs"; None takes the one that the construction is for, A* if it is for both.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""A set of instances that a utility shatters, with a heuristic for every pattern: what the constructions return."""
+"""The class ShatteredSet, which constructions return: shattered instances with a heuristic for every pattern."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rhostar.search import Algorithm
 from rhostar.utilities import Utility, evaluate
 
 _ALL_UP_TO = 12
-"""Instances of which all patterns are few enough to be run."""
+"""Up to this many instances, all patterns are run."""
 
 
 class Places(Protocol):
@@ -28,7 +28,7 @@ class Places(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ShatteredSet:
-    """Instances, thresholds and a heuristic for every one of the 2ᴺ patterns.
+    """Instances, thresholds and a heuristic for each of the 2ᴺ patterns.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class ShatteredSet:
     reopen: bool
     utility: Utility
     thresholds: NDArray[np.float64]
-    """For each instance the value that the utility exceeds exactly where the pattern says 1."""
+    """For each instance, the value that the utility exceeds exactly if the pattern says 1."""
     bits: int
     """Instances per item."""
     _place: Places
@@ -78,12 +78,12 @@ class ShatteredSet:
         return f"ShatteredSet({size} on {self.instances.graph.n} vertices, {name} of {self.algorithm})"
 
     def verify(self, *, most: int = 1000, seed: int = 0) -> int:
-        """Run the patterns and check that each comes out; return how many were run.
+        """Run the patterns and check that each occurs; return how many were run.
 
         Parameters
         ----------
         most
-            How many random patterns are run where there are more than 12 instances; up to 12, all are.
+            How many random patterns to run if there are more than 12 instances; up to 12, all are run.
         seed
             For numpy's generator, which draws the patterns.
 
@@ -95,7 +95,7 @@ class ShatteredSet:
         Raises
         ------
         WitnessError
-            If a pattern does not come out.
+            If a pattern does not occur.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""A shattered set in plain numbers: instances, thresholds and one ρ for each pattern, checked by the reference.
+"""The class Witness: a shattered set in plain numbers, which the reference implementation can check.
 
 A set of N instances is shattered if there are thresholds such that each of the 2ᴺ patterns "the utility is above its
 threshold on these instances and not on the others" occurs under some ρ. The pseudo-dimension is then at least N.
@@ -79,7 +79,7 @@ class Witness:
             beside.write_text(self.to_json())
 
     def to_json(self) -> str:
-        """Return the text of the file: one line per instance and pattern, so that differences can be read."""
+        """Return the text of the file: one line per instance and pattern, so that diffs are readable."""
         facts: dict[str, Any] = {"kind": _KIND, "size": len(self)} | asdict(self)
         lines = []
         for name, value in facts.items():
@@ -97,12 +97,12 @@ class Witness:
         Raises
         ------
         StorageError
-            If it is damaged or not one.
+            If it is damaged or not a witness.
         """
         try:
             facts: Mapping[str, Any] = json.loads(text)
             if facts["kind"] != _KIND:
-                raise StorageError(f"{name} is no shattered set: its kind is {facts['kind']!r}")
+                raise StorageError(f"{name} is not a shattered set: its kind is {facts['kind']!r}")
             return cls(
                 n=int(facts["n"]),
                 goal=int(facts["goal"]),
@@ -118,7 +118,7 @@ class Witness:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, StorageError):
                 raise
-            raise StorageError(f"{name} is no shattered set: {error!r}") from error
+            raise StorageError(f"{name} is not a shattered set: {error!r}") from error
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Witness:
@@ -133,7 +133,7 @@ class Witness:
 def verify(witness: Witness) -> int:
     """Check a witness with the plain reference implementation and return the number of instances shattered.
 
-    Every run is of :mod:`rhostar.search.reference`; values of ρ and weights are such that no sum rounds.
+    Every run is one of :mod:`rhostar.search.reference`; ρ and weights are such that no sum rounds.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def verify(witness: Witness) -> int:
     Raises
     ------
     WitnessError
-        If something is missing, sums could round, or a pattern does not come out, naming the first.
+        If something is missing, sums could round, or a pattern does not occur; the message names the first.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""The atlas of shattered sets: for each kind the largest known, with a witness that anyone can check.
+"""The atlas of the largest known shattered sets of each kind, with witnesses that anyone can check.
 
-The pseudo-dimension is known up to constants at best, so for few vertices the question is a hunt. Each entry
+The pseudo-dimension is known up to constants at best, so for few vertices one has to search for large sets. Each entry
 is a small JSON file with instances, thresholds and one ρ for each of the 2ᴺ patterns (see
-:class:`rhostar.lab.Witness`). The package carries those found so far in one zip file, ``atlas.zip``, which
-:func:`entries` reads on its first call. :func:`verify` believes nothing that the plain reference implementation does
-not show.
+:class:`rhostar.lab.Witness`). The entries found so far come with the package in one zip file, ``atlas.zip``, which
+:func:`entries` reads on its first call. :func:`verify` checks every entry with the plain reference implementation
+alone.
 
 To extend the atlas: :func:`unpack` it into a folder, :func:`search` there, and :func:`pack` the folder again.
 """
@@ -36,10 +36,10 @@ _PACKED = "atlas.zip"
 
 
 def kinds(vertices: Iterable[int] = range(4, 9)) -> list[Kind]:
-    """Return what the atlas is about, for some numbers of vertices.
+    """Return the kinds of entries in the atlas, for some numbers of vertices.
 
-    Both algorithms, A* with and without reopening, cost and expansions, three sorts of weights. The expansions of
-    greedy search do not depend on weights and occur once.
+    Both algorithms, A* with and without reopening, cost and expansions, three types of weights. The expansions of
+    greedy search do not depend on weights, so they occur once.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def entries(folder: str | os.PathLike[str] | None = None) -> dict[str, Witness]:
 
 
 def pack(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> int:
-    """Write the entries of a folder to one zip file, as the package carries them.
+    """Write the entries of a folder to one zip file, like the one in the package.
 
     The same entries give the same bytes. A failed call leaves the old file as it was.
 
@@ -132,7 +132,7 @@ def pack(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> int:
         raise StorageError(f"{folder} has no entries to pack")
     with files.replacing(path) as beside, zipfile.ZipFile(beside, "w") as packed:
         for name, witness in sorted(found.items()):
-            # A ZipInfo of its own has a fixed date, and no trace of the machine but the system, which we fix too.
+            # A fresh ZipInfo has a fixed date; the system is the only trace of the machine, and we fix it too.
             member = zipfile.ZipInfo(f"{name}.json")
             member.create_system = 3
             packed.writestr(member, witness.to_json(), zipfile.ZIP_DEFLATED, compresslevel=9)
@@ -162,7 +162,7 @@ def verify(folder: str | os.PathLike[str] | None = None) -> dict[str, int]:
     Raises
     ------
     WitnessError
-        If an entry does not show what it claims, or not what its name says.
+        If an entry does not show what it or its name claims.
     """
     sizes = {}
     for name, witness in entries(folder).items():
@@ -185,23 +185,22 @@ def search(
 ) -> dict[str, int]:
     """Hunt for larger shattered sets than the known constructions and keep the largest of each kind in a folder.
 
-    Each round of each kind has a seed of its own, made from `seed`, and the folder remembers how many rounds were
-    done. So a search may be interrupted and taken up again, and ends with the same files as one that was not, for
-    any number of jobs.
+    Each round of each kind has its own seed, made from `seed`, and the folder records how many rounds were done. So a
+    search can be interrupted and continued, and ends with the same files as one that was not, for any number of jobs.
 
     Parameters
     ----------
     folder
-        Where the entries are; made if it is not there. Sets that are there already, from other seeds too, are only
-        replaced by larger ones.
+        Where the entries are; created if missing. Sets that are there already, also from other seeds, are replaced only
+        by larger ones.
     rounds
-        How many rounds each kind shall have had in the end.
+        The total number of rounds for each kind, earlier ones included.
     seed
-        Where randomness begins.
+        Seeds all rounds.
     only
         Some kinds; all of :func:`kinds` by default.
     n_jobs
-        As everywhere in joblib.
+        As in joblib.
     progress
         Called with the name, the round and the size found.
 
@@ -260,8 +259,8 @@ _NARROWER = ("large", "small", "unit")
 def _contained(kind: Kind) -> list[Kind]:
     """Return the kinds whose sets are of this kind too.
 
-    With a vertex less, with the next narrower weights; and A* does as greedy search where ρ outweighs all weights
-    and the goal has the lowest value, unless improvements get in the way.
+    These have one vertex fewer, or the next narrower weights. Also, A* behaves like greedy search if ρ outweighs all
+    weights and the goal has the lowest value, unless improvements get in the way.
     """
     found = [replace(kind, n=kind.n - 1)] if kind.n > 3 else []
     if kind.algorithm == "astar":
@@ -271,7 +270,7 @@ def _contained(kind: Kind) -> list[Kind]:
 
 
 def _as_kind(witness: Witness, kind: Kind) -> Witness | None:
-    """Return the same set as one of another kind, or None where that does not work.
+    """Return the same set as one of another kind, or None if that does not work.
 
     Vertices that no instance uses come before the goal, which is the last.
     """
@@ -322,7 +321,7 @@ def _unzipped(data: bytes, name: str) -> dict[str, Witness]:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             texts = {member: packed.read(member).decode() for member in sorted(packed.namelist())}
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
-        raise StorageError(f"{name} is no packed atlas: {error}") from error
+        raise StorageError(f"{name} is not a packed atlas: {error}") from error
     return {
         member.removesuffix(".json"): Witness.from_json(text, f"{member} in {name}") for member, text in texts.items()
     }

@@ -1,4 +1,4 @@
-"""Heuristic values from solved instances: estimators in the manner of scikit-learn.
+"""Learners of heuristic values, with the interface of scikit-learn's estimators.
 
 Every learner has ``fit(instances)``, which sets ``rho_`` (one float64 per vertex), ``family_`` (the ρ it chooses
 among), ``trained_on_`` and ``goal_``. Names are loaded when they are first used.

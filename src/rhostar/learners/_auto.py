@@ -1,4 +1,4 @@
-"""Picks a learner for you: tries several, judges them on instances held out, and keeps the best."""
+"""Picks a learner for you: tries several, compares them on held-out instances, and keeps the best."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from rhostar.search import Algorithm, solve_many
 from rhostar.utilities import Utility
 
 _LARGEST_PROGRAM = 2_000_000
-"""Snapshots times vertices beyond which the linear programs are not tried."""
+"""The linear programs are not tried if snapshots times vertices exceed this."""
 
 _ROUNDS = (0.4, 0.15, 1.0, 0.05)
-"""First steps of the rounds of ranking, the most promising first."""
+"""Initial step sizes of the rounds of ranking, the most promising first."""
 
 
 class Candidate(NamedTuple):
@@ -34,15 +34,15 @@ class Candidate(NamedTuple):
 
     learner: Learner
     expanded: float
-    """Mean number of expansions on the instances held out; inf where the fit failed."""
+    """Mean number of expansions on the held-out instances; inf if the fit failed."""
     over: float
-    """By what share the paths on them cost more than the optimum, in total; NaN where that does not decide."""
+    """How much more than the optimum its paths cost in total there, as a share; NaN if that does not matter."""
     score: float
-    """What decided; larger is better."""
+    """The score that decided; larger is better."""
     seconds: float
     """How long the fit took."""
     run_seconds: float
-    """How long one search took, on the instances held out."""
+    """How long one search took, on the held-out instances."""
 
     def __str__(self) -> str:
         over = "" if np.isnan(self.over) else f", {self.over:.2%} above the optimum"
@@ -50,21 +50,21 @@ class Candidate(NamedTuple):
 
 
 class Auto(Learner):
-    """Tries learners in turn, from quick to slow, and keeps the one that does best on instances held out.
+    """Tries learners in turn, from quick to slow, and keeps the one that does best on held-out instances.
 
     Parameters
     ----------
     algorithm
-        What ρ is for: "astar" (with reopening) or "gbfs".
+        The algorithm that will use ρ: "astar" (with reopening) or "gbfs".
     utility
-        What decides. None counts expansions; with A*, among the learners whose paths are within `tolerance`.
+        The measure that decides. None counts expansions; with A*, only learners within `tolerance` can win.
     tolerance
-        By what share paths may cost more than the optimum, in total, on the instances held out; for A* without a
-        `utility`. If no learner keeps it, the one that comes closest is taken.
+        How much more than the optimum paths may cost in total on the held-out instances, as a share; for A* without a
+        `utility`. If no learner stays within it, the closest one wins.
     time_limit
-        Seconds after which no further learner is begun; None for no limit. The quickest is always fitted.
+        No further learner is started after this many seconds; None for no limit. The quickest is always fitted.
     validation
-        The share of the training set that is held out, or a set of its own.
+        The share of the training set that is held out, or a separate set.
     random_state
         Decides which instances are held out, and seeds the learners that draw random numbers.
     n_jobs
@@ -134,7 +134,7 @@ class Auto(Learner):
         return learned | {name: getattr(winner, name) for name in ("rho_", "family_", "lower_")}
 
     def _pass_on(self, learner: Learner, seconds: float) -> None:
-        """Give a learner the parameters that all share, and what is left of the time."""
+        """Give a learner the parameters that all learners share, and the time that is left."""
         own = learner.get_params()
         shared: dict[str, Any] = {"n_jobs": self.n_jobs, "random_state": self.random_state}
         if np.isfinite(seconds):
@@ -155,20 +155,20 @@ def learn(
 ) -> Learner:
     """Learn heuristic values; the learner is picked for you.
 
-    The winner needs the fewest expansions on instances held out. With A*, its paths must also be within `tolerance`.
+    The winner needs the fewest expansions on held-out instances. With A*, its paths must also be within `tolerance`.
 
     Parameters
     ----------
     instances
         The training set. If it has several goals, each gets its own ρ and its share of the time.
     algorithm
-        What ρ is for: "astar" (with reopening) or "gbfs".
+        The algorithm that will use ρ: "astar" (with reopening) or "gbfs".
     utility
-        What decides in place of expansions.
+        The measure that decides instead of expansions.
     tolerance
-        By what share paths of A* may cost more than the optimum, in total.
+        How much more than the optimum the paths of A* may cost in total, as a share.
     time_limit
-        Seconds after which no further learner is begun; None for no limit.
+        No further learner is started after this many seconds; None for no limit.
     seed
         Decides which instances are held out, and seeds the learners that draw random numbers.
     n_jobs
@@ -229,7 +229,7 @@ def _learners(algorithm: Algorithm, instances: InstanceSet, contest: _Contest) -
         yield from _ranking(len(instances), contest)
         yield PathUse(0.03, blur=blur)
         yield MeanDistance("median")
-        yield from _ranking(len(instances), contest)  # from other values, if those have become the best
+        yield from _ranking(len(instances), contest)  # again, if other values are the best by now
         return
     yield MeanDistance("median")
     for level in (0.05, 0.25):
@@ -242,7 +242,7 @@ def _learners(algorithm: Algorithm, instances: InstanceSet, contest: _Contest) -
 
 
 def _ranking(count: int, contest: _Contest) -> Iterator[Learner]:
-    """Yield a ranking that starts from the best so far, as long as the time allows; none below 30 iterations."""
+    """Yield rankings that start from the best values so far, while there is time for at least 30 iterations."""
     every, iterations, batch = 4, 100, 50
     if isinstance(contest.best.learner, SelfImitatedRanking):
         return
@@ -283,7 +283,7 @@ class _Contest:
 
     @property
     def is_over(self) -> bool:
-        """Whether there is time only to fit the best so far on all instances; the first one always is."""
+        """Whether there is only time to fit the best learner so far on all instances; the first is always tried."""
         return bool(self.tried) and self.seconds_left <= self.more * self.best.seconds
 
     def enter(self, learner: Learner) -> None:
@@ -303,6 +303,6 @@ class _Contest:
         elif self.algorithm == "astar":
             cost = float(runs.cost.sum()) if runs.solved.all() else np.inf
             over = cost / self.optimum - 1 if self.optimum > 0 else float(cost > 0)
-            if over > self.tolerance:  # worse than any learner that keeps it: no run counts more than the budget
+            if over > self.tolerance:  # worse than any learner within it: no run counts more than the budget
                 score = -self.budget * (1 + over)
         self.tried.append(Candidate(learner, expanded, over, score, seconds, each))

@@ -1,7 +1,7 @@
-"""What all learners share: the conventions of scikit-learn, checks of the input, and what a certificate asks for.
+"""The base class of all learners: scikit-learn's interface, input checks, and the facts that certificates need.
 
-A learner is written by giving ``_learn(instances)``, which returns what it learned and sets nothing: an error in
-the middle of it leaves the learner as it was, fitted before or not at all.
+To write a learner, implement ``_learn(instances)``. It returns what it learned and sets no attributes, so an error
+halfway leaves the learner as it was.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Seed = int | np.random.Generator | None
 
 
 class Learner(BaseEstimator):  # type: ignore[misc]
-    """A way to choose ρ from instances. Your own learner has ``_learn(instances)``, which returns its attributes.
+    """A way to learn ρ from instances. To write your own, implement ``_learn(instances)``; it returns the attributes.
 
     The constructor stores its parameters as they are; :meth:`fit` checks them. Many learners have `random_state`
     (None, an integer or a numpy Generator; equal integers give equal ρ), `n_jobs` (as in joblib; any number gives
@@ -34,14 +34,14 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     rho_
         (n,) the heuristic values, read-only; ρ at the goal is 0 unless the learner says otherwise.
     goal_
-        The vertex that they lead to.
+        The goal that the values are for.
     family_
         The set of ρ that the learner chose from, a :class:`rhostar.families.Family`.
     trained_on_
         Which instances it saw, to learn from or to choose by: a :class:`rhostar.families.Provenance`, or
-        :class:`rhostar.families.Provenances` where they are of several origins.
+        :class:`rhostar.families.Provenances` if they come from several sets.
     lower_
-        Weights w such that ρ is consistent on every instance whose weights are nowhere below w, so that A* is
+        Weights w such that ρ is consistent on every instance whose weights are all at least w, so that A* is
         optimal there (U3: ρ_v − ρ_c ≤ w on every edge); None if no such weights are known.
 
     Examples
@@ -57,7 +57,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     algorithm: Literal["astar", "gbfs", "any"] = "any"
     """Which algorithm ρ is meant for."""
-    consistency: ClassVar[str] = "Nothing is known of the consistency of ρ."
+    consistency: ClassVar[str] = "Nothing is known about the consistency of ρ."
     """On which weights ρ is consistent, in words."""
     least_instances: ClassVar[int] = 1
     """How many instances a fit needs."""
@@ -134,7 +134,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         table = self._fitted("rho_")
         if isinstance(table, Mapping):
             if goal not in table:
-                raise InputError(f"goal {goal!r} was not among the goals of the training set: {sorted(table)}")
+                raise InputError(f"goal {goal!r} is not a goal of the training set, which has {sorted(table)}")
             return table[goal]
         if goal != self.goal_:
             raise InputError(f"goal must be {self.goal_}, which this was fitted for, got {goal!r}")
@@ -191,7 +191,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.no_validation = True  # an InstanceSet is no matrix
+        tags.no_validation = True  # an InstanceSet is not a matrix
         tags.input_tags.two_d_array = False
         return tags
 
@@ -202,7 +202,7 @@ class Scorer:
     Parameters
     ----------
     utility
-        What to measure; where lower is better the score is minus its mean.
+        What to measure. The score is its mean, or minus its mean if lower is better.
     algorithm
         "astar" or "gbfs".
     reopen
@@ -260,7 +260,7 @@ def generator(random_state: Seed) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError):
         raise InputError(
-            f"random_state must be None, an integer that is not negative, or a Generator, got {random_state!r}"
+            f"random_state must be None, a non-negative integer or a Generator, got {random_state!r}"
         ) from None
 
 

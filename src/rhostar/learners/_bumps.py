@@ -1,4 +1,4 @@
-"""ρ by direct minimisation of a utility: try a local change, keep it if the training set gains by it.
+"""Learns ρ by lowering a utility directly: tries local changes and keeps those that help on the training set.
 
 The utility is piecewise constant in ρ, so there is no slope to follow. But a local change touches few runs: **a
 run reads ρ at the vertices it generates and nowhere else**, and stays the same, step by step, when ρ changes
@@ -49,17 +49,17 @@ class BumpSearch(Learner):
     reopen
         Whether A* reopens closed vertices.
     utility
-        What to lower (or raise, where higher is better); None is the number of expansions.
+        What to lower (or raise, if higher is better); None is the number of expansions.
     max_bumps
-        How many bumps to try; None for no limit but the time.
+        How many bumps to try; None tries until the time is up.
     time_limit
-        Seconds after which the search stops, too; None for no limit, so that equal seeds give equal values.
+        The search also stops after this many seconds; None for no limit, so that equal seeds give equal values.
     screen_share
         The share of the training set that a bump is tried on first.
     heights
-        The least and the largest height of a bump, in standard deviations of the initial values.
+        The smallest and the largest height of a bump, in standard deviations of the initial values.
     widths
-        The least and the largest width, in steps from a vertex to its neighbour; None is from 1 to a tenth of
+        The smallest and the largest width, in steps from a vertex to its neighbour; None is from 1 to a tenth of
         the extent of the graph.
     budget
         How many vertices a run may expand; None is 100 n, which greedy search never reaches.
@@ -75,7 +75,7 @@ class BumpSearch(Learner):
     initial_
         The values it started from.
     history_
-        (k + 1,) the mean of the utility at the start and after each bump that was kept, lower is better.
+        (k + 1,) the mean utility at the start and after each bump that was kept; lower is better.
     tried_
         How many bumps were tried.
 
@@ -205,7 +205,7 @@ class Trial:
         self.touched = touched(objective, rho, np.arange(len(objective.instances)))
         self._index()
         utility = objective.utility
-        # Where only expansions count, a trial can end as soon as it has expanded too many.
+        # If only expansions count, a trial can end as soon as it has expanded too many.
         self.countable = type(utility) is Expansions and (
             utility.limit >= objective.budget or float(utility.limit).is_integer()
         )
@@ -213,11 +213,11 @@ class Trial:
 
     @property
     def mean(self) -> float:
-        """The mean of the utility over the training set, lower is better."""
+        """The mean utility over the training set; lower is better."""
         return float(self.values.mean())
 
     def vertex(self, rng: np.random.Generator) -> int:
-        """Return a vertex that a run read, drawn by instance first."""
+        """Draw an instance, then a vertex that its run read."""
         read = self.touched[rng.integers(len(self.touched))]
         return int(read[rng.integers(read.size)])
 
@@ -251,7 +251,7 @@ class Trial:
         return True
 
     def _lower(self, rho: NDArray[np.float64], which: NDArray[np.int64], gained: float) -> NDArray[np.float64] | None:
-        """Return the values of some instances if their sum is below what it was plus what was gained, else None."""
+        """Return the values of some instances if their sum is below the old sum plus `gained`, else None."""
         if which.size == 0:
             return None
         if not self.countable:
@@ -296,7 +296,7 @@ def _touched(
 
 
 def _range(values: Any, name: str) -> tuple[float, float]:
-    what = "two positive numbers, the least and the largest"
+    what = "two positive numbers, the smallest and the largest"
     try:
         low, high = (arrays.number(value, name, what, lambda x: 0 < x < np.inf) for value in values)
     except (TypeError, ValueError):

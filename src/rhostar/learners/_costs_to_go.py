@@ -1,4 +1,4 @@
-"""Costs-to-go of all snapshots of a set, in parallel: one Dijkstra against the edges for each snapshot.
+"""Computes the costs-to-go of all snapshots of a set in parallel, with one backward Dijkstra search per snapshot.
 
 Instances that share a snapshot share its costs-to-go and count as often as they occur. Sums are taken in blocks
 whose ends do not depend on the number of jobs, so that every number of jobs gives the same sums, bit for bit.
@@ -47,11 +47,11 @@ class Moments(NamedTuple):
     reached: NDArray[np.int64]
     """In how many instances the goal can be reached."""
     least: NDArray[np.float64]
-    """inf where it never can."""
+    """inf if it never can."""
 
 
 def moments(instances: InstanceSet, n_jobs: int | None = None) -> Moments:
-    """Return sum, count and least of the finite costs-to-go d(v, goal) over the instances."""
+    """Return sum, count and minimum of the finite costs-to-go d(v, goal) over the instances."""
     distinct = snapshots(instances)
     size = -(-len(distinct.instances) // _BLOCKS)
     parts = map_chunks(
@@ -84,7 +84,7 @@ class Starts(NamedTuple):
 
 
 def same_starts(distinct: Snapshots, weight: NDArray[np.float64]) -> Starts:
-    """Return starts at every vertex with these weights, in each snapshot as often as it is used."""
+    """Return starts at every vertex with these weights; each snapshot counts as often as it is used."""
     count, n = len(distinct.instances), weight.size
     return Starts(
         np.zeros(count, dtype=np.int64), np.full(count, n), np.arange(n, dtype=np.int32), np.ascontiguousarray(weight)
@@ -106,7 +106,7 @@ def trees(
 
     The path from a vertex is the one with the fewest edges among all optimal ones, and of those the
     lexicographically smallest. The first matrix holds the edge that leaves each vertex (-1 for the goal and where
-    there is no path), the second the weight of all starts that have this vertex on their path, itself not counted.
+    there is no path), the second the weight of all other starts that have this vertex on their path.
     """
     parts = map_chunks(_trees, distinct.instances, n_jobs=n_jobs, starts=starts)
     edge, below = (np.concatenate(matrices) for matrices in zip(*parts, strict=True))

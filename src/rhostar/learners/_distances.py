@@ -1,4 +1,4 @@
-"""ρ from the exact costs-to-go of the training instances: their mean, median, least or any quantile."""
+"""Learns ρ as the mean, median, minimum or any quantile of the exact costs-to-go of the training instances."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _BLOCK = 2**23
 class MeanDistance(Learner):
     """A statistic of the exact costs-to-go d(v, goal) over the training instances.
 
-    Instances in which the goal cannot be reached from v are left out at v. A vertex from which it never can has
-    the value of the nearest vertex that has one plus the distance to it, where the graph has coordinates (at the
-    median cost of a unit of distance); else the largest of all values.
+    Instances in which the goal cannot be reached from v do not count at v. If the goal can never be reached from a
+    vertex and the graph has coordinates, the vertex gets the value of the nearest vertex that has one, plus the
+    distance to it (at the median cost of a unit of distance); without coordinates it gets the largest of all values.
 
     Parameters
     ----------
     statistic
         "mean", "median", "min", or "quantile".
     quantile
-        Which one, between 0 and 1, for "quantile"; between two values it is interpolated linearly.
+        Which quantile, between 0 and 1, for "quantile"; interpolated linearly between two values.
     n_jobs
         As in joblib.
 
@@ -46,7 +46,7 @@ class MeanDistance(Learner):
 
     consistency = (
         "ρ is not consistent in general; with 'min' it never overestimates on a training instance, "
-        "so that A* with reopening is optimal on these."
+        "so that A* with reopening is optimal on those."
     )
 
     def __init__(
@@ -96,7 +96,7 @@ def finite_quantile(matrix: NDArray[Any], times: NDArray[np.int64], level: float
 def fill(
     graph: Graph, weights: NDArray[Any], rho: NDArray[np.float64], known: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Return rho with values where none are known (the goal's always is); the weights say what a distance costs."""
+    """Return rho with its unknown values filled in; the goal's is known, and weights give the cost of a distance."""
     if known.all():
         return rho
     if graph.coordinates is None:
@@ -111,7 +111,7 @@ def fill(
 
 
 def cost_of_distance(graph: Graph, weights: NDArray[Any]) -> float:
-    """Return the median over the edges present of weight by distance between the ends; 0 where there are none."""
+    """Return the median of weight per distance over the edges that are present; 0 if there are none."""
     assert graph.coordinates is not None
     along = np.linalg.norm(graph.coordinates[graph.tail] - graph.coordinates[graph.head], axis=1)
     usable = (along > 0) & np.isfinite(weights)

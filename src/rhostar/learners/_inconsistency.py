@@ -1,12 +1,12 @@
-"""Informed and nearly consistent: the trade-off of the paper's section 5 as a linear program, for A*.
+"""Learns ρ for A* by a linear program that trades large values against inconsistency (section 5 of the paper).
 
 The inconsistency of ρ on an instance is Δ = Σ max(ρ_v − ρ_c − w_vc, 0) over the edges (v, c) of its optimal path, the
 first edge left out; the answer of A* is at most Δ above the optimum (L1). ρ = 0 has Δ = 0 and is Dijkstra's algorithm:
 minimising Δ alone learns nothing. So the mean of ρ is maximised against a penalty on the mean of Δ.
 
-Each edge of an optimal tree counts as often as paths have it as a later than their first edge. Over many instances an
-edge (v, c) gives a convex, piecewise linear function of ρ_v − ρ_c, so the program is the dual of a minimum-cost flow:
-n − 1 balances, however many instances there are.
+Each edge of an optimal tree counts once for every path that uses it, unless it is the path's first edge. Over many
+instances an edge (v, c) gives a convex, piecewise linear function of ρ_v − ρ_c, so the program is the dual of a
+minimum-cost flow: n − 1 balances, for any number of instances.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ class InconsistencyLP(Learner):
     Parameters
     ----------
     penalty
-        λ, what a unit of inconsistency costs against a unit of the mean of ρ.
+        λ, the cost of a unit of inconsistency, relative to a unit of the mean of ρ.
     sources
         Whose paths count: in every snapshot those from "all" vertices; those from the sources "seen" in the training
         set, each as often as it occurs; or only each instance's "own".
     bins
         The number of quantile bins that the weights of an edge over the instances are merged into (by their means),
-        so that the program stays small. It is exact if no edge has more different weights than that, and with None.
+        so that the program stays small. It is exact with None, and if no edge has more distinct weights than that.
     time_limit
         Seconds for the solver; None for no limit.
     n_jobs
@@ -63,14 +63,14 @@ class InconsistencyLP(Learner):
     Attributes
     ----------
     objective_
-        mean ρ − penalty · mean inconsistency, of the program.
+        The program's value of mean ρ − penalty · mean inconsistency.
     inconsistency_
-        The mean inconsistency on the training set, bins or not.
+        The mean inconsistency on the training set, computed without bins.
 
     Raises
     ------
     FitError
-        By ``fit``, if the solver runs out of time or finds no solution.
+        Raised by ``fit`` if the solver runs out of time or finds no solution.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def inconsistency_terms(instances: InstanceSet, sources: Sources, n_jobs: int | 
     times = distinct.times.astype(np.float64)
     if sources == "own":
         starts = costs_to_go.own_starts(instances, distinct)
-        times = np.ones_like(times)  # the starts of a snapshot are as many as its instances
+        times = np.ones_like(times)  # a snapshot has one start for each of its instances
     else:
         start = np.ones(graph.n) / (graph.n - 1)
         if sources == "seen":
@@ -143,7 +143,7 @@ def inconsistency_terms(instances: InstanceSet, sources: Sources, n_jobs: int | 
 
 
 def merge(graph: Graph, terms: Terms, bins: int | None) -> Terms:
-    """Return the terms with at most `bins` weights for each edge: equal shares of its different weights, averaged."""
+    """Return the terms with at most `bins` weights for each edge: equal shares of its distinct weights, averaged."""
     if bins is None or terms.tail.size == 0:
         return terms
     edge = graph.edge_index(terms.tail, terms.head)

@@ -1,4 +1,4 @@
-"""ρ for any goal from the distances to and from a few landmarks (ALT: A*, landmarks and the triangle inequality)."""
+"""Learns ρ for any goal from distances to and from a few landmarks (ALT: A*, landmarks, triangle inequality)."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Landmarks(Learner):
     k
         How many landmarks; at most n are taken.
     selection
-        "farthest" takes each as far as possible from those before, "random" takes them at random.
+        "farthest" takes each as far as possible from the previous ones, "random" takes them at random.
     statistic
         What w is: the "min" of each edge's weights over the training set, their "mean", or a "quantile".
     quantile
-        Which one, for "quantile".
+        Which quantile, for "quantile".
     random_state
-        For the first landmark, or for all.
+        Seeds the choice of the first landmark, or of all.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Landmarks(Learner):
     """
 
     algorithm = "astar"
-    consistency = "ρ is consistent, for every goal, on every instance whose weights are nowhere below lower_."
+    consistency = "ρ is consistent, for every goal, on every instance whose weights are all at least lower_."
     one_goal = False
 
     def __init__(
@@ -131,8 +131,8 @@ class Landmarks(Learner):
 
 
 def _table(to: NDArray[np.float64], away: NDArray[np.float64], goal: int) -> NDArray[np.float64]:
-    # inf − inf: the landmark says nothing. A bound of +inf: from there the goal cannot be reached, and neither from
-    # any child, so the largest value of all keeps ρ consistent.
+    # inf − inf: the landmark says nothing. A bound of +inf: the goal cannot be reached from there, nor from any child,
+    # so the largest value of all keeps ρ consistent.
     with np.errstate(invalid="ignore"):
         bounds = np.stack([to - to[:, goal, None], away[:, goal, None] - away])
     rho = np.fmax(np.fmax.reduce(bounds, axis=(0, 1)), 0.0)

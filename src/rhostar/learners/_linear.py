@@ -1,7 +1,7 @@
-"""ρ = base + Φθ with few parameters θ, chosen by exact searches along lines.
+"""Learns ρ = base + Φθ with few parameters θ, chosen by exact searches along lines.
 
 Along a line the mean utility is piecewise constant, and all of its pieces can be found (:mod:`rhostar.lines`). With
-one feature that is the whole problem: the θ found is the best of all, not of a grid. With several, lines are
+one feature that is the whole problem: the θ found is the best of all θ, not only on a grid. With several, lines are
 searched one after the other, along the axes and in random directions, from several starts.
 """
 
@@ -41,7 +41,7 @@ _NARROWINGS = 4
 
 
 class LinearFamily(Learner):
-    """ρ = base + Φθ: few parameters, so that a certificate for every θ at once says something.
+    """ρ = base + Φθ: few parameters, so that a certificate for every θ at once is useful.
 
     Parameters
     ----------
@@ -53,21 +53,21 @@ class LinearFamily(Learner):
     low, high
         The range of every coefficient.
     feature_fraction
-        Where base or features are learned: the share of the instances (whole snapshots) they are learned from. θ
-        is chosen on the rest, and the family records the part, so that no certificate is computed on it.
+        If base or features are learned: the share of the instances (whole snapshots) they are learned from. θ is
+        chosen on the rest. The family records which instances shaped it, so that no certificate is computed on them.
     algorithm
         What to run: "astar" or "gbfs".
     reopen
         Whether A* reopens closed vertices.
     utility
-        What to lower (or raise, where higher is better); None is the number of expansions.
+        What to lower (or raise, if higher is better); None is the number of expansions.
     max_lines
         How many lines are searched if there are several features; None is 8 k + 8. With one feature it is one.
     time_limit
-        Seconds after which no new line is begun; None for no limit, so that equal seeds give equal values.
+        No new line is started after this many seconds; None for no limit, so that equal seeds give equal values.
     work
-        Most expansions, about, that the exact search of one line may take. Where a line has more pieces than
-        that allows it is scanned first, and an interval around the best value is searched exactly.
+        About how many expansions the exact search of one line may take. If a line has more pieces than that allows,
+        it is scanned first, and only an interval around the best value is searched exactly.
     budget
         How many vertices a run may expand; None is 100 n.
     random_state
@@ -88,7 +88,7 @@ class LinearFamily(Learner):
     dual_
         With one feature: the mean utility as a function of θ, a :class:`rhostar.lab.Dual`.
     exact_
-        Whether every line was searched exactly on all of its range. With one feature, `theta_` is then a minimiser.
+        Whether every line was searched exactly over its whole range. With one feature, `theta_` is then a minimiser.
     chosen_on_
         Which instances θ was chosen on: those a certificate may use.
     history_
@@ -96,8 +96,8 @@ class LinearFamily(Learner):
 
     Notes
     -----
-    ρ at the goal is base + Φθ there, 0 for costs-to-go. Lines are exact in real numbers; θ is then tried with
-    the floats it will be run with, and of the best pieces the one that does best there is taken.
+    ρ at the goal is base + Φθ there, which is 0 for costs-to-go. Lines are exact in real numbers. Searches use floats,
+    so the best pieces are also run with floats, and the one that does best wins.
 
     Examples
     --------
@@ -180,7 +180,7 @@ class LinearFamily(Learner):
         given = MeanDistance() if self.features is None else self.features
         parts = list(given) if isinstance(given, list | tuple) and not _is_table(given) else [given]
         if not parts:
-            raise InputError("features must hold at least one")
+            raise InputError("features must hold at least one feature")
         seen: tuple[Provenance, ...] = ()
         learned_from, rest = instances, instances
         if any(_is_learned(source) for source in [*parts, self.base]):
@@ -245,7 +245,7 @@ class _Point(NamedTuple):
 
 
 class _Search:
-    """Where the search stands, the best point so far, and how a line is searched."""
+    """The current point of the search, the best point so far, and how a line is searched."""
 
     def __init__(self, objective: Objective, family: Linear, work: int, low: float, high: float) -> None:
         self.objective, self.family, self.work, self.low, self.high = objective, family, work, low, high
@@ -259,7 +259,7 @@ class _Search:
         self.best = min(self.best, self.here, key=lambda point: point.mean)
 
     def line(self, direction: NDArray[np.float64]) -> None:
-        """Move to the best point along a direction, unless the one at hand is better."""
+        """Move to the best point along a direction, unless the current one is better."""
         # With one feature the line is the family itself, and its dual is a function of θ.
         start = self.here.theta if direction.size > 1 else np.zeros(1)
         low, high = self._range(start, direction)
@@ -267,7 +267,7 @@ class _Search:
         for t in self._best_of_line(self.family.table(start), self.family.features @ direction, low, high):
             found.append(self._point(np.clip(start + t * direction, self.low, self.high)))
             if self.dual is not None and found[-1].mean <= self._turned(self.dual.value) * (1 + 1e-12):
-                break  # floats do what exact numbers promise
+                break  # floats agree with exact numbers
         # At a tie the new point is taken: it lies in the middle of a wide piece.
         self.here = min([*found, self.here], key=lambda point: point.mean)
         self.best = min(self.here, self.best, key=lambda point: point.mean)
@@ -280,7 +280,7 @@ class _Search:
         return value if utility.better == "lower" else utility.limit - value
 
     def _range(self, start: NDArray[np.float64], direction: NDArray[np.float64]) -> tuple[Fraction, Fraction]:
-        """Return how far one can move within the box; with several features in numbers of few digits."""
+        """Return how far one can move within the box; with several features, as numbers with few digits."""
         if direction.size == 1:
             return Fraction(self.low), Fraction(self.high)
         used = direction != 0
@@ -333,7 +333,7 @@ def _candidates(dual: Dual) -> list[float]:
 
 
 def _directions(k: int, rng: np.random.Generator, search: _Search) -> Iterator[NDArray[np.float64]]:
-    """Yield the axes, then random directions, and the axes again from a new start where nothing gets better."""
+    """Yield the axes, then random directions, then the axes again from a new start if nothing improves."""
     while True:
         yield from np.eye(k)
         stale = 0

@@ -1,4 +1,4 @@
-"""What learners that run their own ρ share: the utility they lower, and the values they start from."""
+"""Shared by learners that run searches with their current ρ: the utility to lower, the initial values, smoothing."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Initial = Learner | ArrayLike | None
 """Values to start from, a learner that fits them, or None for mean distances."""
 
 _SNAPSHOTS = 16
-"""How many snapshots, evenly spread, are looked at to find what an edge typically weighs."""
+"""The number of evenly spaced snapshots that the typical weight of an edge is estimated from."""
 
 
 class Search(NamedTuple):
-    """How the core runs, in its own words."""
+    """The options of a run, as the core takes them."""
 
     greedy: bool
     reopen: bool
@@ -36,7 +36,7 @@ class Search(NamedTuple):
 
 
 class Objective:
-    """The values of a utility on a set, turned so that lower is better.
+    """The values of a utility on a set, with the sign chosen so that lower is better.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Objective:
         return map_chunks(function, instances, n_jobs=self.n_jobs, rho=rho, search=search)
 
     def values(self, rho: NDArray[np.float64], which: NDArray[Any] | slice = slice(None)) -> NDArray[np.float64]:
-        """Return one value per instance, or per instance of `which`: u, or H - u where higher is better."""
+        """Return one value per instance, or per instance of `which`: u, or H - u if higher is better."""
         found = evaluate(
             self.instances[which],
             rho,
@@ -111,9 +111,9 @@ def initial_table(initial: Initial, instances: InstanceSet) -> tuple[NDArray[np.
 
 
 def typical_weight(instances: InstanceSet) -> float:
-    """Return the median of the weights that are neither 0 nor infinite, over a few snapshots; 1 where there are none.
+    """Return the median of the weights that are neither 0 nor infinite, over a few snapshots; 1 if there are none.
 
-    It grows in proportion with the weights.
+    It is proportional to the weights.
     """
     rows = np.unique(instances.rows)
     rows = rows[np.unique(np.linspace(0, rows.size - 1, _SNAPSHOTS).astype(int))]
@@ -125,7 +125,7 @@ def typical_weight(instances: InstanceSet) -> float:
 def spread(rho: NDArray[np.float64], instances: InstanceSet) -> float:
     """Return the standard deviation of ρ over the vertices; for a constant ρ, roughly that of distances.
 
-    It grows in proportion with ρ, or with the weights.
+    It is proportional to ρ, or to the weights.
     """
     found = float(np.std(rho))
     return found if found > 0 else typical_weight(instances) * float(np.sqrt(rho.size))

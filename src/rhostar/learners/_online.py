@@ -1,4 +1,4 @@
-"""The trade-off of informedness and inconsistency, one instance after the other: online convex optimisation.
+"""Learns the ρ of ``_inconsistency.py`` from a stream of instances, by online convex optimisation.
 
 In round i some ρ is played, then instance i is seen and costs f_i(ρ) = penalty · Δ_i(ρ) − mean ρ, which is convex
 (the paper points to this after Theorem 6). Steps are those of AdaGrad within the box 0 ≤ ρ ≤ the largest cost-to-go
@@ -32,7 +32,7 @@ class OnlineInconsistency(Learner):
     Parameters
     ----------
     penalty
-        λ, what a unit of inconsistency costs against a unit of the mean of ρ.
+        λ, the cost of a unit of inconsistency, relative to a unit of the mean of ρ.
     sources
         Whose paths count in a round: those from "all" vertices, or only the instance's "own".
     step_size
@@ -92,7 +92,7 @@ class OnlineInconsistency(Learner):
         return self._advance(instances, zeros | {"largest_": np.full(n, -1.0), "losses_": np.zeros(0)})
 
     def partial_fit(self, instances: InstanceSet, y: object = None) -> Self:
-        """Continue with further instances, in their order; the first call begins.
+        """Continue with further instances, in their order; the first call starts a new fit.
 
         Parameters
         ----------
@@ -171,12 +171,12 @@ class OnlineInconsistency(Learner):
         }
 
     def regret(self, instances: InstanceSet, rounds: int | None = None) -> float:
-        """Return by how much the ρ that were played cost more, in total, than the best single ρ in hindsight.
+        """Return how much more the ρ that were played cost, in total, than the best single ρ in hindsight.
 
         Parameters
         ----------
         instances
-            What it was fitted on, in the same order.
+            The instances that it was fitted on, in the same order.
         rounds
             Only the first rounds; None for all.
 
@@ -187,11 +187,11 @@ class OnlineInconsistency(Learner):
         Raises
         ------
         InputError
-            If these are not as many instances as there were rounds.
+            If the number of instances differs from the number of rounds.
         """
         losses = self._fitted("losses_")
         if len(instances) != losses.size:
-            raise InputError(f"instances must be the {losses.size} that it was fitted on, got {len(instances)}")
+            raise InputError(f"instances must be the {losses.size} that this was fitted on, got {len(instances)}")
         count = losses.size if rounds is None else arrays.integer(rounds, "rounds", 1, losses.size)
         part = instances[:count]
         matrix, _ = costs_to_go.matrix(part, self.n_jobs)

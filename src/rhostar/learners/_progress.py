@@ -1,4 +1,4 @@
-"""Progress of long fits: a bar on standard error if asked for, else nothing."""
+"""Shows the progress of long fits: a bar on standard error if `verbose` is set, otherwise nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Advance = Callable[[str], None]
-"""Call it after each step, with a few words on the state of the fit."""
+"""Called after each step, with a few words about the state of the fit."""
 
 
 @contextmanager
@@ -18,7 +18,7 @@ def progress(title: str, total: int | None, verbose: int) -> Iterator[Advance]:
     title
         What is being done.
     total
-        How many steps there will be; None if that is not known.
+        How many steps there will be; None if unknown.
     verbose
         0 is silent.
 

@@ -1,9 +1,9 @@
-"""ρ for greedy search (or A*) by imitating its own successes: vertices that led nowhere go up, the path's go down.
+"""Learns ρ for greedy search or A* from its own runs: raises ρ at vertices expanded in vain, lowers it on the path.
 
-A run selects some vertex u that is not on the path it returns while p, the vertex of the path that is next, waits
-in OPEN: had ρ_p been below ρ_u, that expansion would have been saved. Each such pair is a comparison that went the
-wrong way; pushing ρ_u up and ρ_p down is a step of the perceptron on it. Comparisons are counted as whole
-numbers, so that every number of jobs gives the same table.
+Suppose a run selects a vertex u that is not on the path it returns, while p, the next vertex of the path, waits in
+OPEN: had ρ_p been below ρ_u, that expansion would have been saved. Each such pair is a comparison that went the wrong
+way; raising ρ_u and lowering ρ_p is a perceptron step on it. Comparisons are counted as whole numbers, so that every
+number of jobs gives the same ρ.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from rhostar.utilities import Utility
 class SelfImitatedRanking(Learner):
     """Runs the search with its current ρ, and makes it prefer the path it found to the vertices it expanded in vain.
 
-    Each iteration runs a batch of the training set, counts for every vertex how often it waited on the path less
-    how often it was in the way, divides by the size of the batch, clips, and takes a step of Adagrad, smoothed
-    over the graph; steps fall linearly to 0 within a round. There is a round for each first step and each width of
-    the smoothing, each from the initial values. The best ρ of all is kept, the initial one included, so the result is
-    never worse than the start on what it is judged on. Which step is right differs widely: only large steps leave
-    traps behind, and they spoil a good ρ.
+    Each iteration runs a batch of the training set. For every vertex it counts how often it waited on the path, minus
+    how often it was expanded in vain, divides by the size of the batch, clips, and takes an Adagrad step, smoothed over
+    the graph. Steps shrink linearly to 0 within a round. There is one round for each initial step size and each width
+    of the smoothing; every round starts from the initial values. The best ρ of all is kept, the initial one included,
+    so the result is never worse than the start on the instances that decide. The right step size differs widely: only
+    large steps escape traps, but they spoil a good ρ.
 
     Parameters
     ----------
@@ -48,14 +48,14 @@ class SelfImitatedRanking(Learner):
     reopen
         Whether A* reopens closed vertices.
     utility
-        What decides which ρ is best; None is the number of expansions. With A*, one that looks at the
-        cost as well keeps the answers good.
+        The measure that decides which ρ is best; None is the number of expansions. With A*, use one that includes the
+        cost if the paths should stay good.
     validation
-        What ρ is judged on: None is the training set, a number the share of it that is held out (by
-        snapshots), else a set of instances.
+        The instances that ρ is judged on: None is the training set, a number is the share of it that is held out
+        (whole snapshots), or pass a set of instances.
     step_sizes
-        The first step of a round, one or several, in standard deviations of the initial values, so that
-        scaling all weights scales ρ alike.
+        Initial step size of a round, one or several, in standard deviations of the initial values, so that scaling all
+        weights scales ρ in the same way.
     blurs
         How far a step spreads over the graph, one or several, in edges; 0 is not at all.
     iterations
@@ -63,19 +63,19 @@ class SelfImitatedRanking(Learner):
     batch
         Instances per iteration.
     clip
-        Largest push of a vertex, in comparisons per instance.
+        Largest change of a vertex, in comparisons per instance.
     damping
-        What Adagrad's sums of squares begin with: vertices that are pushed less often than its root per instance
+        Initial value of Adagrad's sums of squares: vertices that change less often than its square root per instance
         take smaller steps.
     every
-        How many iterations lie between two judgements.
+        How many iterations there are between two judgements.
     screen_size
         New values are judged on this many instances first, always the same, and on the others only if they beat the
         best values there; None judges on all at once.
     budget
         How many vertices a run may expand; None is 100 n, which greedy search never reaches.
     random_state
-        Seeds the batches, and which instances are held out or come first.
+        Seeds the batches, and decides which instances are held out or come first.
     n_jobs, verbose
         As in joblib; 1 shows progress.
 
@@ -84,12 +84,12 @@ class SelfImitatedRanking(Learner):
     initial_
         The values it started from.
     history_
-        (k,) the mean of the utility at every judgement, the initial values first, lower is better; where there are
-        more instances than `screen_size`, the mean over those that come first.
+        (k,) the mean utility at every judgement, the initial values first; lower is better. If there are more instances
+        than `screen_size`, it is the mean over those that come first.
     best_
         The mean for the ρ that was kept, over all instances it is judged on.
     round_
-        (step, blur) of the round that found it; None if the initial values were kept.
+        (step size, blur) of the round that found it; None if the initial values were kept.
     judged_on_
         The instances it was chosen on, a :class:`rhostar.families.Provenance`.
 
@@ -106,7 +106,7 @@ class SelfImitatedRanking(Learner):
     True
     """
 
-    consistency = "Nothing is known: ρ is made for the order of vertices, not for costs."
+    consistency = "Nothing is known: ρ is learned for the order of vertices, not for costs."
     algorithm: Algorithm
 
     def __init__(
@@ -187,7 +187,7 @@ class SelfImitatedRanking(Learner):
 
 
 class _Judge:
-    """The least mean so far; ρ is compared on a part of the instances first, which never decides alone."""
+    """The lowest mean so far; ρ is compared on a part of the instances first, which never decides alone."""
 
     def __init__(
         self, objective: Objective, rho: NDArray[np.float64], screen: int | None, rng: np.random.Generator
@@ -214,7 +214,7 @@ class _Judge:
 
 
 def comparisons(instances: InstanceSet, rho: NDArray[np.float64], objective: Objective) -> NDArray[np.int64]:
-    """Return for each vertex how often it waited on a path less how often it was in the way, over all instances.
+    """Return for each vertex how often it waited on a path, minus how often it was expanded in vain.
 
     The goal's count is left at 0. Runs that find no path within the budget are left out.
     """

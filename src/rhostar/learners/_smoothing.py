@@ -1,4 +1,4 @@
-"""Blur over the coordinates of a graph: what is learned at a vertex says something about those around it."""
+"""Smooths values over the coordinates of a graph, because vertices close to each other have similar values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rhostar.errors import InputError
 from rhostar.graph import Graph
 
 _REACH = 3.0
-"""Standard deviations beyond which a vertex does not count."""
+"""Vertices farther away than this many standard deviations do not count."""
 
 
 def step_length(graph: Graph) -> float:
@@ -58,8 +58,8 @@ def blur(graph: Graph, values: NDArray[np.float64], width: float) -> NDArray[np.
     if graph.shape is not None:
         from scipy.ndimage import gaussian_filter, gaussian_filter1d
 
-        # A mean over the vertices that there are, as below. Made-up ones beyond the border would repeat its values:
-        # a start and a goal in the corners, which every path passes, would outweigh all else together.
+        # The mean is over existing vertices only, as below. Padding beyond the border would repeat its values: a start
+        # and a goal in the corners, which every path passes, would outweigh everything else.
         how = {"sigma": width, "mode": "constant", "truncate": _REACH}
         summed = gaussian_filter(np.asarray(values, dtype=np.float64).reshape(graph.shape), **how)
         down, across = (gaussian_filter1d(np.ones(size), **how) for size in graph.shape)

@@ -1,4 +1,4 @@
-"""ρ as exact distances under one row of weights for all instances (Example 2 of the paper)."""
+"""Learns one weight per edge, and takes the exact distances under these weights as ρ (Example 2 of the paper)."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from rhostar.learners._smoothing import blur
 from rhostar.search import distances_to, solve_many
 
 _BLOCK = 2**22
-"""Weights looked at in one go."""
+"""The number of weights processed at a time."""
 
 
 class MeanWeights(Learner):
     """Distances under an estimate of each edge's weight (Example 2 of the paper).
 
-    The estimate is a statistic of the weights of an edge where it is present, times
-    ``1 + penalty * (share of the instances in which it is absent)``. An edge that is never present has its length,
-    or the distance between its ends, at the median cost of a unit; without either it is left out.
+    The estimate is a statistic of an edge's weights in the instances that have the edge, times
+    ``1 + penalty * (share of the instances in which it is absent)``. An edge that is never present is estimated by its
+    length, or the distance between its ends, at the median cost of a unit; without either it is left out.
 
     Parameters
     ----------
     statistic
         "mean", "median", "min" or "quantile" of the weights.
     quantile
-        Which one, for "quantile".
+        Which quantile, for "quantile".
     penalty
-        How many times its weight is added to an edge that is always absent; without absent edges it does nothing.
+        How strongly absence counts: an edge that is always absent costs 1 + `penalty` times its estimate.
     blur
         Standard deviation of a Gaussian mean of the share absent, in steps; 0 for none. It needs coordinates.
 
@@ -53,7 +53,7 @@ class MeanWeights(Learner):
     [9.0, 3.0, 0.0]
     """
 
-    consistency = "ρ is consistent on every instance whose weights are nowhere below the estimate, which is lower_."
+    consistency = "ρ is consistent on every instance whose weights are all at least the estimate, which is lower_."
 
     def __init__(
         self,
@@ -77,21 +77,21 @@ class MeanWeights(Learner):
             absent = _over_edges(graph, blur(graph, _over_vertices(graph, absent), self.blur))
         weights = complete(graph, found.value) * (1.0 + penalty * absent)
         goal = int(instances.goals[0])
-        whole = bool(np.isfinite(distances_to(graph, weights, goal)).all())  # values made up keep no promise
+        whole = bool(np.isfinite(distances_to(graph, weights, goal)).all())  # filled-in values guarantee nothing
         rho = distances_under(graph, weights, goal)
         return {"weights_": weights, "rho_": rho, "lower_": weights if whole else None}
 
 
 class PathUse(Learner):
-    """Distances in which edges cost less the more often optimal paths pass them.
+    """Distances in which edges cost less the more often optimal paths use them.
 
     A step costs its length times 1/(epsilon + use), where use is the share of the training instances whose optimal
-    path passes a vertex, divided by the largest such share elsewhere than at the goal.
+    path passes a vertex, divided by the largest such share of any vertex but the goal.
 
     Parameters
     ----------
     epsilon
-        What keeps the cost of vertices finite that no path passes.
+        Keeps the cost finite at vertices that no path passes.
     blur
         Standard deviation of a Gaussian mean of the use, in steps; 0 for none. It needs coordinates.
     n_jobs
@@ -115,7 +115,7 @@ class PathUse(Learner):
     """
 
     algorithm = "gbfs"
-    consistency = "ρ is not on the scale of the weights: it orders vertices, and is consistent on no known weights."
+    consistency = "ρ is not on the scale of the weights: it only orders vertices. Nothing is known about consistency."
 
     def __init__(self, epsilon: float = 0.1, *, blur: float = 0.0, n_jobs: int | None = None) -> None:
         self.epsilon, self.blur, self.n_jobs = epsilon, blur, n_jobs
@@ -141,13 +141,13 @@ class LowerEnvelope(Learner):
     Parameters
     ----------
     lo
-        (m,) weights that bound those of every instance from below, inf for edges that are never present; None
-        takes the least weights of the training set, below which later instances may go.
+        (m,) lower bounds on the weights of every instance, inf for edges that are never present; None takes the least
+        weights of the training set, although later instances may have smaller ones.
 
     Raises
     ------
     WeightError
-        By ``fit``, if a training instance goes below `lo`.
+        Raised by ``fit`` if a training instance has a weight below `lo`.
 
     Examples
     --------
@@ -161,7 +161,7 @@ class LowerEnvelope(Learner):
     """
 
     algorithm = "astar"
-    consistency = "ρ is consistent on every instance whose weights are nowhere below lower_: A* is optimal there."
+    consistency = "ρ is consistent on every instance whose weights are all at least lower_: A* is optimal there."
 
     def __init__(self, lo: ArrayLike | None = None) -> None:
         self.lo = lo
@@ -180,18 +180,18 @@ class LowerEnvelope(Learner):
                     f"{least[e]} there"
                 )
         rho = distances_to(graph, lower, int(instances.goals[0]))
-        # From where the goal is never reached any value will do that is nowhere below another: ρ_v − ρ_c ≤ w stays.
+        # Vertices that never reach the goal may take the largest value of all: ρ_v − ρ_c ≤ w still holds.
         known = np.isfinite(rho)
         return {"rho_": np.where(known, rho, rho[known].max()), "lower_": arrays.frozen(lower)}
 
 
 class EdgeStatistics(NamedTuple):
-    """What became of each edge over the instances."""
+    """Statistics of each edge over the instances."""
 
     value: NDArray[np.float64]
-    """The statistic of its weights where it is present; inf where it never is."""
+    """The statistic of its weights in the instances that have it; inf if none has."""
     present: NDArray[np.float64]
-    """The share of the instances in which it is."""
+    """The share of the instances that have it."""
 
 
 def edge_statistics(instances: InstanceSet, statistic: str, level: float) -> EdgeStatistics:
@@ -218,7 +218,7 @@ def edge_statistics(instances: InstanceSet, statistic: str, level: float) -> Edg
 
 
 def complete(graph: Graph, value: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the values with those of edges that were never present made up from lengths or coordinates."""
+    """Return the values; those of edges that were never present are estimated from lengths or coordinates."""
     known = value < np.inf
     if known.all() or not known.any():
         return value
@@ -244,7 +244,7 @@ def _straight(graph: Graph, least: NDArray[np.float64], goal: int) -> NDArray[np
     along = np.linalg.norm(graph.coordinates[graph.tail] - graph.coordinates[graph.head], axis=1)
     usable = (along > 0) & (least < np.inf)
     unit = (least[usable] / along[usable]).min() if usable.any() else 0.0
-    # A hair less, so that rounding does not make it overestimate.
+    # Slightly less, so that rounding does not make it overestimate.
     return np.linalg.norm(graph.coordinates - graph.coordinates[goal], axis=1) * unit * (1 - 1e-12)
 
 

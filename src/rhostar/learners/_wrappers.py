@@ -1,4 +1,4 @@
-"""Learners made from a learner: one ρ for each goal, ρ rounded to few levels, the best of several."""
+"""Learners that wrap other learners: one ρ per goal, ρ rounded to few levels, the best of several learners."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from rhostar.utilities import Expansions, Utility
 
 
 class _Wrapper(Learner):
-    """A learner around another, meant for what that one is meant for."""
+    """A learner around another one, for the same algorithm."""
 
     learner: Learner | None
 
     @property
     def algorithm(self) -> Literal["astar", "gbfs", "any"]:  # type: ignore[override]
-        """What the learner inside is meant for."""
+        """The algorithm that the learner inside is for."""
         return self._inner().algorithm
 
     def _inner(self) -> Learner:
@@ -49,7 +49,7 @@ class PerGoal(_Wrapper):
     Attributes
     ----------
     rho_
-        A mapping from goals to arrays: every function that takes ρ takes it.
+        A mapping from goals to arrays, which every function that takes ρ accepts.
     learners_
         A mapping from goals to fitted learners.
     goal_
@@ -67,7 +67,7 @@ class PerGoal(_Wrapper):
     [4.0, 3.0, 4.0]
     """
 
-    consistency = "That of the learner inside, for each goal by itself."
+    consistency = "That of the learner inside, for each goal separately."
     one_goal = False
 
     def __init__(self, learner: Learner | None = None) -> None:
@@ -86,7 +86,7 @@ class PerGoal(_Wrapper):
 
 
 class Rounded(_Wrapper):
-    """Rounds the ρ of a learner to few levels; a certificate for every ρ at once gets far better (row Q).
+    """Rounds the ρ of a learner to few levels, which makes certificates for every ρ at once far tighter (Q).
 
     Parameters
     ----------
@@ -95,10 +95,10 @@ class Rounded(_Wrapper):
     bits
         2 to the power of this is the number of levels, evenly spaced.
     low, high
-        The least and the largest level, fixed beforehand. A `high` of None takes the largest value of ρ: the
-        levels then depend on the training set, the family says so, and a certificate for every ρ needs others.
+        The lowest and the highest level, fixed beforehand. A `high` of None takes the largest value of ρ: the levels
+        then depend on the training set, the family records that, and a certificate for every ρ needs other instances.
     levels
-        The levels themselves, in place of `bits`, `low` and `high`.
+        The levels themselves, instead of `bits`, `low` and `high`.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class Rounded(_Wrapper):
         inner = clone(self._inner()).fit(instances)
         if not isinstance(inner.rho_, np.ndarray):
             raise InputError("learner must fit values for one goal; put Rounded inside PerGoal, not around it")
-        # The family fixes ρ at the goal; a constant taken off all of ρ changes no run.
+        # The family fixes ρ at the goal; subtracting a constant from all of ρ changes no run.
         rho = inner.rho_ - inner.rho_[inner.goal_]
         seen = inner.family_.built_from
         if levels is None:
@@ -153,24 +153,24 @@ class Rounded(_Wrapper):
 
 
 class BestOf(Learner):
-    """Fits several learners and keeps the one that does best on instances held out.
+    """Fits several learners and keeps the one that does best on held-out instances.
 
     Parameters
     ----------
     learners
         Learners to clone and fit; None is :class:`MeanDistance` with its three statistics.
     utility
-        What decides, lower or higher as the utility says; None is the number of expansions.
+        The measure that decides; None is the number of expansions.
     algorithm
         What to run: "astar" (with reopening) or "gbfs".
     validation
-        The share of the training set that is held out (by snapshots), or a set of its own.
+        The share of the training set that is held out (whole snapshots), or a separate set.
     refit
         Whether the winner is fitted again on the whole training set.
     random_state
         Decides which instances are held out.
     n_jobs
-        As in joblib, for running the learners on what is held out.
+        As in joblib, for running the learners on the held-out instances.
 
     Attributes
     ----------
@@ -231,7 +231,7 @@ class BestOf(Learner):
         learned = {"learner_": winner, "scores_": np.array(scores), "best_index_": best}
         seen = provenance(instances, held_out, *(learner.trained_on_ for learner in fitted))
         family = winner.family_
-        if not family.every_rho:  # which of the families it is was decided by looking at all of these
+        if not family.every_rho:  # the choice between families was made by looking at all of these
             family = replace(family, built_from=provenance(seen, *family.built_from).parts)
         return learned | {"rho_": winner.rho_, "family_": family, "lower_": winner.lower_, "trained_on_": seen}
 
@@ -239,7 +239,7 @@ class BestOf(Learner):
 def hold_out(
     instances: InstanceSet, validation: float | InstanceSet, random_state: Seed
 ) -> tuple[InstanceSet, InstanceSet]:
-    """Return what to train on and what to judge on: a share held out, whole snapshots at a time, or a set given."""
+    """Return the training and the validation set: a share is held out by whole snapshots, or a set is given."""
     if isinstance(validation, InstanceSet):
         if len(validation) == 0:
             raise InstanceError("validation must hold at least one instance")
@@ -247,6 +247,6 @@ def hold_out(
     share = arrays.number(validation, "validation", "between 0 and 1, or an InstanceSet", lambda x: 0 < x < 1)
     groups = np.unique(instances.rows).size
     if groups < 2:
-        raise InstanceError("to hold out a part of the training set it needs at least 2 snapshots, got 1")
+        raise InstanceError("the training set needs at least 2 snapshots to hold out a part of it, got 1")
     first = min(max(round((1 - share) * groups), 1), groups - 1)
     return instances.split(first / groups, generator(random_state), groups=instances.rows)

@@ -1,4 +1,4 @@
-"""How a run changes along a line of heuristics ρ = base + θ · direction: exact pieces, and means over instances."""
+"""Exact pieces of a run along a line of heuristics ρ = base + θ · direction, and exact means over instances."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""A range of θ cut into consecutive intervals, exactly: ends are fractions, and each knows whether it belongs."""
+"""Consecutive intervals of θ with exact ends: fractions, each marked as included or excluded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rhostar.errors import InputError
 
 
 class Interval(NamedTuple):
-    """One interval; where both ends are the same it is that point alone."""
+    """One interval; if both ends are equal it is a single point."""
 
     low: Fraction
     high: Fraction
@@ -26,12 +26,12 @@ class Interval(NamedTuple):
 
     @property
     def width(self) -> Fraction:
-        """How long it is: 0 for a single point."""
+        """Its length: 0 for a single point."""
         return self.high - self.low
 
     @property
     def inside(self) -> Fraction:
-        """A value near the middle with few binary digits, so that float64 holds it as a rule."""
+        """A value near the middle with few binary digits, so that float64 usually holds it exactly."""
         if self.low == self.high:
             return self.low
         # A quarter of the width is at least this power of two, so rounding the middle to it stays inside.
@@ -66,9 +66,9 @@ class Intervals(Sequence[Interval]):
     low: Fraction
     high: Fraction
     cuts: tuple[Fraction, ...]
-    """Where one interval ends and the next begins; twice where the point itself is an interval."""
+    """Where one interval ends and the next begins; listed twice if the point itself is an interval."""
     closed: tuple[bool, ...]
-    """For each cut, whether the interval to its left holds the point."""
+    """For each cut, whether the interval to its left contains the point."""
 
     def __len__(self) -> int:
         return len(self.cuts) + 1
@@ -90,7 +90,7 @@ class Intervals(Sequence[Interval]):
         )
 
     def index(self, theta: Any, *_: Any) -> int:
-        """Return the number of the interval that holds `theta`.
+        """Return the index of the interval that contains `theta`.
 
         Raises
         ------

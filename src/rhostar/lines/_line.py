@@ -1,9 +1,9 @@
-"""A line ρ(θ) = base + θ · direction in whole numbers, so that every comparison of scores is exact.
+"""Converts a line ρ(θ) = base + θ · direction to whole numbers, so that every comparison of scores is exact.
 
 Floats are multiples of powers of two. Weights and base are written as integers in a unit 2^-k, the direction in a
-unit 2^-j, with k and j large enough to hold every digit, as long as no score exceeds 2^61 units; where it would,
-the numbers are rounded to the finest units that fit, and :class:`Snap` says by how much. What is exact is then
-the line of the rounded numbers.
+unit 2^-j, with k and j large enough to hold every digit, as long as no score exceeds 2^61 units. If one would, the
+numbers are rounded to the finest units that fit, and :class:`Snap` says by how much; results are then exact for the
+line of the rounded numbers.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Line:
         return float(np.ldexp(1.0, -self.base_digits))
 
     def place(self, theta: Fraction, side: int = 0) -> NDArray[np.int64]:
-        """Return a point of the line, or what comes just before (-1) or after (1) it, in the core's form."""
+        """Return a point of the line, or the place just before (-1) or after (1) it, in the core's form."""
         scaled = theta * Fraction(2) ** (self.base_digits - self.direction_digits)
         p, q, word = scaled.numerator, scaled.denominator, 2**64
         halves = [p >> 64, p % word, q >> 64, q % word, side]
@@ -86,7 +86,7 @@ class Line:
         return Fraction(p, q) * Fraction(2) ** (self.direction_digits - self.base_digits)
 
     def snapshot(self, weights: NDArray[Any], greedy: bool) -> Snapshot:
-        """Return the weights of one instance in units; to greedy search only presence matters."""
+        """Return the weights of one instance in units; for greedy search it only matters which edges are present."""
         floats = np.ascontiguousarray(weights, dtype=np.float64)
         absent = np.isinf(floats)
         if greedy:
@@ -127,7 +127,7 @@ def exact_line(
         present = row[np.isfinite(row)].astype(np.float64, copy=False)
         largest_weight = max(largest_weight, float(present.max(initial=0.0)))
         digits = max(digits, fractional_digits(present))
-    # A path that a search follows meets no vertex twice.
+    # A path that a search follows visits no vertex twice.
     largest = (n - 1) * largest_weight + max(float(np.abs(table).max(initial=0.0)) for table in base)
     k = min(max(digits, *map(fractional_digits, base)), LARGEST_BITS - _exponent(largest))
     steepest = max(float(np.abs(table).max(initial=0.0)) for table in direction)
@@ -161,7 +161,7 @@ def _whole(values: NDArray[np.float64], digits: int) -> tuple[NDArray[np.int64],
 
 
 def _room_for_range(j: int, k: int, largest: float, steepest: float, low: Fraction, high: Fraction) -> int:
-    """Return j, made smaller where scores at the ends of the range would not fit 128 bits."""
+    """Return j, made smaller if scores at the ends of the range would not fit into 128 bits."""
     fewest = min(j, max(0, _FEWEST_DIRECTION_BITS - _exponent(steepest)))
     for theta in (low, high):
         while True:

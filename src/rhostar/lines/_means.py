@@ -1,8 +1,8 @@
-"""The mean utility of many instances as a function of θ along a line ρ = base + θ · direction, exactly.
+"""Computes the mean utility of many instances as an exact function of θ along a line ρ = base + θ · direction.
 
 For one instance a utility is constant on each piece of its run (:mod:`rhostar.lines._pieces`). The mean over N
 instances is constant between two neighbouring cuts of any of them. Cuts are merged as fractions and values are
-added as integers, so that equal means are equal, and the best θ is the best on the whole line, not on a grid.
+added as integers, so that equal means compare equal, and the best θ is the best on the whole line, not on a grid.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ class Dual:
     mean: NDArray[np.float64]
     """Its value on each interval."""
     best: NDArray[np.int64]
-    """The intervals with the best mean, exactly: the lowest, or the highest where that is better."""
+    """The intervals with the best mean, exactly: the lowest, or the highest if that is better."""
     theta: Fraction
     """A value in the widest of the best intervals, near its middle."""
     clipped: float
     """The share of instances whose utility exceeds its limit at `theta`."""
     utility: Utility
     behaviours: int
-    """Into how many intervals the line falls by the runs of all instances, which utilities need not tell apart."""
+    """The number of intervals on which no run of any instance changes; several may have the same utility."""
     pieces: NDArray[np.int64]
     """How many pieces each instance has."""
     snap: Snap
@@ -162,17 +162,17 @@ def dual(
     algorithm
         "astar" or "gbfs".
     utility
-        What to measure. The best θ has the lowest mean, or the highest where that is better. A custom utility sees
-        the trace of one run for each piece.
+        What to measure. The best θ has the lowest mean, or the highest if that is better. A custom utility gets the
+        trace of one run for each piece.
     max_pieces
         How many pieces an instance may have. A search that expands k vertices can change about as often as pairs of
-        those vertices swap places: ranges that leave most of a large graph to be expanded have very many.
+        those vertices swap their order, so there are very many where most of a large graph is expanded.
     reopen
         Whether A* reopens closed vertices.
     budget
         How many vertices a run may expand.
     optimum
-        Optimal costs where they are known; else they are computed if the utility needs them.
+        Optimal costs, if known; otherwise they are computed if the utility needs them.
     n_jobs
         As in joblib.
 
@@ -205,7 +205,7 @@ def dual(
     if not isinstance(utility, Utility):
         raise InputError(f"utility must be a Utility, got {utility!r}")
     if len(instances) == 0:
-        raise InputError("instances must not be empty: there is no mean over nothing")
+        raise InputError("instances must not be empty: the mean of nothing is undefined")
     options = make_options(algorithm, reopen, budget)
     line = line_of(instances, base, direction, low, high, options.greedy)
     if utility.needs_optimum and optimum is None:
@@ -226,7 +226,7 @@ def dual(
 
 
 class _Measured(NamedTuple):
-    """What is kept of the pieces of one instance."""
+    """The pieces of one instance, reduced to what the mean needs."""
 
     cuts: NDArray[np.int64]
     values: NDArray[np.float64]
@@ -273,7 +273,7 @@ def rank_fractions(p: NDArray[np.int64], q: NDArray[np.int64]) -> tuple[list[Fra
     """Return the distinct values of p / q in order, and for each pair which of them it is; q is positive."""
     divisor = np.gcd(p, q)
     pairs, which = np.unique(np.column_stack([p // divisor, q // divisor]), axis=0, return_inverse=True)
-    # Division of Python's integers rounds correctly, so it never turns an order round; only equals are left to decide.
+    # Division of Python's integers rounds correctly, so it never reverses an order; only ties are left to decide.
     rough = [(a / b, k) for k, (a, b) in enumerate(pairs.tolist())]
     rough.sort()
     values = [Fraction(a, b) for a, b in pairs.tolist()]
@@ -286,7 +286,7 @@ def rank_fractions(p: NDArray[np.int64], q: NDArray[np.int64]) -> tuple[list[Fra
 
 
 def exact_sums(values: NDArray[np.float64], terms: int) -> tuple[NDArray[Any], int]:
-    """Return values as integers in units of 2^-digits, of a type that holds sums of `terms` of them, and digits."""
+    """Return (values as integers in units of 2^-digits, digits), in a type that holds sums of `terms` of them."""
     digits = fractional_digits(values)
     if float(np.abs(values).max(initial=0.0)) * 2.0 ** min(digits, 900) * terms < _NARROW:
         return np.ldexp(values, digits).astype(np.int64), digits
@@ -330,7 +330,7 @@ def _merge(measured: list[_Measured], line: Line, utility: Utility) -> Dual:
 
 
 def _piece_of(part: _Measured, line: Line, theta: Fraction) -> int:
-    """Return which piece of an instance holds θ, by bisection."""
+    """Return which piece of an instance contains θ, by bisection."""
     low, high = 0, len(part.cuts)
     while low < high:
         middle = (low + high) // 2

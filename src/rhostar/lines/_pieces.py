@@ -1,16 +1,16 @@
-"""The exact pieces of a run along a line ρ(θ) = base + θ · direction.
+"""Finds the intervals of θ on which a run stays the same along a line ρ(θ) = base + θ · direction, exactly.
 
-A run depends on θ through its selections alone: which vertex of OPEN has the least score. Each comparison of two
+A run depends on θ only through its selections: which vertex of OPEN has the least score. Each comparison of two
 scores is linear in θ, so the whole run (OPEN, CLOSED, pointers, path, counts) is the same on an interval around
-any θ, whose ends belong to it or not by the tie rule; an interval may be a single point. This module finds all of
-them from left to right: run at a place, keep track of the first place beyond at which a selection changes, and
-run again right there. Places are points of the line or infinitely close to one, so nothing between two pieces is
-ever stepped over.
+any θ. The tie rule decides whether its ends belong to it; an interval may be a single point. This module finds all
+of them from left to right: it runs the search at a place, keeps track of the first place beyond it at which a selection
+changes, and runs the search again there. A place is a point of the line or infinitely close to one, so no piece is ever
+skipped.
 
 All comparisons are exact, for the numbers of :mod:`rhostar.lines._line`: integers, dyadic fractions and most
 floats as they are, others after rounding to a fine unit, which the result reports. The compiled searches add floats
 and round; on integers and short dyadic numbers they agree with the exact run. On others they may differ close to
-a breakpoint, and where exact scores tie along the whole line while their float sums do not.
+a breakpoint, and if exact scores tie along the whole line while their float sums do not.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from rhostar.search._rho import values_for, values_for_each
 from rhostar.search._run import _budget, _require_graph
 
 Theta = int | float | Fraction
-"""A value on the line; floats are taken as the fractions that they are."""
+"""A value on the line; a float is taken as the exact fraction that it represents."""
 
 MAX_PIECES = 1_000_000
 """How many pieces an instance may have by default."""
 
 
 class Piece(NamedTuple):
-    """One piece: an interval of θ and the run that all of it has."""
+    """One piece: an interval of θ, and the run that is the same for all of it."""
 
     interval: Interval
     run: Run
@@ -57,7 +57,7 @@ class Options(NamedTuple):
     greedy: bool
     reopen: bool
     budget: int
-    """-1 where there is none."""
+    """-1 if there is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class Pieces(Sequence[Piece]):
     runs: Runs
     """The run of each piece; costs are sums of the weights as they were given."""
     snap: Snap
-    """By how much numbers were rounded to make comparisons exact: ``pieces.snap.exact`` where not at all."""
+    """How much numbers were rounded to make comparisons exact; ``pieces.snap.exact`` is true if not at all."""
     line: Line
     options: Options
     cuts: NDArray[np.int64]
@@ -108,13 +108,13 @@ class Pieces(Sequence[Piece]):
         return f"Pieces({arrays.counted(len(self), 'piece')} for theta in [{low:g}, {high:g}], {self.snap})"
 
     def at(self, theta: Theta) -> Piece:
-        """Return the piece that holds `theta`."""
+        """Return the piece that contains `theta`."""
         return self[self.intervals.index(theta)]
 
     def trace(self, i: int, stop: _core.Stop | None = None) -> Trace:
-        """Return the course of the run of piece `i`: OPEN, CLOSED and the pointers at every iteration."""
+        """Return the trace of the run of piece `i`: OPEN, CLOSED and the pointers at every iteration."""
         i = range(len(self))[i]
-        # A piece begins at the cut to its left, or just after it where the cut belongs to the piece before.
+        # A piece begins at the cut to its left, or just after it if the cut belongs to the previous piece.
         low, _, closed, _ = self.intervals[i]
         place = self.line.place(low, 0 if closed else 1)
         snapshot = self.line.snapshot(self.instance.weights, self.options.greedy)
@@ -148,7 +148,7 @@ def pieces(
     graph, weights, source, goal
         One instance: a graph, one weight per edge, and two vertices.
     base, direction
-        As `rho` of :func:`rhostar.astar`: one finite float64 per vertex, or whatever carries such values.
+        As `rho` of :func:`rhostar.astar`: one finite float64 per vertex, or any object that carries such values.
     low, high
         The range of θ, both ends included: integers, floats or fractions.
     algorithm
@@ -173,8 +173,8 @@ def pieces(
 
     Examples
     --------
-    Two ways to the goal 3: by vertex 1 at cost 10 and by vertex 2 at cost 6. Greedy search takes the one with the
-    smaller value, and vertex 1 at a tie.
+    Two paths lead to the goal 3: through vertex 1 at cost 10, and through vertex 2 at cost 6. Greedy search goes
+    through the vertex with the smaller value, or through vertex 1 if they tie.
 
     >>> import numpy as np, rhostar as rs
     >>> graph = rs.Graph.from_edges(4, [0, 0, 1, 2], [1, 2, 3, 3])
@@ -215,7 +215,7 @@ class LineOf(NamedTuple):
 
 
 def line_of(instances: InstanceSet, base: Rho, direction: Rho, low: Theta, high: Theta, greedy: bool) -> LineOf:
-    """Return one line for all instances of a set, in units that suit all of them."""
+    """Return one line for all instances of a set, in units that fit all of them."""
     bases, base_of = values_for_each(base, instances.graph, instances.goals, "base")
     directions, direction_of = values_for_each(direction, instances.graph, instances.goals, "direction")
     weights = () if greedy else (instances.weights[k] for k in np.unique(instances.rows))

@@ -1,4 +1,4 @@
-"""The report: one page that shows what was learned, how it does, what can be promised, and the searches themselves."""
+"""The report: one HTML page with a comparison of heuristics, their certificate, and searches to watch."""
 
 import lazy_loader
 

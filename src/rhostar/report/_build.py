@@ -1,4 +1,4 @@
-"""From instances and heuristics to the values of a page."""
+"""The functions build and compare: run every heuristic and collect the values that the page shows."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def build(
     instances
         The instances to compare on.
     methods
-        By name: a :class:`Method`, a fitted learner (taken as learned, for A*) or an array of values
-        (taken as a baseline for A*).
+        By name: a :class:`Method`, a fitted learner (shown as learned, for A*) or an array of values
+        (shown as a baseline, for A*).
     title
         The page's title.
     train
-        The instances that were learned from, to describe them.
+        The training instances, which the page describes.
     facts
-        Further lines (what, value) for the section on the data.
+        Further lines (name, value) for the section on the data.
     sections
         Further sections of the page; see :func:`rhostar.report.certificate_section` and
         :func:`rhostar.report.learning_section`.
@@ -56,7 +56,7 @@ def build(
         How many instances to replay: the one with the median saving, the one with the least, then the
         one with the greatest.
     budget
-        Most expansions of one search.
+        The most expansions that one search may make.
     cost_unit
         The unit of costs, such as "min".
     geographic
@@ -115,7 +115,7 @@ def build(
 def compare(
     instances: InstanceSet, methods: Mapping[str, Any], *, budget: int | None = None, n_jobs: int | None = None
 ) -> tuple[MethodView, ...]:
-    """Return how each method does on the instances: the numbers of :func:`build` without a page.
+    """Return how each method does on the instances: the numbers that :func:`build` shows, without a page.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def compare(
     methods
         By name: a :class:`Method`, a fitted learner or an array of values, as for :func:`build`.
     budget
-        Most expansions of one search.
+        The most expansions that one search may make.
     n_jobs
         As for :func:`rhostar.solve_many`.
 
@@ -159,7 +159,7 @@ def _run(
         name: solve_many(instances, m.rho, algorithm=m.algorithm, reopen=m.reopen, **options)
         for name, m in methods.items()
     }
-    # Dijkstra's algorithm finds the optimum; where it is among the methods, it need not run again.
+    # Dijkstra's algorithm finds the optimum; if it is among the methods, it need not run again.
     dijkstra = next((name for name, m in methods.items() if options["budget"] is None and m.is_dijkstra), None)
     if dijkstra is not None:
         return runs[dijkstra].cost, runs

@@ -1,4 +1,4 @@
-"""The certificate: what is promised, every bound beside it, and how bounds tighten with data."""
+"""The section on the certificate: the guarantee, a table of all bounds, and how they tighten with more data."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class BoundView:
 
 @dataclass(frozen=True)
 class CertificateSection(Section):
-    """What is promised."""
+    """The guarantee, with all bounds."""
 
     name: ClassVar[str] = "certificate"
     title: ClassVar[str] = "Certificate"
@@ -58,7 +58,7 @@ class CertificateSection(Section):
     """Each bound against the number of instances."""
 
     def tiles(self) -> Sequence[tuple[str, str]]:
-        """Return the promise, unless it says nothing."""
+        """Return the promise, unless it is vacuous."""
         if not self.bounds or self.bounds[0].vacuous:
             return ()
         sign = "≤" if self.lower_is_better else "≥"
@@ -67,12 +67,12 @@ class CertificateSection(Section):
         return ((f"{sign} {self.bounds[0].value:.3g}", what),)
 
     def figures(self) -> dict[str, Callable[[], Figure]]:
-        """Return the bounds beside what was measured, and against the number of instances where that is known."""
+        """Return figures of the bounds next to the measured mean, and against the number of instances if known."""
         found: dict[str, Callable[[], Figure]] = {"bounds": self._draw_bounds} if self.bounds else {}
         return found | ({"bounds_against_n": self._draw_curves} if self.bounds and self.curves else {})
 
     def body(self, chart: Chart) -> str:
-        """Return the promise, the table of bounds, a figure, and what to know about them."""
+        """Return the promise, the table of bounds, a figure, and how to read them."""
         head = [("bound", True), ("promised", False), ("measured", False), ("δ", False)]
         bounds = table(
             "Table of all bounds",
@@ -83,7 +83,7 @@ class CertificateSection(Section):
             "bounds_against_n",
             "Each bound against the number of instances it is computed from",
             "Each bound on the first N instances: more data makes the promise tighter.",
-        ) or chart("bounds", "Every bound beside the measured mean", "Every bound beside what was measured.")
+        ) or chart("bounds", "Every bound next to the measured mean", "Every bound next to the measured mean.")
         lists = "".join(
             unfolding(title, f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>")
             for title, lines in (
@@ -104,7 +104,7 @@ is split among them beforehand.</p>
 {lists}</div></div>"""
 
     def _draw_bounds(self) -> Figure:
-        """Draw what each bound says beside what was measured."""
+        """Draw each bound next to the measured mean."""
         rows = [b for b in self.bounds if not b.vacuous] or list(self.bounds)
         figure, axis = axes(f"{self.utility}, mean on unseen instances", "")
         for k, row in enumerate(rows):
@@ -172,7 +172,7 @@ def certificate_section(
     table
         What :func:`rhostar.certify` returned, or its ``to_dict()``, as a model file holds it.
     subject
-        What is bounded, in the readers' words, such as "minutes lost"; by default the table's words.
+        What is bounded, in the reader's words, such as "minutes lost"; by default the table's words.
     curves
         Each bound against the number of instances; see :func:`certificate_curves`.
 
@@ -184,7 +184,7 @@ def certificate_section(
     Raises
     ------
     InputError
-        If the table has no bounds, or plain values are not those of a table.
+        If the table has no bounds, or the plain values do not form a table.
     """
     found = table if isinstance(table, CertificateTable) else CertificateTable.from_dict(table)
     if not found.rows:
@@ -251,7 +251,7 @@ def certificate_curves(
     train, holdout, options
         As for :func:`rhostar.certify`.
     whole
-        What :func:`rhostar.certify` returned for all instances: it becomes the last point, and sizes that need all
+        The result of :func:`rhostar.certify` for all instances: it becomes the last point, and sizes that need all
         instances are not computed again.
 
     Returns
@@ -284,7 +284,7 @@ def _tables(
     whole: CertificateTable | None,
     options: Mapping[str, Any],
 ) -> Iterator[CertificateTable]:
-    """Yield the certificates of each size in turn; those of all instances are not computed where they are known."""
+    """Yield the certificates of each size in turn; those for all instances are not computed again if known."""
     most = max((len(part) for part in sets.values() if part is not None), default=0)
     wanted = [size for size in sorted(sizes) if whole is None or size < most]
     with remembering():

@@ -1,4 +1,4 @@
-"""The comparison: every heuristic on the same instances, by effort and by quality."""
+"""The section that compares all heuristics on the same instances: effort and quality."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MethodView:
 
     name: str
     algorithm: str
-    """How people call it: "A*", "A* without reopening", "greedy search"."""
+    """Its usual name: "A*", "A* without reopening", "greedy search"."""
     kind: Kind
     expansions: float
     """Mean number of expanded vertices."""
@@ -70,7 +70,7 @@ class TradeOff:
 
 @dataclass(frozen=True)
 class Comparison(Section):
-    """What every heuristic did."""
+    """The results of every heuristic."""
 
     name: ClassVar[str] = "comparison"
     title: ClassVar[str] = "Comparison"
@@ -84,7 +84,7 @@ class Comparison(Section):
     """Whether nothing was learned from the instances."""
 
     def figures(self) -> dict[str, Callable[[], Figure]]:
-        """Return what is on the page."""
+        """Return the figures on the page."""
         return {"trade_off": self._draw_trade_off, "distribution": self._draw_distribution}
 
     def body(self, chart: Chart) -> str:
@@ -111,7 +111,7 @@ class Comparison(Section):
             "Share of queries solved within a number of expansions. Up and to the left is better.",
         )
         return f"""<p>Every heuristic on the same {total:,} instances{unseen}. An expansion looks at all
-edges that leave a vertex: the work of a search is counted in these.</p>
+edges that leave a vertex; the number of expansions measures the work of a search.</p>
 {rows}
 <div class="columns">{figures}</div>{self._scaling()}"""
 
@@ -228,7 +228,7 @@ def _high(values: NDArray[Any]) -> float:
 def distribution(name: str, runs: Runs) -> Curve:
     values, counts = np.unique(runs.expanded, return_counts=True)
     share = np.cumsum(counts) / counts.sum()
-    if values.size > 200:  # a line needs no more points than pixels
+    if values.size > 200:  # a line does not need more points than pixels
         kept = np.unique(np.searchsorted(share, np.linspace(0, 1, 200)).clip(0, values.size - 1))
         values, share = values[kept], share[kept]
     return Curve(name, tuple(np.maximum(values, 1).astype(float).tolist()), tuple(share.tolist()))
@@ -237,7 +237,7 @@ def distribution(name: str, runs: Runs) -> Curve:
 def trade_offs(
     instances: InstanceSet, methods: Mapping[str, Method], optimum: NDArray[np.float64], options: dict[str, Any]
 ) -> list[TradeOff]:
-    """Return, for the values learned for A*, what scaling them would do: 0 is Dijkstra's algorithm."""
+    """Return the results of scaling the values learned for A*: scaled by 0, they give Dijkstra's algorithm."""
     few, best = instances[:_FEW], optimum[:_FEW]
     found = []
     for name, method in methods.items():

@@ -1,4 +1,4 @@
-"""How figures of the page look: colours, axes and legends, for the page (light or dark) and for papers."""
+"""The style of all figures: colours, axes and legends, for the page (light or dark) and for papers."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def inline(figure: Figure, name: str, label: str) -> str:
 
 
 class Named(Protocol):
-    """What has a colour."""
+    """A method with a colour."""
 
     @property
     def name(self) -> str: ...
@@ -86,7 +86,7 @@ class Named(Protocol):
 
 
 def colours(methods: Sequence[Named]) -> dict[str, str]:
-    """Return a colour for each method: strong ones for what was learned."""
+    """Return a colour for each method: strong ones for learned values."""
     chosen: dict[str, str] = {}
     for kind, names in (("learned", _LEARNED), ("baseline", _BASELINES)):
         members = [m.name for m in methods if m.kind == kind]
@@ -127,7 +127,7 @@ def legend(figure: Figure, axis: Any, columns: int) -> None:
 
 
 def log_axis(axis: Any) -> None:
-    """Logarithmic, with whole numbers written out."""
+    """Make the axis logarithmic, with whole numbers written out."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axis.set_xscale("log")
@@ -138,7 +138,7 @@ def log_axis(axis: Any) -> None:
 
 
 def percent_axis(axis: Any, top: float) -> None:
-    """Per cent, with room for differences near 0: linear up to 0.1 %, logarithmic beyond."""
+    """Show per cent, with room for differences near 0: linear up to 0.1 %, logarithmic beyond."""
     if top <= 1.0:
         axis.set_ylim(-0.03 * max(top, 0.1), 1.1 * max(top, 0.1))
         axis.yaxis.set_major_formatter("{x:g} %")
@@ -152,7 +152,7 @@ def percent_axis(axis: Any, top: float) -> None:
 
 
 def short(name: str, most: int = 30) -> str:
-    """Return a name for a legend; matplotlib would take dollar signs and a leading underscore as its own."""
+    """Return a name for a legend; matplotlib gives dollar signs and a leading underscore a special meaning."""
     plain = name.replace("$", r"\$")
     plain = plain if len(plain) <= most else plain[: most - 1] + "…"
     return " " + plain if plain.startswith("_") else plain

@@ -1,4 +1,4 @@
-"""How it learns: what more training instances bring, and the exact function along which values are sought."""
+"""The section on learning: a learning curve, and the dual function whose minimum a learner looks for."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Learning(Section):
     dual: DualView | None = None
 
     def figures(self) -> dict[str, Callable[[], Figure]]:
-        """Return what there is."""
+        """Return the figures that there are."""
         parts = {"generalisation": self.generalisation, "dual": self.dual}
         return {name: part.draw for name, part in parts.items() if part is not None}
 
@@ -110,7 +110,7 @@ class Learning(Section):
             label = f"{curve.utility} on training and unseen instances against the number of training instances: "
             label += "; ".join(f"{size}: {a:.4g} and {b:.4g}" for size, a, b in points)
             caption = (
-                f"{curve.learner}, fitted on more and more instances. Where the lines meet, more data does not help."
+                f"{curve.learner}, fitted on more and more instances. Once the lines meet, more data does not help."
             )
             parts.append(chart("generalisation", label, caption))
         if self.dual is not None:
@@ -125,7 +125,7 @@ class Learning(Section):
             parts.append(chart("dual", label, caption))
         if not parts:
             return ""
-        intro = "What more instances bring, and the exact function whose minimum a learner looks for."
+        intro = "How more instances help, and the exact function whose minimum a learner looks for."
         return f"""<p>{intro}</p>
 <div class="columns">{"".join(parts)}</div>"""
 
@@ -170,13 +170,13 @@ def generalisation_curve(
     train, test
         Instances to learn from, and unseen ones.
     sizes
-        Numbers of training instances, which are taken from the beginning of `train`.
+        Numbers of training instances; the first ones of `train` are used.
     utility, algorithm, reopen, budget
         As for :func:`rhostar.evaluate`.
     baseline
-        The name and value of something that does not learn.
+        The name and value of a heuristic that does not learn.
     most
-        How many instances a mean is taken over at most.
+        The most instances that a mean is taken over.
 
     Returns
     -------
@@ -203,7 +203,7 @@ def generalisation_curve(
 
     chosen = sorted({int(size) for size in sizes if size <= len(train)})
     if not chosen:
-        raise InputError(f"sizes must hold a number of at most {len(train)} instances, got {list(sizes)}")
+        raise InputError(f"at least one of sizes must be at most {len(train)}, got {list(sizes)}")
     seen, unseen = (_Measure(part[:most], utility) for part in (train[: chosen[-1]], test))
     options: dict[str, Any] = {"algorithm": algorithm, "reopen": reopen, "budget": budget}
     on_train, on_test = [], []
@@ -231,7 +231,7 @@ class _Measure:
 
 
 def dual_view(dual: duals.Dual, *, direction: str = "ρ = θ · (learned values)") -> DualView:
-    """Return what a page shows of a dual function.
+    """Return a dual function in the form that a page shows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A heuristic, and how it is run."""
+"""The class Method: a heuristic, and the algorithm to run it with."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Method:
 
     @property
     def words(self) -> str:
-        """The algorithm as people call it."""
+        """The usual name of the algorithm."""
         if self.algorithm == "gbfs":
             return "greedy search"
         return "A*" if self.reopen else "A* without reopening"
@@ -57,7 +57,7 @@ class Method:
 
 
 def as_methods(instances: InstanceSet, methods: Mapping[str, Any]) -> dict[str, Method]:
-    """Return what was given as methods, or raise :class:`InputError`."""
+    """Return the arguments as methods, or raise :class:`InputError`."""
     if not isinstance(instances, InstanceSet) or len(instances) == 0:
         raise InputError("instances must be an InstanceSet with at least one instance")
     found = {}

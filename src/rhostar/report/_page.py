@@ -1,6 +1,6 @@
-"""The page: sections into one HTML file that loads nothing from anywhere.
+"""Puts the sections together into one HTML file that loads nothing from elsewhere.
 
-A content security policy names the page's own scripts by their hashes: anything else that got in would not run. The
+A content security policy lists the page's scripts by their hashes: any other script would not run. The
 data of a section cannot close the element that holds it.
 """
 
@@ -25,13 +25,13 @@ from rhostar.report._wording import VERSION
 
 @dataclass(frozen=True)
 class Report:
-    """One page; what :func:`rhostar.report.build` returns."""
+    """One page, as :func:`rhostar.report.build` returns it."""
 
     title: str
     lead: str
     """One or two sentences: what was found."""
     tiles: tuple[tuple[str, str], ...]
-    """The numbers to remember: value and what it is."""
+    """The most important numbers: each a value and its meaning."""
     sections: tuple[Section, ...]
     """In the order of the page."""
 
@@ -148,7 +148,7 @@ def _charts(section: Section) -> Any:
 
 
 def safe_json(value: Any) -> str:
-    r"""Return JSON that may stand inside a script element: nothing in it can end or open one.
+    r"""Return JSON that is safe inside a script element: nothing in it can end or open one.
 
     >>> print(safe_json({"label": "</script><!--"}))
     {"label":"\u003c/script\u003e\u003c!--"}

@@ -1,10 +1,10 @@
-"""A search in a few bytes an event, and the place of every vertex: what the page needs to play it back.
+"""Encodes a search and the positions of the vertices compactly, so that the page can play the search back.
 
 The course of a run is one stream of variable-length integers, seven bits to a byte, lowest first. Each
 event is ``8 * zigzag(vertex - reference) + code``, where zigzag maps 0, -1, 1, -2, ... to 0, 1, 2, 3, ...
 and the reference is the vertex selected last (the source before the first). Neighbours have close numbers
-on grids and in most road files, so an event takes one or two bytes. That a vertex is closed need not be
-said: it happens when the next one is selected.
+on grids and in most road files, so an event takes one or two bytes. Closing a vertex needs no event: it
+happens when the next one is selected.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def encode(trace: Trace, source: int) -> tuple[bytes, bool]:
 
 
 def decode(events: bytes, source: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (codes, vertices) of a stream: what the page does, in Python, for the tests."""
+    """Return (codes, vertices) of a stream, as the page's script does; for the tests."""
     values = read_varints(events)
     code, zigzag = values & 7, values >> 3
     difference = (zigzag >> 1) ^ -(zigzag & 1)
@@ -115,7 +115,7 @@ def read_varints(data: bytes) -> NDArray[np.int64]:
     return np.add.reduceat((raw & 127) << (7 * place), first)
 
 
-# ---------------------------------------------------------------- where vertices stand
+# ---------------------------------------------------------------- where vertices are drawn
 
 
 def drawing(graph: Graph, *, goal: int, geographic: bool = False) -> Drawing:
@@ -124,7 +124,7 @@ def drawing(graph: Graph, *, goal: int, geographic: bool = False) -> Drawing:
     Parameters
     ----------
     graph
-        A grid is drawn cell by cell; a graph with coordinates where they say; any other by the number of
+        A grid is drawn cell by cell, a graph with coordinates by these, and any other by the number of
         steps from each vertex to the goal.
     goal
         The goal that steps are counted to.
@@ -140,7 +140,7 @@ def drawing(graph: Graph, *, goal: int, geographic: bool = False) -> Drawing:
         places[:, 0] *= np.cos(np.radians(places[:, 1].mean()))
     low, span = places.min(axis=0), np.ptp(places, axis=0)
     aspect = float(np.clip(span[0] / span[1] if span[1] > 0 else 2.0, 0.5, 2.0))
-    # The scale is one for both directions unless the graph is far longer than wide.
+    # Both directions have the same scale, unless the graph is far longer than wide.
     scale = np.where(span > 0, 65535 / np.where(span > 0, span, 1.0), 0.0)
     x, y = np.round((places - low) * scale).astype("<u2").T
     return Drawing(
@@ -155,7 +155,7 @@ def drawing(graph: Graph, *, goal: int, geographic: bool = False) -> Drawing:
 
 
 def strokes(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return (low end, high end, stroke of each edge): edges to and fro are one stroke on the page."""
+    """Return (low end, high end, stroke of each edge): an edge and its reverse are one stroke on the page."""
     low = np.minimum(graph.tail, graph.head).astype(np.int64)
     high = np.maximum(graph.tail, graph.head).astype(np.int64)
     pair, stroke = np.unique(low * graph.n + high, return_inverse=True)
@@ -168,7 +168,7 @@ def shade(instance: Instance, lightest: NDArray[Any], heaviest: NDArray[Any]) ->
     Parameters
     ----------
     instance
-        Whose weights are shown.
+        The instance whose weights are shown.
     lightest, heaviest
         For each edge its smallest and largest finite weight among all snapshots.
     """
@@ -208,7 +208,7 @@ def _edge_stream(graph: Graph) -> bytes:
 
 
 def _by_steps(graph: Graph, goal: int) -> NDArray[np.float64]:
-    """Return columns by the number of steps to the goal, in each column ordered as the next one is."""
+    """Return columns by the number of steps to the goal; each column is ordered like the next one."""
     from rhostar.search import distances_to
 
     steps = distances_to(graph, np.ones(graph.m), goal)

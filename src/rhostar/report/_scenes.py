@@ -1,4 +1,4 @@
-"""The replay: which searches the page plays back, and what it keeps of them."""
+"""The section that plays searches back: chooses the instances and stores their searches."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from rhostar.report._wording import unless_said
 from rhostar.search import Run, Runs
 
 REPLAY_BYTES = 1_500_000
-"""What the searches of a page may take, before base64 makes four bytes of three."""
+"""The most bytes that the searches of a page may take, before base64 turns three bytes into four."""
 
 _NAMES = 5000  # graphs up to this size have all their labels on the page
 
 
 @dataclass(frozen=True)
 class SearchView:
-    """One search of a replay, its course in a few bytes an event (see _replay.py)."""
+    """One search of a replay, encoded in a few bytes per event (see _replay.py)."""
 
     method: str
     algorithm: str
@@ -41,7 +41,7 @@ class SearchView:
     reopened: int
     iterations: int
     last_closed: bool
-    """Whether the vertex selected last was closed; it is not where the search returned midway."""
+    """Whether the vertex selected last was closed; not if the search returned in the middle of an iteration."""
     path: bytes
     events: bytes
 
@@ -72,7 +72,7 @@ class Replay(Section):
     drawing: Drawing
     scenes: tuple[Scene, ...]
     labels: Mapping[int, str] = field(default_factory=dict)
-    """Names of vertices where they have any; of all of them on small graphs, else of starts and goals."""
+    """Labels of vertices, if there are any: of all vertices on small graphs, else of starts and goals."""
     cost_unit: str = ""
 
     def body(self, chart: Chart) -> str:
@@ -132,7 +132,7 @@ class Replay(Section):
 
 
 def pick(baseline: Runs, hero: Runs, scenes: int) -> list[tuple[str, int]]:
-    """Return the instances to replay: a typical one, the worst and the best, by what is saved against the baseline."""
+    """Return the instances to replay: a typical one, the worst and the best, by the saving over the baseline."""
     saving = baseline.expanded / np.maximum(hero.expanded, 1)
     order = np.argsort(saving, kind="stable")
     both = [i for i in order.tolist() if hero.solved[i]] or order.tolist()

@@ -1,8 +1,9 @@
-"""What a section of the page is, and the markup that sections share.
+"""The base class of all sections of the page, and the markup that they share.
 
 A section is one file: its values, its figures and its HTML. To add one, write a subclass of :class:`Section` and a
-function that makes it, put the function's name into ``report/__init__.pyi``, and hand what it returns to
-``rhostar.report.build(..., sections=[...])``.
+function that makes it, put the function's name into ``report/__init__.pyi``, and pass what it returns to
+``rhostar.report.build(..., sections=[...])``. To show it on every page, add it to the sections that ``build`` itself
+puts into the :class:`Report`.
 
 Everything from outside (names, labels, titles) is escaped where it enters the markup.
 """
@@ -49,16 +50,16 @@ class Section(ABC):
         return {}
 
     def tiles(self) -> Sequence[tuple[str, str]]:
-        """Return numbers for the top of the page: value and what it is."""
+        """Return numbers for the top of the page: each a value and its meaning."""
         return ()
 
     def data(self) -> Any:
-        """Return what the script reads, as JSON has it; None if nothing."""
+        """Return the data that the script reads, as JSON values; None if there is none."""
         return None
 
 
 def escape(text: str) -> str:
-    """Return text as markup; a number stays with its per cent sign."""
+    """Return text as markup; a number and its per cent sign stay on one line."""
     return html.escape(text).replace(" %", "\u00a0%")
 
 
@@ -75,7 +76,7 @@ def table(
     Parameters
     ----------
     label
-        Says what it is to people who cannot see it.
+        Describes the table to people who cannot see it.
     head
         Each column's heading, and whether the column holds text.
     rows
@@ -98,11 +99,11 @@ def table(
 
 
 def unfolding(title: str, inside: str) -> str:
-    """Return markup that is shown when the reader asks for it."""
+    """Return markup that the reader can unfold."""
     return f"<details><summary>{escape(title)}</summary>{inside}</details>"
 
 
 def pairs(kind: str, entries: Iterable[tuple[str, str]]) -> str:
-    """Return a list of terms and what they are."""
+    """Return a list of terms with their values."""
     inside = "".join(f"<div><dt>{escape(what)}</dt><dd>{escape(value)}</dd></div>" for what, value in entries)
     return f'<dl class="{kind}">{inside}</dl>'

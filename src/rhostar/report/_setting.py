@@ -1,4 +1,4 @@
-"""What was learned, on what: the data behind a page, and what is needed to make it again."""
+"""The section on the data behind the page, and the versions needed to make the page again."""
 
 from __future__ import annotations
 

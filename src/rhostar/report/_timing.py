@@ -1,4 +1,4 @@
-"""How long searches take: methods in turn, round by round, so that all of them meet the same machine."""
+"""Times searches: all methods in turn, round by round, so that a busy machine slows all of them alike."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Timing(NamedTuple):
 
     name: str
     microseconds: float
-    """Of a query, from the median round."""
+    """The time of a query, from the median round."""
     nanoseconds: float
-    """Of an expansion."""
+    """The time of an expansion."""
     speedup: float
-    """Of the first method's time over this one's."""
+    """The first method's time divided by this one's."""
 
 
 def time_methods(

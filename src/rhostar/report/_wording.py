@@ -1,4 +1,4 @@
-"""Numbers and vertices as people read them."""
+"""Formats numbers and vertices for readers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ VERSION = version("rhostar")
 
 
 def percent(share: float) -> str:
-    """Return per cent with two digits that say something; what is not 0 never looks like 0.
+    """Return per cent with two significant digits; a share above 0 never looks like 0.
 
     >>> [percent(x) for x in (0.0, 0.00001, 0.00123, 0.0456, 0.3, 1.5)]
     ['0 %', '0.001 %', '0.12 %', '4.6 %', '30 %', '150 %']
@@ -27,7 +27,7 @@ def percent(share: float) -> str:
 
 
 def count(value: float) -> str:
-    """Return a mean of counts as people read it."""
+    """Return a mean of counts, rounded for readers."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
@@ -43,7 +43,7 @@ _NAMES = {"A*": ("A*", "Dijkstra"), "greedy search": ("greedy",)}
 
 
 def unless_said(algorithm: str, name: str) -> str:
-    """Return the algorithm of a method, or nothing if the method's name says it already.
+    """Return the algorithm of a method, or nothing if the method's name already says it.
 
     >>> unless_said("A*", "landmarks"), unless_said("A*", "A*, learned"), unless_said("greedy search", "mine")
     ('A*', '', 'greedy search')

@@ -1,4 +1,4 @@
-"""The paper's two algorithms: compiled, and as the plain reference they are tested against."""
+"""A* and greedy best-first search: the compiled versions, and a plain Python reference that tests compare them with."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""What searches return: :class:`Run` for one instance, :class:`Runs` for many."""
+"""The results of searches: :class:`Run` for one instance, :class:`Runs` for many."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Status(StrEnum):
 
 
 # How the core's statuses and the public ones correspond: a run ends with one of these three, and has the same name in
-# both. Every other ending of the core is a failure, and failures.py turns it into an exception.
+# both. Every other status of the core is a failure, and _failures.py turns it into an exception.
 _OF_CORE = {
     _core.Status.SOLVED: Status.SOLVED,
     _core.Status.NO_PATH: Status.NO_PATH,
@@ -41,23 +41,23 @@ class Run(NamedTuple):
     """One run of A* or greedy best-first search."""
 
     status: Status
-    """solved, no_path, or budget where the budget ran out."""
+    """solved, no_path, or budget if the budget ran out."""
     cost: float
-    """Cost of `path`; inf where there is none."""
+    """Cost of `path`; inf if there is none."""
     path: NDArray[np.int32]
-    """Vertices from source to goal. After a run out of budget: the best path known so far, or empty."""
+    """Vertices from source to goal. If the budget ran out: the best path known so far, or empty."""
     expanded: int
-    """Vertices whose children were scanned, counted each time; the goal's selection is not one."""
+    """Vertices whose children were scanned, counted each time; selecting the goal does not count."""
     generated: int
-    """Insertions into OPEN, the start and reopenings included; the goal found by GBFS is not inserted."""
+    """Insertions into OPEN, including the start and reopenings; GBFS does not insert the goal."""
     reopened: int
     """Moves from CLOSED to OPEN."""
     peak_open: int
     """Largest size of OPEN before the first and after each completed iteration; greedy search returns within one."""
     bound: float | None = None
-    """Where `lower_bound` was given: no path costs less than this, up to rounding of the sums."""
+    """If `lower_bound` was given: no path costs less than this, up to rounding of the sums."""
     trace: Trace | None = None
-    """Where it was asked for."""
+    """The trace, if it was requested."""
 
     @property
     def gap(self) -> float | None:
@@ -69,7 +69,7 @@ class Run(NamedTuple):
             return None
         return 0.0 if self.cost == self.bound else self.cost - self.bound
 
-    # Tuples would compare their arrays, which have no truth value.
+    # Tuples would compare their arrays, and an array comparison has no single truth value.
     def __eq__(self, other: object) -> bool:
         return self is other
 
@@ -84,7 +84,7 @@ _core.results_are(Run, Trace, tuple(Status(name) for name in _NAMES))  # the cor
 
 
 class Paths(Sequence[NDArray[np.int32]]):
-    """The paths of many runs: a sequence of arrays, kept in one."""
+    """The paths of many runs: a sequence of arrays, stored in one array."""
 
     def __init__(self, vertices: NDArray[np.int32], ends: NDArray[np.int64]) -> None:
         self.vertices, self.ends = arrays.frozen(vertices), arrays.frozen(ends)

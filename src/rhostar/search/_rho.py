@@ -1,9 +1,10 @@
-"""The one gate for ρ: everything that takes a heuristic takes it in the same forms, and refuses the same mistakes.
+"""Accepts ρ in all its forms and rejects mistakes; every function that takes a heuristic calls this module.
 
 ρ may be an array or a list with one value per vertex, a mapping from goals to such arrays, or an object that carries
-it: a fitted learner, a :class:`rhostar.Model`, or anything else with an attribute ``rho_``. Such an object may also
-say which goal its values lead to (``goal_``), how to get those for another (``rho_for(goal)``), and on which graph it
-was fitted (``fingerprint``); the gate then holds it to that.
+it: a fitted learner, a :class:`rhostar.Model`, or anything else with an attribute ``rho_``. This module recognises such
+an object by its attributes, so it need not import learners or models. The object may also say which goal its values
+lead to (``goal_``), how to get those for another goal (``rho_for(goal)``), and on which graph it was fitted
+(``fingerprint``); these are then checked.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Rho = ArrayLike | Mapping[int, ArrayLike] | CarriesRho
 
 
 def values_of(rho: Rho, graph: Graph) -> Any:
-    """Return the array or mapping behind whatever carries ρ; its values are not looked at.
+    """Return the array or mapping behind an object that carries ρ; its values are not checked.
 
     Raises
     ------
@@ -73,7 +74,7 @@ def for_goal(rho: Rho, graph: Graph, goal: int, name: str = "rho") -> ArrayLike:
     NotFittedError, ModelError
         If a learner is not fitted; if it or a model is for another graph or another goal.
     """
-    if isinstance(rho, Mapping):  # the usual case, and a query should not wait for the others
+    if isinstance(rho, Mapping):  # the usual case, which should not wait for the others
         with suppress(KeyError, TypeError):
             return rho[goal]
     return _by_goal(rho, graph, name)(arrays.vertex(goal, "goal", graph.n))
@@ -93,7 +94,7 @@ def values_for(rho: Rho, graph: Graph, goal: int, name: str = "rho") -> NDArray[
 def values_for_each(
     rho: Rho, graph: Graph, goals: NDArray[np.int32], name: str = "rho", *, infinite: bool = False
 ) -> tuple[list[NDArray[np.float64]], NDArray[np.int32]]:
-    """Return the distinct arrays of values, checked and not copied, and for each instance the number of its own.
+    """Return the distinct arrays of values, checked and not copied, and for each instance the index of its array.
 
     Parameters
     ----------
@@ -108,7 +109,7 @@ def values_for_each(
     find = _by_goal(rho, graph, name)
     keyed = isinstance(values_of(rho, graph), Mapping)
     number: dict[int, int] = {}
-    given: list[ArrayLike] = []  # kept, so that no two of them can have one id
+    given: list[ArrayLike] = []  # kept alive, so that no two of them can have the same id
     tables: list[NDArray[np.float64]] = []
     table_of = np.empty(distinct.size, dtype=np.int32)
     for k, goal in enumerate(distinct.tolist()):
@@ -122,7 +123,7 @@ def values_for_each(
 
 
 def _by_goal(rho: Rho, graph: Graph, name: str) -> Callable[[int], ArrayLike]:
-    """Return what finds the values for a goal."""
+    """Return a function that finds the values for a goal."""
     values = values_of(rho, graph)
     keyed = isinstance(values, Mapping)
     carrier: Any = None if values is rho else rho
@@ -133,12 +134,12 @@ def _by_goal(rho: Rho, graph: Graph, name: str) -> Callable[[int], ArrayLike]:
 
     def find(goal: int) -> ArrayLike:
         if keyed:
-            with suppress(KeyError):  # not `in`: a mapping may make its values when asked
+            with suppress(KeyError):  # not `in`: a mapping may compute its values on request
                 return values[goal]
         if any_goal or (not keyed and goal == fitted_for):
             return values
         if hasattr(carrier, "rho_for"):
-            with suppress(InputError):  # it says that it has none, in its own words
+            with suppress(InputError):  # it has none; our own message is below
                 return carrier.rho_for(goal)
         raise _missing(carrier, name, goal, values if keyed else [fitted_for])
 

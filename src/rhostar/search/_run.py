@@ -1,7 +1,7 @@
 """A* and greedy best-first search (Algorithms 2 and 1 of the paper), one instance or many.
 
 Ties go to the smallest vertex index. ``rho`` may be any finite float64 values: inadmissible,
-inconsistent, negative. Weights are not negative; ``inf`` says that an edge is absent.
+inconsistent, negative. Weights are not negative; ``inf`` means that an edge is absent.
 
 Why an answer of A* can carry its own certified gap, given values pi that never overestimate: follow an optimal
 path from its start to the first vertex that is not in CLOSED with its optimal g. Its predecessor was expanded
@@ -53,7 +53,7 @@ def astar(
         One weight per edge, in the order of the graph: a contiguous array of float64, float32, int32
         or int64, used without copying (or a list).
     source, goal
-        Vertices. Where they are the same, the path is that vertex and costs 0.
+        Vertices. If they are the same, the path is that vertex and costs 0.
     rho
         The heuristic: one finite float64 per vertex, a mapping from goals to such arrays, a fitted learner or a
         :class:`rhostar.Model`.
@@ -62,7 +62,8 @@ def astar(
         twice; with it, and a `rho` that never overestimates, the answer is optimal. With an
         inconsistent `rho` it may take exponentially many expansions: set a `budget`.
     budget
-        Most expansions. When it runs out, the run says so and holds what is known.
+        The most expansions that the run may make. If it runs out, the status says so, and the run holds the best result
+        so far.
     trace
         Whether to record OPEN, CLOSED and the pointers at every iteration.
     lower_bound
@@ -83,8 +84,8 @@ def astar(
     ArrayError
         If an array has the wrong type, shape or layout.
     WeightError, HeuristicError
-        If the search comes across a weight that is negative or NaN, or a value of `rho` that is
-        not finite. What a query does not reach, it does not read.
+        If the search comes across a weight that is negative or NaN, or a value of `rho` that is not finite. A query
+        reads only the values that it reaches.
 
     Examples
     --------
@@ -131,9 +132,9 @@ def gbfs(
 
 
 def distances_to(graph: Graph, weights: ArrayLike, goal: int) -> NDArray[np.float64]:
-    """Return the exact cost-to-go of every vertex, inf where the goal cannot be reached.
+    """Return the exact cost-to-go of every vertex, inf if the goal cannot be reached from it.
 
-    Dijkstra's algorithm against the edges. Parameters and errors are those of :func:`astar`.
+    This is Dijkstra's algorithm, run backwards from the goal. Parameters and errors are those of :func:`astar`.
 
     Examples
     --------
@@ -170,8 +171,8 @@ def solve_many(
     algorithm
         "astar" or "gbfs" (which has no reopening and no lower bound).
     n_jobs
-        As everywhere in joblib: None means 1 unless ``joblib.parallel_config`` says otherwise, -1
-        all cores. Threads by default: the kernels run without the interpreter lock.
+        As in joblib: None means 1 unless ``joblib.parallel_config`` says otherwise, -1 means all cores. Jobs are
+        threads by default: the kernels run without the interpreter lock.
 
     Returns
     -------
@@ -236,7 +237,7 @@ def solve(
     trace: bool,
     stop: _core.Stop | None = None,
 ) -> Run:
-    """Run either algorithm; what :func:`astar` and :func:`gbfs` call. A `stop` that is set ends it."""
+    """Run either algorithm, for :func:`astar` and :func:`gbfs`. Setting `stop` ends the run."""
     try:
         kernel = graph._kernel
     except AttributeError:
@@ -276,7 +277,7 @@ def _budget(budget: int | None) -> int:
 
 
 def _bound_table(graph: Graph, goal: int, lower_bound: Rho) -> NDArray[np.float64]:
-    """Return the lower bound for a goal, its layout and its value at the goal checked; the core checks the rest."""
+    """Return the lower bound for a goal; its layout and its value at the goal are checked, the core checks the rest."""
     _require_graph(graph)
     goal = arrays.vertex(goal, "goal", graph.n)
     table = arrays.per_vertex_layout(for_goal(lower_bound, graph, goal, "lower_bound"), "lower_bound", graph.n)

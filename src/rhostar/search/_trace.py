@@ -1,4 +1,4 @@
-"""The course of a run: OPEN, CLOSED and the pointers at every iteration (Assumption 3 of the paper).
+"""The trace of a run: OPEN, CLOSED and the pointers at every iteration (Assumption 3 of the paper).
 
 The core logs events; everything else is rebuilt from them. Iterations are numbered from 1; state 0
 is the one before the first, with the source in OPEN. The last iteration of a solved run returns
@@ -81,13 +81,13 @@ class Trace:
 
     @property
     def parent(self) -> NDArray[np.int32]:
-        """For each event the vertex selected last; -1 before the first iteration."""
+        """For each event, the vertex that was selected last; -1 before the first iteration."""
         last = np.maximum.accumulate(np.where(self.kind == Event.SELECT, np.arange(self.kind.size), -1))
         return np.where(last < 0, -1, self.vertex[last]).astype(np.int32)
 
     @property
     def path(self) -> NDArray[np.int32]:
-        """The path from the source to the goal that the last pointers hold; empty where there is none."""
+        """The path from the source to the goal along the last pointers; empty if there is none."""
         pointer = self.pointers_at(len(self))
         path: list[int] = []
         step = self.goal if self.goal in pointer else None
@@ -128,7 +128,7 @@ class Trace:
     def states(self) -> Iterator[State]:
         """Yield the state before the first iteration and after each.
 
-        One state is kept and changed from step to step: copy what is to last.
+        One state object is changed from step to step: copy what you want to keep.
         """
         state = State(set(), set(), {}, {})
         selected: int | None = None

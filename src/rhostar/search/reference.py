@@ -1,9 +1,9 @@
-"""Algorithms 1 and 2 of the paper, line by line in plain Python: the oracle of every test.
+"""The reference implementation: Algorithms 1 and 2 of the paper line by line in plain Python, for the tests.
 
-Slow on purpose and free of cleverness: OPEN and CLOSED are Python sets, the next vertex is the
-minimum over OPEN, and the state is copied after every iteration. Sums are formed in the same order
-as in the compiled core, so both round alike; with integers or fractions for weights and ``rho`` they
-do not round at all. Nothing here is used to solve real problems.
+It is simple and slow on purpose: OPEN and CLOSED are Python sets, the next vertex is the minimum over OPEN, and the
+state is copied after every iteration. Sums are formed in the same order as in the compiled core, so both round in the
+same way; with integers or fractions for weights and ``rho`` they do not round at all. Nothing here is used to solve
+real problems.
 
 Letters: ``rho`` heuristic values, ``g`` cost of the path to a vertex that the pointers hold.
 """
@@ -60,7 +60,7 @@ def gbfs(children: Children, source: int, goal: int, rho: Sequence[float], budge
     open_: set[int] = {source}
     closed: set[int] = set()
     pointer: dict[int, int | None] = {source: None}
-    g: dict[int, float] = {source: 0}  # not part of the algorithm: what the path costs
+    g: dict[int, float] = {source: 0}  # the cost of the path; not part of the algorithm
 
     def record() -> None:
         out.states.append(PlainState(frozenset(open_), frozenset(closed), dict(pointer), dict(g)))
@@ -154,7 +154,7 @@ def astar(
 
 
 def _found(out: Result, children: Children, pointer: Mapping[int, int | None], goal: int, status: str) -> Result:
-    """Trace the pointers back from the goal, where it has one, and add up the path from its start."""
+    """Follow the pointers back from the goal, if it has one, and add up the path from its start."""
     out.status = status
     v: int | None = goal if goal in pointer else None
     while v is not None:

@@ -1,8 +1,8 @@
-"""Performance measures of a run, each with its range [0, H] (Assumption 3 of the paper).
+"""Utilities: performance measures of a run, each with a range [0, H] (Assumption 3 of the paper).
 
 A utility is min(u, H). The user chooses H, the `limit`, before looking at the instances; the share of values
-that were clipped is always reported. A run that did not find its goal counts as H where the measure is about
-the answer (cost, suboptimality, ratio), even if it knows some path by then.
+that were clipped is always reported. A run that did not find its goal counts as H if the measure is about
+the answer (cost, suboptimality, ratio), even if it already knows some path.
 
 Utilities register themselves. A subclass of :class:`Utility` that sets ``key`` is found by that name everywhere:
 in ``evaluate(...)["expansions"]``, on the command line and in reports.

@@ -1,4 +1,4 @@
-"""What all utilities share: the range [0, H], clipping, and the registry that subclasses enter by themselves."""
+"""The base class of all utilities: the range [0, H], clipping, and the registry that subclasses enter automatically."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ registered: dict[str, type[Utility]] = {}
 
 @dataclass(frozen=True)
 class Utility:
-    """What all utilities share: a limit H > 0, and which direction is better.
+    """The base class of all utilities: a limit H > 0, and which direction is better.
 
-    A utility of your own is either :class:`Custom` or a subclass with a method ``raw``. A subclass that sets ``key``
+    To write your own utility, use :class:`Custom`, or a subclass with a method ``raw``. A subclass that sets ``key``
     is registered under it.
 
     Parameters
@@ -52,7 +52,7 @@ class Utility:
     limit: float
 
     key: ClassVar[str] = ""
-    """The name in the registry, in ASCII and with underscores; without one, it is made from the name of the class."""
+    """The name in the registry, in ASCII and with underscores; a subclass without one is named after its class."""
     words: ClassVar[str] = ""
     """What is measured, for readers of a report."""
     needs_optimum: ClassVar[bool] = False
@@ -78,17 +78,17 @@ class Utility:
 
     @property
     def name(self) -> str:
-        """How tables call it, and what ``evaluation[name]`` takes: the key."""
+        """The key: its name in tables and in ``evaluation[name]``."""
         return self.key
 
     @classmethod
     def from_number(cls, number: float | None, n: int) -> Self:
-        """Return the utility for the number a user gave; what :func:`by_name` calls.
+        """Return the utility for the number that a user gave. :func:`by_name` calls this.
 
         Parameters
         ----------
         number
-            H; None where the user gave none.
+            H; None if the user gave none.
         n
             Number of vertices, the natural H of counts of vertices.
 
@@ -109,7 +109,7 @@ class Utility:
         runs
             The runs.
         optimum
-            Their optimal costs where ``needs_optimum`` is true, else None.
+            Their optimal costs if ``needs_optimum`` is true, else None.
         """
         raise NotImplementedError
 
@@ -139,7 +139,7 @@ class Utility:
 
 
 class Score(NamedTuple):
-    """The values of one utility on a set: what ``evaluation["expansions"]`` is.
+    """The values of one utility on a set, such as ``evaluation["expansions"]``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Running a heuristic on a set and measuring it: one score for each utility."""
+"""The function evaluate: runs a heuristic on a set of instances and returns one score for each utility."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rhostar.utilities._measures import Custom
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What :func:`evaluate` returns: one :class:`Score` for each utility; prints as a table.
+    """The result of :func:`evaluate`: one :class:`Score` for each utility; prints as a table.
 
     ``evaluation["expansions"]`` and ``evaluation[0]`` are scores; iterating gives them in the order of the utilities.
 
@@ -39,7 +39,7 @@ class Evaluation:
     runs: Runs
     scores: tuple[Score, ...]
     optimum: NDArray[np.float64] | None
-    """Optimal costs, where a utility needed them."""
+    """Optimal costs, if a utility needed them."""
 
     def __getitem__(self, utility: int | str) -> Score:
         """Return the score at a position or with a name."""
@@ -96,7 +96,7 @@ def evaluate(
     Parameters
     ----------
     instances
-        Where to measure.
+        The instances to measure on.
     rho
         The heuristic: one finite float64 per vertex, or a mapping from goals to such arrays.
     utilities
@@ -108,7 +108,7 @@ def evaluate(
     budget
         How many vertices a run may expand.
     optimum
-        Optimal costs where they are known; else they are computed if a utility needs them. A given
+        Optimal costs, if known; otherwise they are computed if a utility needs them. A given
         optimum within rounding of the cost that was found counts as equal to it.
     n_jobs
         As in joblib: None means 1 unless ``joblib.parallel_config`` says otherwise, -1 all cores.
@@ -146,7 +146,7 @@ def evaluate(
         if not isinstance(utility, Utility):
             raise InputError(f"utilities must hold Utility objects, got {utility!r}")
     if len(instances) == 0:
-        raise InputError("instances must not be empty: there is no mean over nothing")
+        raise InputError("instances must not be empty: the mean of nothing is undefined")
     options: dict[str, Any] = {"algorithm": algorithm, "reopen": reopen, "budget": budget, "n_jobs": n_jobs}
     runs = solve_many(instances, rho, **options)
     best = _optimum(instances, runs, optimum, n_jobs) if any(u.needs_optimum for u in measures) else None
@@ -163,8 +163,8 @@ def evaluate(
 def _optimum(instances: InstanceSet, runs: Runs, given: ArrayLike | None, n_jobs: int | None) -> NDArray[np.float64]:
     """Return the optimal costs.
 
-    They are added up from the start like every cost, so no cost is below its optimum. What a user gives
-    may come from sums in another order; where it differs by rounding only, it is set to the cost found.
+    They are added up from the start like every cost, so no cost is below its optimum. Costs that a user gives
+    may be summed in another order; if one differs only by rounding, it is set to the cost found.
     """
     if given is None:
         return solve_many(instances, np.zeros(instances.graph.n), n_jobs=n_jobs).cost
@@ -177,7 +177,7 @@ def _optimum(instances: InstanceSet, runs: Runs, given: ArrayLike | None, n_jobs
     if bad.any():
         i = int(np.argmax(bad))
         found = f"; a path of cost {runs.cost[i]} was found" if runs.solved[i] else ""
-        raise InputError(f"optimum[{i}] = {optimum[i]} is no optimal cost{found}")
+        raise InputError(f"optimum[{i}] = {optimum[i]} is not an optimal cost{found}")
     return optimum
 
 

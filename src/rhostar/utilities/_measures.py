@@ -1,4 +1,4 @@
-"""The utilities that come with rhostar; a new one is one class here, or in your own code."""
+"""The utilities that come with rhostar: cost, suboptimality, ratio, expansions and others."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Suboptimality(Utility):
 
 
 class Ratio(Utility):
-    """Cost of the path divided by the optimum: 1 where both are 0, H where only the optimum is.
+    """Cost of the path divided by the optimum: 1 if both are 0, H if only the optimum is.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class PeakOpen(_Count):
 
 @dataclass(frozen=True)
 class SolvedWithin(Utility):
-    """1 where the run is solved at no more than `factor` times the optimum, else 0; H is 1.
+    """1 if the run finds a path of at most `factor` times the optimum, else 0; H is 1.
 
     Parameters
     ----------
@@ -186,17 +186,17 @@ class SolvedWithin(Utility):
 
 @dataclass(frozen=True)
 class Custom(Utility):
-    """Any function of the instance and the trace of its run: what Assumption 3 allows.
+    """Any function of the instance and the trace of its run, as Assumption 3 allows.
 
     Parameters
     ----------
     limit
         H.
     function
-        Takes an :class:`Instance` and a :class:`Trace` and returns a number that is not negative. It is called
+        Takes an :class:`Instance` and a :class:`Trace` and returns a non-negative number. It is called
         once per instance, in Python; to run in other processes it must be defined in a module.
     label
-        How tables call it; the name of the function by default.
+        Its name in tables; the name of the function by default.
 
     Raises
     ------
@@ -223,7 +223,7 @@ class Custom(Utility):
         return self.label or getattr(self.function, "__name__", "Custom")
 
     def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        """Not available: a custom utility sees traces, which runs do not hold. See :func:`evaluate`."""
+        """Not available: a custom utility needs traces, which runs do not have. See :func:`evaluate`."""
         raise UtilityError(f"{self.name} needs traces; use evaluate")
 
 
@@ -235,7 +235,7 @@ def by_name(name: str, number: float | None = None, *, n: int) -> Utility:
     name
         A key of the registry; hyphens count as underscores.
     number
-        H; for "solved_within" the factor. Counts of vertices have H = n without it, "solved_within" a factor of 1.05.
+        H; for "solved_within" the factor. Without it, counts of vertices have H = n, "solved_within" a factor of 1.05.
     n
         Number of vertices of the graph.
 
