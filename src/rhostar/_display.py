@@ -1,9 +1,48 @@
-"""HTML and text tables that results use to display themselves in notebooks and terminals."""
+"""Tables as results show them: text for the terminal, plain HTML for notebooks, and rows found by their label."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from typing import Generic, Protocol, TypeVar
+
+from rhostar.errors import InputError
+
+
+class Labelled(Protocol):
+    """A row with a label."""
+
+    @property
+    def label(self) -> str:
+        """What the row is called."""
+
+
+R = TypeVar("R", bound=Labelled)
+
+
+class LabelledRows(Generic[R]):
+    """A table of labelled rows: it has a length, iterates over its rows and finds one by its label."""
+
+    rows: tuple[R, ...]
+
+    def __iter__(self) -> Iterator[R]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def row(self, label: str) -> R:
+        """Return the first row with this label.
+
+        Raises
+        ------
+        InputError
+            If there is none.
+        """
+        for row in self.rows:
+            if row.label == label:
+                return row
+        raise InputError(f"there is no row {label!r}; there are {', '.join(row.label for row in self.rows)}")
 
 
 def html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], below: Iterable[str] = ()) -> str:

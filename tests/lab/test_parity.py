@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rhostar as rs
+from rhostar.bounds import _sizes as sizes
 from rhostar.lab import _parity as parity
+from rhostar.lab._parity_orders import covers
 from rhostar.search import reference
 from support.paths import simple_paths
 from support.symbolic_oracle import reference_runs
@@ -28,18 +30,44 @@ def pattern_of(code: rs.lab.ShatteredSet, words: list[int]) -> np.ndarray:
 # ---------------------------------------------------------------- the codes
 
 
-@pytest.mark.parametrize("layers", parity.ORDERS)
+def lengths_of(cell: int, bits: int, layers: int) -> list[int]:
+    return [cell // (bits + 1) ** j % (bits + 1) for j in range(layers)]
+
+
+def flipped(orders: tuple[tuple[int, ...], ...], lengths: list[int]) -> list[int]:
+    """The sum over F₂ of the prefixes."""
+    flips = [i for order, c in zip(orders, lengths, strict=True) for i in order[:c]]
+    return [flips.count(i) % 2 for i in range(len(orders[0]))]
+
+
+@pytest.mark.parametrize("layers", range(1, 6))
 def test_prefixes_add_up_to_every_pattern(layers: int) -> None:
     orders = parity.ORDERS[layers]
     bits = len(orders[0])
-    assert len(orders) == layers
-    assert all(sorted(order) == list(range(bits)) for order in orders)
     patterns, cells = parity.sums_of_prefixes(orders)
     assert patterns.tolist() == list(range(1 << bits))
     for pattern, cell in list(zip(patterns.tolist(), cells.tolist(), strict=True))[:: max(1, len(cells) // 50)]:
-        lengths = [cell // (bits + 1) ** j % (bits + 1) for j in range(layers)]
-        flips = [i for order, c in zip(orders, lengths, strict=True) for i in order[:c]]
-        assert [flips.count(i) % 2 for i in range(bits)] == [pattern >> i & 1 for i in range(bits)]
+        assert flipped(orders, lengths_of(cell, bits, layers)) == [pattern >> i & 1 for i in range(bits)]
+
+
+@pytest.mark.parametrize("layers", parity.ORDERS)
+def test_the_orders_and_the_places_found_on_demand(layers: int) -> None:
+    orders = parity.ORDERS[layers]
+    bits = len(orders[0])
+    assert len(orders) == layers
+    assert bits == sizes.PARITY_BITS[layers]
+    assert all(sorted(order) == list(range(bits)) for order in orders)
+    assert covers(orders)
+    words = np.unique(np.random.default_rng(layers).integers(0, 1 << bits, 50))
+    for word, cell in zip(words.tolist(), parity.Places(orders)[words].tolist(), strict=True):
+        assert flipped(orders, lengths_of(cell, bits, layers)) == [word >> i & 1 for i in range(bits)]
+
+
+def test_orders_that_do_not_reach_every_pattern_are_told() -> None:
+    for layers in (2, 3, 4, 5, 6):
+        orders = parity.ORDERS[layers]
+        assert not covers(orders[:-1])
+        assert not covers((*orders[:-1], orders[0])), "an order twice adds little"
 
 
 @pytest.mark.slow
@@ -66,10 +94,11 @@ def test_every_word_of_four_layers(mode: tuple[str, bool]) -> None:
         assert ((runs.cost > code.thresholds) == pattern).all()
 
 
-def test_five_layers() -> None:
-    code = rs.lab.parity_code(least_n(5, 3), layers=5)
+@pytest.mark.parametrize("layers", [5, 6, 7])
+def test_many_layers(layers: int) -> None:
+    code = rs.lab.parity_code(least_n(layers, 3), layers=layers)
     rng = np.random.default_rng(0)
-    for _ in range(60):
+    for _ in range(40):
         pattern = rng.random(len(code)) < 0.5
         for algorithm, reopen in MODES:
             runs = rs.solve_many(code.instances, code.rho(pattern), algorithm=algorithm, reopen=reopen)
@@ -99,9 +128,15 @@ def test_more_than_one_instance_per_vertex() -> None:
     """The sets known before for the cost of greedy search, and of A* with reopening, have n − 2 and n − 1 instances."""
     assert len(rs.lab.parity_code(133)) > 133 - 2
     assert len(rs.lab.parity_code(134)) > 131
-    per_vertex = [max(parity.parity_code_size(n, m) for m in parity.ORDERS) / n for n in (133, 300, 1000, 10_000)]
+    per_vertex = [max(sizes.parity(n, m) for m in parity.ORDERS) / n for n in (133, 300, 1000, 10_000)]
     assert per_vertex == sorted(per_vertex)
-    assert per_vertex[-1] > 1.6
+    assert per_vertex[-1] > 1.85
+
+
+def test_from_which_size_on_there_are_more_instances_than_vertices() -> None:
+    """The number that the docstring states."""
+    assert sizes.largest_parity(147) <= 147
+    assert all(sizes.largest_parity(n) > n for n in range(148, 20_000))
 
 
 def test_sizes_that_do_not_exist() -> None:

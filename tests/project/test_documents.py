@@ -107,9 +107,10 @@ def test_the_table_of_benchmarks_is_the_one_that_was_measured(monkeypatch: pytes
 def printed_rows() -> set[str]:
     """Return the label of every count of behaviours and every lower bound that the calculators can print."""
     labels = set()
-    settings = itertools.product(("astar", "gbfs"), (None, 10), (None, 4), (None, 3), (None, 16))
-    for algorithm, integers, degree, parameters, levels in settings:
+    settings = itertools.product(("astar", "gbfs"), (None, 10), (None, 4), (None, 3), (None, 16), (True, False))
+    for algorithm, integers, degree, parameters, levels, reopen in settings:
         options: dict[str, Any] = {"integer_weights": integers, "out_degree": degree, "parameters": parameters}
+        options["reopen"] = reopen
         found = rs.pseudo_dimension(50, algorithm, levels=levels, **options)  # type: ignore[arg-type]
         labels |= {row.label for row in found.rows}
     return labels

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 import rhostar as rs
+from rhostar.certificates import _paths as paths
 from rhostar.errors import InputError, StorageError
 from rhostar.report import _drawing as drawing
 from rhostar.report import _replay as replay
@@ -437,3 +438,24 @@ def test_curves_do_not_certify_twice_what_is_known(monkeypatch: pytest.MonkeyPat
     found = rs.report.certificate_curves(rho, [5, 10, 30], train=train, holdout=holdout, whole=whole, **options)
     assert sizes == [5, 10]
     assert found == expected
+
+
+def test_curves_solve_every_instance_once_for_its_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    train, holdout = small_set(count=60).split(0.5, seed=0)
+    rho = rs.learners.MeanDistance().fit(train).rho_
+    options = {"algorithm": "astar", "utility": rs.utilities.Suboptimality(9.0)}
+    expected = [
+        rs.certify(rho, train=train[:size], holdout=holdout[:size], **options)["H4 betting"].value
+        for size in (5, 10, 30)
+    ]
+    solved: list[int] = []
+    chunk = paths._chunk
+
+    def counting(part: rs.InstanceSet, first: int, stop: Any) -> Any:
+        solved.append(len(part))
+        return chunk(part, first, stop)
+
+    monkeypatch.setattr(paths, "_chunk", counting)
+    curves = rs.report.certificate_curves(rho, [5, 10, 30], train=train, holdout=holdout, **options)
+    assert sum(solved) == 60
+    assert list(next(curve for curve in curves if curve.name == "H4 betting").y) == expected

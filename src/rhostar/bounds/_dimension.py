@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rhostar import _arrays as arrays
-from rhostar._display import html_table
+from rhostar._display import LabelledRows, html_table
 from rhostar.bounds import _capacity as capacity
 from rhostar.bounds import _checks as checks
 from rhostar.bounds import _logcount as logcount
 from rhostar.bounds import _sizes as sizes
+from rhostar.bounds import _transcripts as transcripts
 from rhostar.bounds._capacity import Capacity
-from rhostar.errors import InputError
 
 
 def capacities(
@@ -26,6 +25,7 @@ def capacities(
     rank: int | None = None,
     levels: int | None = None,
     fixed_source: bool = False,
+    reopen: bool = True,
 ) -> tuple[Capacity, ...]:
     """Return every count of runs that applies. Any of them may be used; choosing the least uses no δ.
 
@@ -35,7 +35,7 @@ def capacities(
     --------
     >>> from rhostar.bounds import capacities
     >>> [row.label for row in capacities(50, "astar", integer_weights=10)]
-    ['A', 'I', 'Ap', 'C1', 'C1p', 'Q64']
+    ['A', 'I', 'Ap', 'Wp', 'C1', 'C1p', 'Q64']
     """
     n = arrays.integer(n, "n", 2)
     greedy = checks.algorithm(algorithm) == "gbfs"
@@ -53,6 +53,7 @@ def capacities(
         rows += [] if integers is None else [capacity.integer_paper(n, integers)]
         rows += [capacity.astar(n, fixed_source=fixed_source)]
         rows += [] if d is None else [capacity.degree(n, d, fixed_source=fixed_source)]
+        rows += [transcripts.astar(n) if reopen else transcripts.astar_closed(n)]
         if integers is not None:
             rows += [capacity.catalan(n, integers)]
             rows += [capacity.catalan_in_open(n, integers, fixed_source=fixed_source)]
@@ -100,7 +101,9 @@ def lower(n: int, algorithm: checks.Algorithm, *, fixed_source: bool = False) ->
     return n - (2 if checks.algorithm(algorithm) == "gbfs" else 1) - fixed_source
 
 
-def lower_expansions(n: int, algorithm: checks.Algorithm, *, integer_weights: int | None = None) -> int:
+def lower_expansions(
+    n: int, algorithm: checks.Algorithm, *, integer_weights: int | None = None, reopen: bool = True
+) -> int:
     """Return E, for the number of expansions as utility: of order n lg n, from one start.
 
     The size of the largest set of :mod:`rhostar.lab._codes` whose weights are in the class: B·⌊(n − 2ᴮ⁺¹)/2⌋ for any B,
@@ -119,7 +122,7 @@ def lower_expansions(n: int, algorithm: checks.Algorithm, *, integer_weights: in
     found = [0, *(sizes.expansions(n, b) for b in bits)]
     if greedy or most >= 10:
         found.append(sizes.interval(n, algorithm))
-    if not greedy:
+    if not greedy and reopen:
         found += [sizes.reopening(n, b) for b in bits if 8 << b <= most]
     return max(found)
 
@@ -165,7 +168,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class PseudoDimension:
+class PseudoDimension(LabelledRows[Row]):
     """Bounds on a pseudo-dimension: prints as a table; ``int()`` gives the upper bound.
 
     It is a sequence of rows, which may also be asked for by label.
@@ -175,9 +178,9 @@ class PseudoDimension:
     >>> import rhostar as rs
     >>> found = rs.pseudo_dimension(207, "gbfs")
     >>> found
-    PseudoDimension(n = 207, between 205 and 1,291)
+    PseudoDimension(n = 207, between 231 and 1,291)
     >>> len(found), found["G"], [row.label for row in found]
-    (7, 1299, ['G', 'Gp', 'Q64', 'T5', 'T5p', 'E', 'R1'])
+    (8, 1299, ['G', 'Gp', 'Q64', 'T5', 'T5p', 'P', 'E', 'R1'])
     """
 
     n: int
@@ -204,24 +207,9 @@ class PseudoDimension:
     def __int__(self) -> int:
         return self.upper
 
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
     def __getitem__(self, label: str) -> int:
-        """Return the value of a row.
-
-        Raises
-        ------
-        InputError
-            If there is no such row.
-        """
-        for row in self.rows:
-            if row.label == label:
-                return row.value
-        raise InputError(f"there is no row {label!r}; there are {', '.join(row.label for row in self.rows)}")
+        """Return the value of a row; raises InputError if there is no such row."""
+        return self.row(label).value
 
     def __repr__(self) -> str:
         return f"PseudoDimension(n = {self.n:,}, between {self.lower:,} and {self.upper:,})"
@@ -251,6 +239,7 @@ def pseudo_dimension(
     rank: int | None = None,
     levels: int | None = None,
     fixed_source: bool = False,
+    reopen: bool = True,
 ) -> PseudoDimension:
     """Return every bound on the pseudo-dimension of the utilities of a class of heuristics.
 
@@ -272,6 +261,8 @@ def pseudo_dimension(
         B, where every ρ_v but that of the goal is one of B values fixed beforehand.
     fixed_source
         Whether every instance starts at the same vertex.
+    reopen
+        Whether A* may reopen vertices. Upper bounds for True hold for False too.
 
     Returns
     -------
@@ -290,12 +281,14 @@ def pseudo_dimension(
       A    ≤                541,857  paper    A*, any weights
       I    ≤                 10,606  paper    A*, weights in 0..10
       Ap   ≤                532,228  sharper  A*, any weights
+      Wp   ≤                135,542  sharper  A*, any weights
       C1   ≤                  3,852  sharper  A*, weights in 0..10
       C1p  ≤                  3,849  sharper  A*, weights in 0..10
       Q64  ≤                 13,248  sharper  functions of 207 float64 numbers
       U1   ≤                  3,907  sharper  inconsistency of A* along the optimal path
       T5   ≥                    203  lower    cost, unit weights
       T5p  ≥                    206  lower    cost
+      P    ≥                    231  lower    cost, unit weights
       E    ≥                    408  lower    expansions, with reopening
       R1   ≥                  1,277  lower    some utility, unit weights
     """
@@ -308,18 +301,19 @@ def pseudo_dimension(
         rank=rank,
         levels=levels,
         fixed_source=fixed_source,
+        reopen=reopen,
     )
     rows = [Row(row.label, row.origin, row.pseudo_dimension, row.meaning) for row in found]
     if algorithm == "astar":
         row = capacity.inconsistency(n)
         rows.append(Row(row.label, row.origin, row.pseudo_dimension, row.meaning, of_runs=False))
     if parameters is None and levels is None:
-        rows += _lower_rows(n, algorithm, integer_weights, out_degree, fixed_source)
+        rows += _lower_rows(n, algorithm, integer_weights, out_degree, fixed_source, reopen)
     return PseudoDimension(n, tuple(rows))
 
 
 def _lower_rows(
-    n: int, algorithm: checks.Algorithm, integers: int | None, out_degree: int | None, fixed_source: bool
+    n: int, algorithm: checks.Algorithm, integers: int | None, out_degree: int | None, fixed_source: bool, reopen: bool
 ) -> list[Row]:
     """Return the lower bounds whose instances are in the class: stars have large out-degrees, T5p weights up to 3."""
     rows = []
@@ -328,9 +322,15 @@ def _lower_rows(
     needed = 3 if algorithm == "astar" else 2
     if (integers is None or integers >= needed) and (out_degree is None or out_degree >= 2):
         rows.append(Row("T5p", "lower", lower(n, algorithm, fixed_source=fixed_source), "cost", of_cost=True))
+    if out_degree is None or out_degree >= 2:
+        rows.append(Row("P", "lower", sizes.largest_parity(n), "cost, unit weights", of_cost=True))
     if out_degree is None:
-        value = lower_expansions(n, algorithm, integer_weights=integers)
-        rows.append(Row("E", "lower", value, "expansions" + (", with reopening" if algorithm == "astar" else "")))
+        closed = algorithm == "astar" and not reopen
+        if closed and (value := sizes.largest_cost(n, integers)):
+            rows.append(Row("Pc", "lower", value, "cost, without reopening", of_cost=True))
+        value = lower_expansions(n, algorithm, integer_weights=integers, reopen=reopen)
+        how = ", without reopening" if closed else ", with reopening" if algorithm == "astar" else ""
+        rows.append(Row("E", "lower", value, f"expansions{how}"))
     if out_degree is None or out_degree >= n - 2:
         rows.append(Row("R1", "lower", lower_for_some_utility(n), "some utility, unit weights"))
     return rows

@@ -19,8 +19,6 @@ from rhostar.errors import UtilityError
 
 _STEPS = 60
 """Halvings of [0, 1]: finer than a float near 1 can tell."""
-_BOLDNESS = 0.75
-"""The largest share of the capital that one bet may lose."""
 
 
 class ConfidenceInterval(NamedTuple):
@@ -36,9 +34,10 @@ Upper = Callable[[NDArray[np.float64], float], float]
 """From values in [0, 1] and δ to an upper bound on their mean."""
 
 
-def _interval(
+def interval(
     upper: Upper, values: ArrayLike, limit: float, delta: float, side: checks.Side, least: int
 ) -> ConfidenceInterval:
+    """Return the interval of a one-sided bound on means in [0, 1], for either side or both; at least `least` values."""
     limit, delta, side = checks.positive(limit, "limit"), checks.probability(delta), checks.side(side)
     scaled = checks.utilities(values, limit, least=least) / limit
     each = delta / 2 if side == "both" else delta
@@ -85,7 +84,7 @@ def hoeffding(
     def upper(scaled: NDArray[np.float64], level: float) -> float:
         return float(scaled.mean()) + math.sqrt(math.log(1 / level) / (2 * scaled.size))
 
-    return _interval(upper, values, limit, delta, side, 1)
+    return interval(upper, values, limit, delta, side, 1)
 
 
 def kullback_leibler(
@@ -106,7 +105,7 @@ def kullback_leibler(
     def upper(scaled: NDArray[np.float64], level: float) -> float:
         return kl_upper(float(scaled.mean()), math.log(1 / level) / scaled.size)
 
-    return _interval(upper, values, limit, delta, side, 1)
+    return interval(upper, values, limit, delta, side, 1)
 
 
 def empirical_bernstein(
@@ -130,7 +129,7 @@ def empirical_bernstein(
         spread = math.sqrt(2 * float(scaled.var(ddof=1)) * log_term / scaled.size)
         return float(scaled.mean()) + spread + 7 * log_term / (3 * (scaled.size - 1))
 
-    return _interval(upper, values, limit, delta, side, 2)
+    return interval(upper, values, limit, delta, side, 2)
 
 
 def clopper_pearson(
@@ -157,52 +156,7 @@ def clopper_pearson(
         ones = int(scaled.sum())
         return 1.0 if ones == scaled.size else float(betaincinv(ones + 1, scaled.size - ones, 1 - level))
 
-    return _interval(upper, values, limit, delta, side, 1)
-
-
-def betting(values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper") -> ConfidenceInterval:
-    """Hedged capital (Waudby-Smith and Ramdas 2023): a mean is refuted by betting against it.
-
-    For each candidate m a gambler with capital 1 stakes λ_i on u_i < m before seeing u_i: the capital
-    Π(1 − λ_i·(u_i − m)) is a non-negative martingale if the mean is m, so by Ville's inequality it reaches 1/δ with
-    probability at most δ. The largest m that is not refuted is the bound. The bets follow the mean and the variance
-    of the values before, λ_i = sqrt(2 ln(1/δ)/(N·V_{i−1})), and never risk more than three quarters of the capital. As
-    the capital grows with m, that m is found by bisection. The order of the values is part of the draw: it must not
-    be chosen by looking at them.
-
-    Parameters, results and errors are those of :func:`hoeffding`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rhostar.bounds import betting, empirical_bernstein, hoeffding
-    >>> values = np.random.default_rng(0).beta(1, 9, size=1000)  # mean 0.1
-    >>> [round(bound(values, 1.0).high, 4) for bound in (betting, empirical_bernstein, hoeffding)]
-    [0.1062, 0.1164, 0.1386]
-    """
-
-    def upper(scaled: NDArray[np.float64], level: float) -> float:
-        count = np.arange(1, scaled.size + 1)
-        means = (0.5 + np.cumsum(scaled)) / (count + 1)
-        variances = (0.25 + np.cumsum((scaled - means) ** 2)) / (count + 1)
-        before = np.concatenate([[0.25], variances[:-1]])
-        wanted = np.sqrt(2 * math.log(1 / level) / (scaled.size * before))
-        goal = math.log(1 / level)
-
-        def refuted(m: float) -> bool:
-            bets = np.minimum(wanted, _BOLDNESS / (1 - m))
-            return bool(np.cumsum(np.log1p(-bets * (scaled - m))).max() >= goal)
-
-        low, high = 0.0, 1.0
-        for _ in range(_STEPS):
-            middle = (low + high) / 2
-            if middle == 1.0 or refuted(middle):
-                high = middle
-            else:
-                low = middle
-        return high
-
-    return _interval(upper, values, limit, delta, side, 1)
+    return interval(upper, values, limit, delta, side, 1)
 
 
 # ---------------------------------------------------------------- the relative entropy of two coins

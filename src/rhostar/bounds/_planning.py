@@ -6,7 +6,7 @@ Every bound here holds for every heuristic of the class at once, and is known be
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rhostar import _arrays as arrays
-from rhostar._display import html_table
+from rhostar._display import LabelledRows, html_table
 from rhostar.bounds import _capacity as capacity
 from rhostar.bounds import _checks as checks
 from rhostar.bounds._capacity import Capacity
 from rhostar.bounds._dimension import capacities
 from rhostar.bounds._inconsistency import edge_local_width
 from rhostar.bounds._uniform import dimension_width, finite_width, growth_width
-from rhostar.errors import InputError
 
 _MOST = 10**30
 """Sample sizes beyond this are not searched for."""
@@ -36,6 +35,15 @@ class ClassOptions(TypedDict, total=False):
     rank: int | None
     levels: int | None
     fixed_source: bool
+
+
+class PlanOptions(ClassOptions, total=False):
+    """What :func:`sample_size` and :func:`deviation` both take besides n, H and what is known of the class."""
+
+    algorithm: checks.Algorithm
+    delta: float
+    side: checks.Side
+    spreads: ArrayLike | None
 
 
 @dataclass(frozen=True)
@@ -55,7 +63,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Plans:
+class Plans(LabelledRows[Plan]):
     """All ways that apply, best first: prints as a table; ``int()`` and ``float()`` give the best value.
 
     It is a sequence of rows, and ``plans["H1 with C1p"]`` is the value of one of them.
@@ -83,24 +91,9 @@ class Plans:
         """The least value of the paper's own bounds."""
         return min(row.value for row in self.rows if row.origin == "paper")
 
-    def __iter__(self) -> Iterator[Plan]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
     def __getitem__(self, label: str) -> float:
-        """Return the value of a row.
-
-        Raises
-        ------
-        InputError
-            If there is no such row.
-        """
-        for row in self.rows:
-            if row.label == label:
-                return row.value
-        raise InputError(f"there is no row {label!r}; there are {', '.join(row.label for row in self.rows)}")
+        """Return the value of a row; raises InputError if there is no such row."""
+        return self.row(label).value
 
     def __float__(self) -> float:
         return float(self.best)
@@ -148,12 +141,12 @@ class Way:
 
 def _ways(
     n: int,
-    algorithm: checks.Algorithm,
     limit: float,
-    delta: float,
-    side: checks.Side,
-    spreads: ArrayLike | None,
-    of: ClassOptions,
+    algorithm: checks.Algorithm = "astar",
+    delta: float = 0.05,
+    side: checks.Side = "both",
+    spreads: ArrayLike | None = None,
+    **of: Unpack[ClassOptions],
 ) -> list[Way]:
     """Return every bound that applies."""
     side = checks.side(side)
@@ -243,13 +236,14 @@ def sample_size(
       H1 with C1p                    24,848  sharper
       H1 with C1                     24,948  sharper
       H1 with Q64                   111,088  sharper
+      H3p with Wp                   731,740  sharper
       H3p with Ap                   761,074  sharper
       H3 with I                   3,484,949  paper
       H3 with A                  37,559,360  paper
       H3 with U1                  1,379,533  sharper  (inconsistency, one side)
     """
     epsilon = checks.positive(epsilon, "epsilon")
-    ways = _ways(n, algorithm, limit, delta, side, spreads, of)
+    ways = _ways(n, limit, algorithm=algorithm, delta=delta, side=side, spreads=spreads, **of)
     sign = {"both": "|mean - E u|", "upper": "E u - mean", "lower": "mean - E u"}[side]
     what = f"instances for {sign} <= {epsilon:g}, H = {limit:g}, probability {1 - delta:g}"
     return _plans(what, [way.plan(_least(way.width, epsilon)) for way in ways])
@@ -260,11 +254,7 @@ def deviation(
     n: int,
     samples: int,
     limit: float,
-    algorithm: checks.Algorithm = "astar",
-    delta: float = 0.05,
-    side: checks.Side = "both",
-    spreads: ArrayLike | None = None,
-    **of: Unpack[ClassOptions],
+    **options: Unpack[PlanOptions],
 ) -> Plans:
     """Return how far the empirical mean of `samples` instances can be off, for every ρ of the class at once.
 
@@ -272,8 +262,12 @@ def deviation(
     ----------
     samples
         The number of instances.
-    n, limit, algorithm, delta, side, spreads, **of
-        As for :func:`rhostar.sample_size`.
+    n
+        Number of vertices.
+    limit
+        H, the upper end of the utility's range.
+    **options
+        Any of `algorithm`, `delta`, `side`, `spreads` and what describes the class, as for :func:`rhostar.sample_size`.
 
     Returns
     -------
@@ -295,8 +289,8 @@ def deviation(
       H3 with G                    0.179192  paper
     """
     samples = arrays.integer(samples, "samples", 1)
-    ways = _ways(n, algorithm, limit, delta, side, spreads, of)
-    what = f"accuracy of {samples:,} instances, H = {limit:g}, probability {1 - delta:g}"
+    ways = _ways(n, limit, **options)
+    what = f"accuracy of {samples:,} instances, H = {limit:g}, probability {1 - options.get('delta', 0.05):g}"
     return _plans(what, [way.plan(way.width(samples)) for way in ways])
 
 

@@ -10,6 +10,9 @@ from collections.abc import Callable
 
 from rhostar._arrays import Algorithm
 
+PARITY_BITS = {1: 1, 2: 3, 3: 7, 4: 11, 5: 15, 6: 20, 7: 25}
+"""For each number of layers, how many instances an item of the parity code has."""
+
 
 def interval(n: int, algorithm: Algorithm) -> int:
     """Return 2(n − 6) for greedy search and 2(n − 3) for A*: expansions, weights up to 10."""
@@ -30,6 +33,44 @@ def cost(n: int, bits: int) -> int:
     """Return B·(n − 2 − 3·2ᴮ⁻¹), for B = 1 n − 4: cost of A* without reopening."""
     most = 1 << (bits - 1)
     return bits * max(0, n - 2 - 2 * most - 2 * (most // 2))
+
+
+def parity(n: int, layers: int) -> int:
+    """Return B·(⌊(n − 3)/(2m − 1)⌋ − B), m layers: cost of both algorithms, unit weights, out-degrees of at most 2."""
+    bits = PARITY_BITS[layers]
+    return bits * max(0, (n - 3) // (2 * layers - 1) - bits)
+
+
+def best_layers(n: int) -> int:
+    """Return the number of layers of the parity code that gives most instances, the least of several."""
+    return max(PARITY_BITS, key=lambda layers: (parity(n, layers), -layers))
+
+
+def largest_parity(n: int) -> int:
+    """Return the size of the parity code with the best number of layers.
+
+    For large n more instances are known to exist, of order n lg n (:func:`rhostar.lab.parity_bound`), not explicitly.
+
+    Examples
+    --------
+    >>> from rhostar.bounds import _sizes as sizes
+    >>> sizes.largest_parity(100), sizes.largest_parity(1000), sizes.largest_parity(10_000)
+    (96, 1441, 18600)
+    """
+    return parity(n, best_layers(n))
+
+
+def largest_cost(n: int, integer_weights: int | None = None) -> int:
+    """Return the size of the largest cost code whose weights, integers up to 2ᴮ⁺⁷, are in the class; 0 for none.
+
+    Examples
+    --------
+    >>> from rhostar.bounds import _sizes as sizes
+    >>> sizes.largest_cost(1000), sizes.largest_cost(1000, integer_weights=1000)
+    (5642, 1984)
+    """
+    every = range(1, n.bit_length())
+    return max((cost(n, b) for b in every if integer_weights is None or 128 << b <= integer_weights), default=0)
 
 
 def best_bits(n: int, size: Callable[[int, int], int]) -> int:

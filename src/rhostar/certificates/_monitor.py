@@ -64,7 +64,7 @@ class Monitor:
     >>> monitor.extend(rs.solve_many(holdout, 0.8 * rho).expanded)  # from the 401st on something is wrong
     True
     >>> monitor
-    Monitor(alarm at 415, 800 seen, mean 46.377, promised 22.417)
+    Monitor(alarm at 415, 800 seen, mean 46.377, promised 22.427)
     """
 
     def __init__(self, certificate: Certificate | CertificateTable, *, alpha: float = 0.01) -> None:

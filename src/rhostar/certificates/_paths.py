@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -39,6 +42,41 @@ class OptimalPaths:
         terms = np.maximum(rho[tail] - rho[head] - self.weights, 0.0)
         return np.bincount(self.instance, weights=terms, minlength=self.cost.size).astype(np.float64)
 
+    def take(self, which: NDArray[np.int64]) -> OptimalPaths:
+        """Return the paths of some instances, each named once."""
+        number = np.full(self.cost.size, -1)
+        number[which] = np.arange(which.size)
+        inside = number[self.instance] >= 0
+        own = number[self.instance[inside]]
+        return OptimalPaths(self.graph, self.cost[which], self.edges[inside], own, self.weights[inside])
+
+
+_remembered: ContextVar[list[tuple[InstanceSet, OptimalPaths]] | None] = ContextVar("_remembered", default=None)
+
+
+@contextlib.contextmanager
+def remembering() -> Iterator[None]:
+    """Within this block the optimal paths of a set are found once: parts of the set take theirs from it.
+
+    Curves against the number of instances use it, because they certify on ever larger parts of one set.
+    """
+    token = _remembered.set([])
+    try:
+        yield
+    finally:
+        _remembered.reset(token)
+
+
+def _recall(instances: InstanceSet) -> OptimalPaths | None:
+    for known, paths in _remembered.get() or ():
+        if known.origin == instances.origin and known.graph is instances.graph:
+            order = np.argsort(known.indices)
+            place = np.searchsorted(known.indices, instances.indices, sorter=order)
+            which = order[np.minimum(place, order.size - 1)]
+            if (known.indices[which] == instances.indices).all() and np.unique(which).size == which.size:
+                return paths.take(which)
+    return None
+
 
 def optimal_paths(instances: InstanceSet, *, n_jobs: int | None = None) -> OptimalPaths:
     """Return S* of every instance: one reverse Dijkstra for each pair of a snapshot and a goal.
@@ -64,6 +102,8 @@ def optimal_paths(instances: InstanceSet, *, n_jobs: int | None = None) -> Optim
     >>> paths.cost.tolist(), paths.edges.tolist(), paths.inconsistency(np.array([9.0, 3.0, 1.0, 0.0])).tolist()
     ([3.0], [2, 3], [1.0])
     """
+    if (known := _recall(instances)) is not None:
+        return known
     # Instances of one snapshot and goal next to each other share the search.
     order = np.lexsort((instances.rows, instances.goals))
     parts = map_chunks(_chunk, instances[order], n_jobs=n_jobs)
@@ -80,7 +120,10 @@ def optimal_paths(instances: InstanceSet, *, n_jobs: int | None = None) -> Optim
     inner[starts] = False  # s ≠ t: every path has a first edge
     edges, owner = edges[inner], owner[inner]
     weights = instances.weights[instances.rows[owner], edges].astype(np.float64)
-    return OptimalPaths(instances.graph, cost, edges, owner, weights)
+    paths = OptimalPaths(instances.graph, cost, edges, owner, weights)
+    if (memory := _remembered.get()) is not None:
+        memory.append((instances, paths))
+    return paths
 
 
 class _Part(NamedTuple):

@@ -1,3 +1,4 @@
+from ._content import ContentKeys as ContentKeys
 from ._network import Network as Network
 from ._provenance import Provenance as Provenance
 from ._provenance import Provenances as Provenances

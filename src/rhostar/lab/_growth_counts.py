@@ -143,6 +143,7 @@ def growth(
         integer_weights=max(1, int(problem.weights.max())),
         out_degree=max(1, int((problem.weights >= 0).sum(axis=2).max())),
         fixed_source=bool((together.sources == together.sources[0]).all()),
+        reopen=reopen,
     )
     rng = np.random.default_rng(seed)
     return Growth(

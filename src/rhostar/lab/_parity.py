@@ -25,39 +25,20 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar.bounds import _sizes as sizes
 from rhostar.errors import InputError
 from rhostar.lab._exact import Edges, instance_set
+from rhostar.lab._parity_orders import ORDERS
 from rhostar.lab._shattered import ShatteredSet
 from rhostar.search import Algorithm
 from rhostar.utilities import Cost
-
-ORDERS: dict[int, tuple[tuple[int, ...], ...]] = {
-    1: ((0,),),
-    2: ((0, 1, 2), (1, 2, 0)),
-    3: ((0, 1, 2, 3, 4, 5, 6), (6, 4, 0, 3, 2, 5, 1), (2, 5, 6, 1, 3, 0, 4)),
-    4: (
-        (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10),
-        (2, 4, 10, 0, 5, 1, 3, 7, 8, 6, 9),
-        (3, 0, 4, 7, 9, 1, 10, 5, 6, 2, 8),
-        (5, 9, 0, 8, 3, 2, 7, 4, 1, 10, 6),
-    ),
-    5: (
-        (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14),
-        (12, 1, 10, 7, 14, 4, 11, 5, 8, 0, 9, 2, 13, 3, 6),
-        (5, 12, 8, 10, 0, 1, 3, 4, 6, 11, 9, 7, 13, 14, 2),
-        (10, 12, 5, 6, 4, 7, 0, 13, 8, 14, 1, 3, 2, 9, 11),
-        (14, 5, 9, 4, 1, 0, 6, 12, 2, 13, 8, 3, 11, 7, 10),
-    ),
-}
-"""For each number of layers, orders of B instances whose prefixes add up to every pattern; found by hill climbing."""
-
 
 _ONE = 1 - 1e-6
 """Less than 1 by more than rounding can add to a sum."""
 
 
 def parity_code(n: int, algorithm: Algorithm = "gbfs", *, layers: int | None = None) -> ShatteredSet:
-    """Return unweighted instances, more than linear in n, that the cost shatters under both algorithms.
+    """Return unweighted instances that the cost shatters under both algorithms: more than n of them for n ≥ 148.
 
     Parameters
     ----------
@@ -67,7 +48,7 @@ def parity_code(n: int, algorithm: Algorithm = "gbfs", *, layers: int | None = N
         The algorithm that the set is marked for; the same instances work for "gbfs" and "astar", with and without
         reopening.
     layers
-        m, 1 to 5; by default the one that gives the most instances.
+        m, 1 to 7; by default the one that gives the most instances.
 
     Returns
     -------
@@ -91,12 +72,12 @@ def parity_code(n: int, algorithm: Algorithm = "gbfs", *, layers: int | None = N
     [True, True]
     """
     if layers is None:
-        layers = _best_layers(n)
-    if layers not in ORDERS or parity_code_size(n, layers) < 1:
+        layers = sizes.best_layers(n)
+    if layers not in ORDERS or sizes.parity(n, layers) < 1:
         raise InputError(f"{n} vertices are too few for an item of {layers} layers; layers are {sorted(ORDERS)}")
     orders = ORDERS[layers]
     bits = len(orders[0])
-    items = parity_code_size(n, layers) // bits
+    items = sizes.parity(n, layers) // bits
     rails = [1] + [2] * (layers - 1)
     source, goal, longer = 0, 1, 2
     # vertex[j][b]: first the pivots of the layer and rail in the order of their values, then the items'.
@@ -130,27 +111,29 @@ def parity_code(n: int, algorithm: Algorithm = "gbfs", *, layers: int | None = N
         rho[longer], rho[goal] = -down * layers, -down * (layers + 2)
         return rho
 
-    patterns, cells = sums_of_prefixes(orders)
-    place = np.empty(1 << bits, dtype=np.int64)
-    place[patterns] = cells
     instances = instance_set(n, [edges_of(item, i) for item in range(items) for i in range(bits)], source, goal)
     thresholds = np.full(len(instances), layers + 1.5)
-    return ShatteredSet(instances, algorithm, True, Cost(layers + 3.0), thresholds, bits, place, table)
+    return ShatteredSet(instances, algorithm, True, Cost(layers + 3.0), thresholds, bits, Places(orders), table)
 
 
-def parity_code_size(n: int, layers: int) -> int:
-    """Return how many instances :func:`parity_code` gives."""
-    bits = len(ORDERS[layers][0])
-    return bits * max(0, (n - 3) // (2 * layers - 1) - bits)
+class Places:
+    """Lengths of prefixes, one of each order, that add up to a pattern; found when they are asked for."""
 
+    def __init__(self, orders: Sequence[Sequence[int]]) -> None:
+        half = (len(orders) + 1) // 2
+        self._first, self._second = (sums_of_prefixes(part) for part in (orders[:half], orders[half:]))
+        self._shift = (len(orders[0]) + 1) ** half
 
-def largest_parity_code(n: int) -> int:
-    """Return how many instances :func:`parity_code` gives with the best number of layers."""
-    return parity_code_size(n, _best_layers(n))
+    def __getitem__(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return for each pattern the lengths c_0, c_1, ... as one number; see :func:`sums_of_prefixes`."""
+        return np.array([self._lengths(int(word)) for word in words], dtype=np.int64)
 
-
-def _best_layers(n: int) -> int:
-    return max(ORDERS, key=lambda m: (parity_code_size(n, m), -m))
+    def _lengths(self, word: int) -> int:
+        (patterns, cells), (others, other_cells) = self._first, self._second
+        wanted = others ^ word
+        at = np.searchsorted(patterns, wanted).clip(max=patterns.size - 1)
+        hit = int(np.argmax(patterns[at] == wanted))
+        return int(cells[at[hit]] + other_cells[hit] * self._shift)
 
 
 def sums_of_prefixes(orders: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -165,7 +148,7 @@ def sums_of_prefixes(orders: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64]
     [0, 1, 2, 3]
     """
     patterns, cells = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    base = len(orders[0]) + 1
+    base = len(orders[0]) + 1 if orders else 1
     for j, order in enumerate(orders):
         prefix = np.concatenate([[0], np.bitwise_xor.accumulate(1 << np.array(order, dtype=np.int64))])
         both = (patterns[:, None] ^ prefix).ravel()

@@ -13,7 +13,7 @@ from rhostar.bounds import _sizes as sizes
 from rhostar.errors import InputError
 from rhostar.lab._codes import cost_code, expansion_code, interval_code, reopening_code
 from rhostar.lab._constructions import sharper_instances, star_copies, theorem5_instances
-from rhostar.lab._parity import largest_parity_code, parity_code
+from rhostar.lab._parity import parity_code
 from rhostar.lab._shattered import ShatteredSet
 from rhostar.search import Algorithm
 
@@ -83,7 +83,7 @@ constructions: Mapping[str, Construction] = MappingProxyType(
         for known in (
             Construction("theorem5", "cost", _BOTH, theorem5_instances, lambda n, _: dimension.lower_paper(n)),
             Construction("sharper", "cost", _BOTH, sharper_instances, dimension.lower),
-            Construction("parity", "cost", _BOTH, parity_code, lambda n, _: largest_parity_code(n)),
+            Construction("parity", "cost", _BOTH, parity_code, lambda n, _: sizes.largest_parity(n)),
             Construction("cost", "cost", ("astar",), cost_code, lambda n, _: sizes.largest(n, sizes.cost)),
             Construction("interval", "expansions", _BOTH, interval_code, sizes.interval),
             Construction(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +17,13 @@ from rhostar.utilities import Utility, evaluate
 
 _ALL_UP_TO = 12
 """Up to this many instances, all patterns are run."""
+
+
+class Places(Protocol):
+    """Which place has which code word: an array, or what finds it when asked."""
+
+    def __getitem__(self, words: NDArray[np.int64], /) -> NDArray[np.int64]:
+        """Return the place of each word."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +47,7 @@ class ShatteredSet:
     """For each instance, the value that the utility exceeds exactly if the pattern says 1."""
     bits: int
     """Instances per item."""
-    _place: NDArray[np.int64]
+    _place: Places
     """Which place has which code word."""
     _table: Callable[[NDArray[np.int64]], NDArray[np.float64]]
 

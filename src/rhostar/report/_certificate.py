@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rhostar.certificates import Certificate, CertificateTable, certify
+from rhostar.certificates._paths import optimal_paths, remembering
 from rhostar.errors import InputError
 from rhostar.instances import InstanceSet
 from rhostar.report._comparison import Curve
@@ -285,8 +286,13 @@ def _tables(
 ) -> Iterator[CertificateTable]:
     """Yield the certificates of each size in turn; those for all instances are not computed again if known."""
     most = max((len(part) for part in sets.values() if part is not None), default=0)
-    for size in sorted(sizes):
-        if whole is None or size < most:
+    wanted = [size for size in sorted(sizes) if whole is None or size < most]
+    with remembering():
+        if wanted and options["utility"].needs_optimum:
+            for part in sets.values():
+                if part is not None:
+                    optimal_paths(part[: wanted[-1]])  # smaller sizes take theirs from it
+        for size in wanted:
             first: dict[str, Any] = {name: part and part[:size] for name, part in sets.items()}
             yield certify(rho, **first, **options)
     if whole is not None:

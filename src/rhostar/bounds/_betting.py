@@ -1,0 +1,192 @@
+"""Bounds by betting: a mean is refuted when a gambler who bets against it grows too rich.
+
+For each candidate mean m a gambler with capital 1 stakes λ_i on u_i < m before seeing u_i. If the mean is m, the
+capital Π(1 − λ_i·(u_i − m)) is a non-negative martingale that starts at 1: its value at a fixed time is at least 1/δ
+with probability at most δ (Markov), and it ever reaches 1/δ with probability at most δ (Ville). The largest m that is
+not refuted is an upper bound on the mean (Waudby-Smith and Ramdas 2023). The capital grows with m, so
+bisection finds that m.
+
+The gambler reads the values one by one, so their order matters. :func:`betting` makes it harmless: it averages the
+final capital over random permutations of the values, which depends on their order only through the seed. An average of
+capitals is again a capital with mean at most 1, so Markov's inequality applies as before. :func:`betting_sequence`
+reads the values as they arrive and is valid at every sample size at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rhostar import _arrays as arrays
+from rhostar.bounds import _checks as checks
+from rhostar.bounds._holdout import ConfidenceInterval, interval
+
+PERMUTATIONS = 30
+"""Orders that are averaged over; the bound is valid for any number, and hardly improves beyond this one."""
+_HALVINGS = 30
+"""Halvings of the bracket that holds the bound."""
+_BOLDNESS = 0.75
+"""The largest share of the capital that one bet may lose."""
+_CANDIDATES = np.unique(np.concatenate([np.linspace(0, 1, 1001)[1:-1], np.geomspace(1e-7, 0.999, 1000)]))
+"""Means that :func:`betting_sequence` tries; a bound is rounded up to the next of them."""
+_MOST_VALUES = 1 << 20
+"""Large samples are permuted less often: for them the order hardly matters."""
+
+
+def betting(
+    values: ArrayLike,
+    limit: float,
+    *,
+    delta: float = 0.05,
+    side: checks.Side = "upper",
+    random_state: int = 0,
+) -> ConfidenceInterval:
+    """Bound the mean by betting, whatever order the values are stored in.
+
+    The bets follow the mean and the variance of the values before, λ_i = sqrt(2 ln(1/δ)/(N·V_{i−1})), and never risk
+    more than three quarters of the capital. The values are sorted and then permuted at random, many times; the
+    probability is over the draw of the values and of the permutations.
+
+    Parameters
+    ----------
+    values
+        Utilities within [0, limit], one per independent instance, in any order.
+    limit
+        H, fixed beforehand.
+    delta
+        Probability with which the interval may be wrong, strictly between 0 and 1.
+    side
+        "upper", "lower" or "both".
+    random_state
+        Seed of the permutations, fixed beforehand.
+
+    Returns
+    -------
+    ConfidenceInterval
+
+    Raises
+    ------
+    UtilityError
+        If there are no values, or one is NaN or outside [0, limit].
+    InputError
+        If `limit`, `delta`, `side` or `random_state` is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rhostar.bounds import betting, empirical_bernstein, hoeffding
+    >>> values = np.random.default_rng(0).beta(1, 9, size=1000)  # mean 0.1
+    >>> [round(bound(values, 1.0).high, 3) for bound in (betting, empirical_bernstein, hoeffding)]
+    [0.107, 0.116, 0.139]
+    >>> betting(np.sort(values), 1.0) == betting(values, 1.0)
+    True
+    """
+    seed = arrays.integer(random_state, "random_state", 0)
+
+    def upper(scaled: NDArray[np.float64], level: float) -> float:
+        return _upper(np.sort(scaled), level, seed)
+
+    return interval(upper, values, limit, delta, side, 1)
+
+
+def _upper(ordered: NDArray[np.float64], level: float, seed: int) -> float:
+    """Return the largest mean that the average capital over permutations does not refute."""
+    if ordered[0] == 1.0:
+        return 1.0
+    if ordered[0] == ordered[-1]:
+        permuted = ordered[None, :]  # every order is the same
+    else:
+        orders = max(5, min(PERMUTATIONS, _MOST_VALUES // ordered.size))
+        permuted = np.random.default_rng(seed).permuted(np.tile(ordered, (orders, 1)), axis=1)
+    wanted = _bets(permuted, level)
+    goal = math.log(len(permuted) / level)
+
+    def refuted(m: float) -> bool:
+        bets = np.minimum(wanted, _BOLDNESS / (1 - m))
+        return bool(np.logaddexp.reduce(np.log1p(-bets * (permuted - m)).sum(axis=1)) >= goal)
+
+    return _bisect(refuted, float(ordered.mean()), math.sqrt(math.log(1 / level) / ordered.size))
+
+
+def _bets(values: NDArray[np.float64], level: float) -> NDArray[np.float64]:
+    """Return the stakes of each row, chosen from the values before."""
+    size = values.shape[-1]
+    count = np.arange(1, size + 1)
+    means = (0.5 + np.cumsum(values, axis=-1)) / (count + 1)
+    variances = (0.25 + np.cumsum((values - means) ** 2, axis=-1)) / (count + 1)
+    stakes = np.empty_like(values)
+    stakes[..., 0] = 0.25
+    stakes[..., 1:] = variances[..., :-1]
+    return np.sqrt(2 * math.log(1 / level) / (size * stakes))
+
+
+def _bisect(refuted: Callable[[float], bool], mean: float, step: float) -> float:
+    """Return the least refuted candidate, to a billionth of the bracket that holds it."""
+    low, high = (0.0, mean) if mean > 0 and refuted(mean) else (mean, mean + step)
+    while high < 1.0 and not refuted(high):
+        low, high = high, 2 * high - mean
+    high = min(high, 1.0)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if middle >= 1.0 or refuted(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def betting_sequence(values: ArrayLike, limit: float, *, delta: float = 0.05) -> NDArray[np.float64]:
+    """Bound the mean after every value: all bounds hold at once with probability at least 1 − δ (H9).
+
+    You may look at any time, stop when you like, and quote the bound you then have. The price is a bound a little wider
+    than :func:`betting` for one sample size fixed beforehand.
+
+    Parameters
+    ----------
+    values
+        Utilities within [0, limit] of independent instances, in the order in which they arrived.
+    limit
+        H, fixed beforehand.
+    delta
+        Probability with which any of the bounds may be wrong.
+
+    Returns
+    -------
+    ndarray
+        The upper bound after the first value, the first two, and so on; it never rises.
+
+    Raises
+    ------
+    UtilityError
+        If there are no values, or one is NaN or outside [0, limit].
+    InputError
+        If `limit` or `delta` is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rhostar.bounds import betting_sequence
+    >>> values = np.random.default_rng(0).beta(1, 9, size=1000)  # mean 0.1
+    >>> betting_sequence(values, 1.0)[[9, 99, 999]].round(3).tolist()
+    [0.417, 0.152, 0.11]
+    """
+    limit, level = checks.positive(limit, "limit"), checks.probability(delta)
+    scaled = checks.utilities(values, limit) / limit
+    time = np.arange(1, scaled.size + 1)
+    means = (0.5 + np.cumsum(scaled)) / (time + 1)
+    variances = (0.25 + np.cumsum((scaled - means) ** 2)) / (time + 1)
+    before = np.concatenate([[0.25], variances[:-1]])
+    # Stakes that shrink like 1/sqrt(t ln t) win at every time scale, not only at one sample size.
+    wanted = np.sqrt(2 * math.log(1 / level) / (before * time * np.log1p(time)))
+    goal = math.log(1 / level)
+    bound = np.ones(scaled.size)
+    for m in _CANDIDATES[::-1]:
+        capital = np.cumsum(np.log1p(-np.minimum(wanted, _BOLDNESS / (1 - m)) * (scaled - m)))
+        reached = capital >= goal
+        if not reached.any():
+            break  # the capital grows with m: no smaller candidate is refuted either
+        bound[int(np.argmax(reached)) :] = m
+    return np.asarray(bound * limit)

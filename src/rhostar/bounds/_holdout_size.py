@@ -1,0 +1,138 @@
+"""How many untouched instances a promise for one heuristic needs: found by simulating the bound that will be used."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rhostar import _arrays as arrays
+from rhostar.bounds import _checks as checks
+from rhostar.bounds._betting import betting
+from rhostar.errors import InputError
+
+_LARGEST_SIMULATED = 16_000
+_STEP = 1.1
+"""Sizes are found to within this factor."""
+
+
+@dataclass(frozen=True)
+class HoldoutPlan:
+    """How many instances to hold out, and what the promise will probably be.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> plan = rs.bounds.holdout_size(limit=1.0, epsilon=0.05, mean=0.1)
+    >>> plan.samples, plan.extrapolated
+    (349, False)
+    """
+
+    samples: int
+    """N, to within ten per cent."""
+    epsilon: float
+    """How far above the measured mean the bound may be."""
+    assurance: float
+    """Share of simulated draws in which it was no further than that."""
+    delta: float
+    extrapolated: bool
+    """Whether N lies beyond what was simulated; the width then follows from 1/sqrt(N)."""
+
+    def __str__(self) -> str:
+        how = "extrapolated" if self.extrapolated else "simulated"
+        return (
+            f"Hold out {self.samples} instances: the bound is then at most {self.epsilon:g} above the measured mean "
+            f"in {self.assurance:.0%} of draws ({how}, confidence {1 - self.delta:.10g})."
+        )
+
+
+def holdout_size(
+    *,
+    limit: float,
+    epsilon: float,
+    pilot: ArrayLike | None = None,
+    mean: float | None = None,
+    delta: float = 0.05,
+    assurance: float = 0.8,
+    trials: int = 40,
+    random_state: int = 0,
+) -> HoldoutPlan:
+    """Return how many untouched instances bound the mean of one heuristic to within `epsilon` (H4, betting).
+
+    Utilities are drawn from a pilot, or, where there is none, from the worst case for a given mean: 0 or H. The bound
+    is computed on many simulated draws of each size.
+
+    Parameters
+    ----------
+    limit
+        H.
+    epsilon
+        How far the bound may lie above the measured mean.
+    pilot
+        Utilities of a few instances; they need not be used again. Give this or `mean`.
+    mean
+        A guess of the mean utility, where there is no pilot.
+    delta
+        Probability with which the promise may be wrong.
+    assurance
+        In which share of the draws the bound shall be that close.
+    trials
+        Simulated draws of each size.
+    random_state
+        Seed of the simulation.
+
+    Returns
+    -------
+    HoldoutPlan
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range, or not exactly one of `pilot` and `mean` is given.
+    UtilityError
+        If a value of the pilot is outside [0, limit].
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> pilot = np.random.default_rng(0).beta(1, 9, size=100)
+    >>> print(rs.bounds.holdout_size(limit=1.0, epsilon=0.02, pilot=pilot))
+    Hold out 294 instances: the bound is then at most 0.02 above the measured mean in 80% of draws (simulated,
+    confidence 0.95).
+    """
+    limit, delta = checks.positive(limit, "limit"), checks.probability(delta)
+    epsilon, assurance = checks.positive(epsilon, "epsilon"), checks.probability(assurance, "assurance")
+    trials, seed = arrays.integer(trials, "trials", 1), arrays.integer(random_state, "random_state", 0)
+    if (pilot is None) == (mean is None):
+        raise InputError("give either pilot, utilities of a few instances, or mean, a guess")
+    if mean is not None:
+        guess = checks.not_negative(mean, "mean") / limit
+        if guess > 1:
+            raise InputError(f"mean must be at most the limit {limit}, got {mean}")
+    else:
+        values = checks.utilities(np.asarray(pilot, dtype=np.float64), limit) / limit
+
+    def width(size: int) -> float:
+        rng = np.random.default_rng([seed, size])
+        found = np.empty(trials)
+        for k in range(trials):
+            draw: NDArray[np.float64]
+            draw = (rng.random(size) < guess).astype(np.float64) if mean is not None else rng.choice(values, size)
+            found[k] = betting(draw, 1.0, delta=delta).high - draw.mean()
+        return float(np.quantile(found, assurance)) * limit
+
+    size = 10
+    while (found := width(size)) > epsilon and size < _LARGEST_SIMULATED:
+        size *= 2
+    if found > epsilon:
+        return HoldoutPlan(math.ceil(size * (found / epsilon) ** 2), epsilon, assurance, delta, True)
+    low, high = max(1.0, size / 2), float(size)
+    while high > _STEP * low and high - low > 1:
+        middle = math.sqrt(low * high)
+        if width(math.ceil(middle)) > epsilon:
+            low = middle
+        else:
+            high = middle
+    return HoldoutPlan(math.ceil(high), epsilon, assurance, delta, False)

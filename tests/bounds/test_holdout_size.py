@@ -1,0 +1,45 @@
+"""The size that is planned is the size that is needed: on fresh draws the bound is as close as was said."""
+
+import numpy as np
+import pytest
+
+import rhostar as rs
+from rhostar.errors import InputError, UtilityError
+
+
+@pytest.mark.parametrize("limit", [1.0, 50.0])
+def test_fresh_draws_are_as_close_as_planned(limit: float) -> None:
+    rng = np.random.default_rng(0)
+    pilot = limit * rng.beta(1, 9, 2000)
+    plan = rs.bounds.holdout_size(limit=limit, epsilon=0.02 * limit, pilot=pilot)
+    assert not plan.extrapolated
+
+    def share(size: int) -> float:
+        draws = limit * rng.beta(1, 9, (100, size))
+        return float(np.mean([rs.bounds.betting(d, limit).high - d.mean() <= plan.epsilon for d in draws]))
+
+    assert share(round(1.1 * plan.samples)) > 0.7
+    assert share(plan.samples // 2) < 0.3
+
+
+def test_a_guess_of_the_mean_is_the_worst_case() -> None:
+    guessed = rs.bounds.holdout_size(limit=1.0, epsilon=0.05, mean=0.1)
+    known = rs.bounds.holdout_size(limit=1.0, epsilon=0.05, pilot=np.random.default_rng(0).beta(1, 9, 500))
+    assert known.samples < guessed.samples
+
+
+def test_beyond_what_is_simulated_it_extrapolates() -> None:
+    plan = rs.bounds.holdout_size(limit=1.0, epsilon=0.002, mean=0.5, trials=3)
+    assert plan.extrapolated
+    assert 300_000 < plan.samples < 1_000_000  # sqrt(ln 20 / 2N) = 0.002 at N = 374,466
+    assert "extrapolated" in str(plan)
+
+
+def test_bad_arguments() -> None:
+    for bad in ({}, {"pilot": [0.1], "mean": 0.1}, {"mean": 2.0}, {"mean": -1.0}):
+        with pytest.raises(InputError):
+            rs.bounds.holdout_size(limit=1.0, epsilon=0.1, **bad)  # type: ignore[arg-type]
+    with pytest.raises(UtilityError):
+        rs.bounds.holdout_size(limit=1.0, epsilon=0.1, pilot=[2.0])
+    with pytest.raises(InputError, match="epsilon"):
+        rs.bounds.holdout_size(limit=1.0, epsilon=0.0, mean=0.1)
