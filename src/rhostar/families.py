@@ -66,7 +66,7 @@ class Family:
     def check(self, rho: ArrayLike, goal: int) -> None:
         """Raise :class:`AssumptionError` unless ρ belongs to the family and the family to the goal."""
         if not self.contains(rho):
-            raise AssumptionError(f"rho is not in its family ({type(self).__name__})")
+            raise AssumptionError(f"rho is not in the family that it was chosen from ({type(self).__name__})")
 
     def overlap(self, instances: InstanceSet) -> int:
         """Return how many of these instances shaped the family."""

@@ -146,9 +146,7 @@ class _Header:
         except ValueError:
             raise ReadError(self.path, number, f"expected '{self.form}', got {line[:60]!r}") from None
         if not 1 <= values[0] <= arrays.LARGEST_INDEX or not 0 <= values[-1] <= arrays.LARGEST_INDEX:
-            raise ReadError(
-                self.path, number, f"expected at least one vertex, and counts below 2**31, got {line[:60]!r}"
-            )
+            raise ReadError(self.path, number, f"expected at least one vertex, counts below 2**31, got {line[:60]!r}")
         self.line, self.values = number, values
 
     def require(self, line: int | None) -> tuple[int, ...]:
