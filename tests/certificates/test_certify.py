@@ -125,7 +125,7 @@ def test_integer_weights_and_degree() -> None:
     table = certify(1.1 * steps(), train=train, integer_weights=3, out_degree=4, utility=Expansions(limit=16.0))
     row = table["H1-kl C1p"]
     assert row.measured["ln K"] == pytest.approx(capacity.catalan_in_open(16, 3).log_count)
-    assert any("snapped" in note for note in table.notes)
+    assert any("rounded to multiples of a power of two" in note for note in table.notes)
     scaled = np.ldexp(table.rho, 46)
     assert (scaled == np.rint(scaled)).all()
     assert table.rho == pytest.approx(1.1 * steps(), abs=1e-12)
