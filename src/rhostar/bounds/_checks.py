@@ -1,4 +1,4 @@
-"""Arguments of bounds: accepted, or refused by name."""
+"""Checks of the arguments that bounds share; errors name the argument."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do utilities look as if their order meant nothing? Draws that are independent pass; days in a row often do not."""
+"""A test whether the stored order of utilities looks random; values from consecutive days often fail it."""
 
 from __future__ import annotations
 

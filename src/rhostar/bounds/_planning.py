@@ -1,4 +1,4 @@
-"""Sample size and accuracy: two unknowns of one equation, by the paper's own bounds and by the sharper ones.
+"""Sample sizes and deviations, by the paper's bounds and by sharper ones: given one, the other follows.
 
 Every bound here holds for every heuristic of the class at once, and is known before any instance is seen.
 """

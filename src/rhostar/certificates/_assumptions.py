@@ -1,4 +1,4 @@
-"""What a certificate assumes of the instances, checked as far as it can be: weights, degrees, overlap, repetitions."""
+"""Checks of what a certificate assumes about instances: weights, out-degrees, overlap, repetitions."""
 
 from __future__ import annotations
 

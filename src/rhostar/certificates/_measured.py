@@ -1,4 +1,4 @@
-"""What is measured on one set of instances with the ρ that is certified."""
+"""The measurements on one set of instances that bounds need: losses, inconsistencies, complexity."""
 
 from __future__ import annotations
 

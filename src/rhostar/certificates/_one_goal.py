@@ -1,4 +1,4 @@
-"""The certificates for one goal: the bounds are chosen, ρ is brought into their class, measured, and bounded."""
+"""Certificates for one goal: choose the bounds, adjust ρ to their class, measure it, compute the bounds."""
 
 from __future__ import annotations
 

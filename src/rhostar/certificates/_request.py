@@ -1,4 +1,4 @@
-"""What was asked for, and what is known of one goal before any utility is seen."""
+"""The arguments of `certify`, checked, and all that is known about a goal before any utility is measured."""
 
 from __future__ import annotations
 
