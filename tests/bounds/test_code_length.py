@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from decimal import Decimal, localcontext
 
@@ -14,7 +15,7 @@ from rhostar.bounds import _logcount as logcount
 from rhostar.bounds import _transcripts as transcripts
 from rhostar.errors import InputError
 
-ROWS = {"W": transcripts.astar_closed, "Wp": transcripts.astar}
+ROWS = {"W": functools.partial(transcripts.astar, reopen=False), "Wp": transcripts.astar}
 
 
 def length(n: int, N: int, M: int, improved: bool) -> Decimal:
@@ -89,7 +90,7 @@ def test_the_dimension_is_where_the_formula_says(label: str) -> None:
 def test_more_instances_never_have_fewer_courses(n: int, N: int, more: int) -> None:
     for row in (make(n) for make in ROWS.values()):
         assert 0 < row.log_growth(N) <= row.log_growth(N + more) < math.inf
-    assert transcripts.astar_closed(n).log_growth(N) <= transcripts.astar(n).log_growth(N)
+    assert transcripts.astar(n, reopen=False).log_growth(N) <= transcripts.astar(n).log_growth(N)
     assert transcripts.code_length(n, N, N) < transcripts.code_length(n, N, N, improved=False)
 
 
@@ -124,7 +125,7 @@ def test_crossing_points() -> None:
             assert transcripts.astar(n).pseudo_dimension < capacity.degree(n, 2).pseudo_dimension
     # Of values stored as float64 there are fewer, at every practical size.
     for n in (10**k for k in range(1, 9)):
-        assert transcripts.astar_closed(n).pseudo_dimension > capacity.floats(n).pseudo_dimension
+        assert transcripts.astar(n, reopen=False).pseudo_dimension > capacity.floats(n).pseudo_dimension
 
 
 def test_bad_arguments_are_named() -> None:

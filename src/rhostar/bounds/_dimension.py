@@ -53,7 +53,7 @@ def capacities(
         rows += [] if integers is None else [capacity.integer_paper(n, integers)]
         rows += [capacity.astar(n, fixed_source=fixed_source)]
         rows += [] if d is None else [capacity.degree(n, d, fixed_source=fixed_source)]
-        rows += [transcripts.astar(n) if reopen else transcripts.astar_closed(n)]
+        rows += [transcripts.astar(n, reopen=reopen)]
         if integers is not None:
             rows += [capacity.catalan(n, integers)]
             rows += [capacity.catalan_in_open(n, integers, fixed_source=fixed_source)]

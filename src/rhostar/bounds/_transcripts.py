@@ -115,17 +115,20 @@ def exponents(n: int, instances: int, *, improved: bool = True) -> int:
     return (2 * q if improved else 2 * q + 1) * ((n - 1).bit_length() + 1)
 
 
-def astar_closed(n: int) -> Capacity:
-    """Row W: A* without reopening, lg Π(N) ≤ L(N, N).
+def astar(n: int, *, reopen: bool = True) -> Capacity:
+    """Row Wp: A* with or without reopening, lg Π(N) ≤ L(N, (n−1)·N). Row W: without reopening, lg Π(N) ≤ L(N, N).
 
     Parameters
     ----------
     n
         Number of vertices, at least 2.
+    reopen
+        Whether A* may reopen vertices.
 
     Returns
     -------
     Capacity
+        Wp, or W without reopening.
 
     Raises
     ------
@@ -135,37 +138,11 @@ def astar_closed(n: int) -> Capacity:
     Examples
     --------
     >>> from rhostar.bounds import _transcripts as transcripts
-    >>> transcripts.astar_closed(207).pseudo_dimension
-    133934
-    """
-    return _row("W", "A* without reopening, any weights", arrays.integer(n, "n", 2), 1)
-
-
-def astar(n: int) -> Capacity:
-    """Row Wp: A* with or without reopening, lg Π(N) ≤ L(N, (n−1)·N).
-
-    Parameters
-    ----------
-    n
-        Number of vertices, at least 2.
-
-    Returns
-    -------
-    Capacity
-
-    Raises
-    ------
-    InputError
-        If n is out of range.
-
-    Examples
-    --------
-    >>> from rhostar.bounds import _transcripts as transcripts
-    >>> transcripts.astar(207).pseudo_dimension
-    135542
+    >>> transcripts.astar(207).pseudo_dimension, transcripts.astar(207, reopen=False).pseudo_dimension
+    (135542, 133934)
     """
     n = arrays.integer(n, "n", 2)
-    return _row("Wp", "A*, any weights", n, n - 1)
+    return _row("Wp", "A*, any weights", n, n - 1) if reopen else _row("W", "A* without reopening, any weights", n, 1)
 
 
 def _row(label: str, meaning: str, n: int, each: int) -> Capacity:
