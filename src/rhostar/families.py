@@ -73,16 +73,23 @@ class Family:
         return sum(part.overlap(instances) for part in self.built_from)
 
     def capacities(
-        self, n: int, algorithm: Algorithm, *, integer_weights: int | None = None, out_degree: int | None = None
+        self,
+        n: int,
+        algorithm: Algorithm,
+        *,
+        integer_weights: int | None = None,
+        out_degree: int | None = None,
+        reopen: bool = True,
     ) -> tuple[bounds.Capacity, ...]:
         """Return every known count of the runs that the family allows on graphs of n vertices.
 
         Parameters
         ----------
-        n, algorithm, integer_weights, out_degree
+        n, algorithm, integer_weights, out_degree, reopen
             As for :func:`rhostar.pseudo_dimension`.
         """
-        return bounds.capacities(n, algorithm, integer_weights=integer_weights, out_degree=out_degree)
+        known = {"integer_weights": integer_weights, "out_degree": out_degree}
+        return bounds.capacities(n, algorithm, reopen=reopen, **known)
 
     def exact_sums(self, largest_g: float | None, *, counted: bool) -> bool:
         """Return whether no sum g + ρ rounds after :meth:`into_class`, which takes the same parameters."""
@@ -254,16 +261,21 @@ class Linear(Family):
         return bool(np.abs(self.features @ theta - rest).max(initial=0.0) <= 1e-9 * scale)
 
     def capacities(
-        self, n: int, algorithm: Algorithm, *, integer_weights: int | None = None, out_degree: int | None = None
+        self,
+        n: int,
+        algorithm: Algorithm,
+        *,
+        integer_weights: int | None = None,
+        out_degree: int | None = None,
+        reopen: bool = True,
     ) -> tuple[bounds.Capacity, ...]:
         """Return every known count of the runs that the family allows, by its number of parameters.
 
         The rank of the features may be smaller, but it is known only up to rounding; and if sums must be exact, the
         features are rounded, which can make dependent columns independent.
         """
-        return bounds.capacities(
-            n, algorithm, integer_weights=integer_weights, out_degree=out_degree, parameters=self.parameters
-        )
+        known = {"integer_weights": integer_weights, "out_degree": out_degree}
+        return bounds.capacities(n, algorithm, reopen=reopen, parameters=self.parameters, **known)
 
     def exact_sums(self, largest_g: float | None, *, counted: bool) -> bool:
         """Return whether no sum g + ρ rounds: with integer weights ρ is rounded, if the family is counted."""
@@ -381,12 +393,17 @@ class Quantised(Family):
         super().check(rho, goal)
 
     def capacities(
-        self, n: int, algorithm: Algorithm, *, integer_weights: int | None = None, out_degree: int | None = None
+        self,
+        n: int,
+        algorithm: Algorithm,
+        *,
+        integer_weights: int | None = None,
+        out_degree: int | None = None,
+        reopen: bool = True,
     ) -> tuple[bounds.Capacity, ...]:
         """Return every known count of the runs that the family allows, by its number of levels."""
-        return bounds.capacities(
-            n, algorithm, integer_weights=integer_weights, out_degree=out_degree, levels=self.levels.size
-        )
+        known = {"integer_weights": integer_weights, "out_degree": out_degree}
+        return bounds.capacities(n, algorithm, reopen=reopen, levels=self.levels.size, **known)
 
 
 FAMILIES: dict[str, type[Family]] = {family.kind: family for family in (FullTable, Linear, Quantised)}

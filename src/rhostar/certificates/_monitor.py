@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar.bounds import _checks as checks
-from rhostar.certificates._certificate import Certificate, CertificateTable
+from rhostar.certificates._certificate import Certificate
+from rhostar.certificates._table import CertificateTable
 from rhostar.errors import InputError, UtilityError
 
 _STAKES = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])
