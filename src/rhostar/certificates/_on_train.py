@@ -143,9 +143,10 @@ def on_train(
     paths = optimal_paths(instances) if request.utility.needs_optimum else None
     off = rounding(stated, placed.rho, setting.limit, exact=placed.exact)
     measured = Measured(setting, instances, placed.rho, paths, off)
-    rows = [certificate(setting, bound, measured) for bound in applicable] or [whole_range(setting, instances)]
+    rows = [certificate(setting, bound, measured) for bound in applicable]
     notes = tuple(f"{b.label} does not apply: {placed.above}" for b in choice.kept if b not in applicable)
-    promised = min(applicable, key=lambda bound: bound.planned).label if applicable else rows[0].label
+    promised = min(applicable, key=lambda bound: bound.planned).label if applicable else "range"
+    rows = rows or [whole_range(setting, instances)]
     return Found(tuple(rows), choice.dropped, notes, promised, float(measured.score.raw.max()))
 
 

@@ -24,6 +24,12 @@ def certify(
     weight_bounds: Annotated[tuple[float, float] | None, typer.Option(help="Least and largest weight.")] = None,
     integer_weights: Annotated[int | None, typer.Option(help="Weights are integers up to this.")] = None,
     degree: Annotated[int | None, typer.Option(help="Most children that a vertex can have.")] = None,
+    quantile: Annotated[float | None, typer.Option(help="Promise a share of answers, such as 0.99.")] = None,
+    by: Annotated[str | None, typer.Option(help="'goal': one promise for each goal.")] = None,
+    bound: Annotated[str | None, typer.Option(help="The bound that carries the promise.")] = None,
+    candidates: Annotated[int, typer.Option(help="Models compared on these instances before.", min=1)] = 1,
+    seen: Annotated[str, typer.Option(help="Copies of training instances: refuse or drop.")] = "refuse",
+    random_state: Annotated[int, typer.Option(help="Seed of the orders that are averaged over.", min=0)] = 0,
     save: Annotated[bool, typer.Option("--save", help="Keep the certificate in the model file.")] = False,
     json: Json = False,
 ) -> None:
@@ -50,7 +56,13 @@ def certify(
             weight_bounds=weight_bounds,
             integer_weights=integer_weights,
             out_degree=degree,
+            quantile=quantile,
+            by=by,
+            bound=bound,
+            candidates=candidates,
+            seen=seen,
             delta=delta,
+            random_state=random_state,
         )
     if save:
         fitted.with_certificate(found.to_dict()).save(path)
