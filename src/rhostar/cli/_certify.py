@@ -35,9 +35,8 @@ def certify(
 
     instances = rs.InstanceSet.load(folder)
     path, fitted = options.one_model(model)
-    train = options.seen(instances, fitted)
     # If the model was learned from all of them, the bounds for every rho at once still apply.
-    holdout = None if train is not None and len(train) == len(instances) else options.unseen(instances, [fitted], False)
+    train, holdout = options.parts(instances, fitted)
     with working(f"certifying on {len(instances):,} instances", quiet=json):
         found = rs.certify(
             fitted,
