@@ -55,7 +55,7 @@ def test_everything_comes_back(instances: rs.InstanceSet, tmp_path: Path) -> Non
 
 
 def test_instances_of_several_origins_are_remembered(instances: rs.InstanceSet, tmp_path: Path) -> None:
-    other = rs.InstanceSet(instances.graph, instances.weights, instances.sources, instances.goals)
+    other = rs.InstanceSet(instances.graph, 2 * instances.weights, instances.sources, instances.goals)
     learner = rs.learners.BestOf(validation=other[:4]).fit(instances)
     rs.Model.of(learner, instances.graph).save(tmp_path / "model.npz")
     found = rs.Model.load(tmp_path / "model.npz").trained_on_
@@ -80,8 +80,8 @@ def test_parameters_that_are_no_plain_values_are_kept_as_they_print(instances: r
 def test_families_come_back(instances: rs.InstanceSet, tmp_path: Path, kind: str) -> None:
     origin = (Provenance.of(instances[:5]), Provenance("other", np.arange(3)))
     families = {
-        "linear": Linear(origin, base=np.arange(20.0), features=np.ones((20, 2))),
-        "quantised": Quantised(origin, levels=np.array([0.0, 1.5]), goal=19, goal_value=0.25),
+        "linear": Linear(built_from=origin, base=np.arange(20.0), features=np.ones((20, 2))),
+        "quantised": Quantised(built_from=origin, levels=np.array([0.0, 1.5]), goal=19, goal_value=0.25),
     }
     rs.Model.of(Fitted(np.zeros(20), family_=families[kind]), instances.graph).save(tmp_path / "m.npz")
     found = rs.Model.load(tmp_path / "m.npz").family_
