@@ -321,7 +321,14 @@ def main() -> None:
         "",
     ]
     (RESULTS / "certificates.md").write_text("\n".join(lines))
-    record = {"mean optimum": mean, "H": limit, "promises": promised, "widths": rows, "20 other goals": elsewhere, "seconds": times}
+    record = {
+        "mean optimum": mean,
+        "H": limit,
+        "promises": promised,
+        "widths": rows,
+        "20 other goals": elsewhere,
+        "seconds": times,
+    }
     (RESULTS / "certificates.json").write_text(json.dumps(record, indent=1, default=float) + "\n")
     plot(rows, limit, mean)
     print("\n".join(lines))

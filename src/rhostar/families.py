@@ -298,7 +298,12 @@ class Linear(Family):
         features are rounded, which can make dependent columns independent.
         """
         return bounds.capacities(
-            n, algorithm, integer_weights=integer_weights, out_degree=out_degree, reopen=reopen, parameters=self.parameters
+            n,
+            algorithm,
+            integer_weights=integer_weights,
+            out_degree=out_degree,
+            reopen=reopen,
+            parameters=self.parameters,
         )
 
     def exact_sums(self, largest_g: float | None, *, counted: bool) -> bool:

@@ -87,9 +87,7 @@ def test_copies_are_found_through_files(tmp_path: Path) -> None:
 
 def test_a_repeated_holdout() -> None:
     holdout = draw(50)
-    tenfold = rs.InstanceSet(
-        GRAPH, np.tile(holdout.weights, (10, 1)), np.tile(holdout.sources, 10), GOAL
-    )
+    tenfold = rs.InstanceSet(GRAPH, np.tile(holdout.weights, (10, 1)), np.tile(holdout.sources, 10), GOAL)
     for repeated in (tenfold, holdout[np.tile(np.arange(50), 10)]):
         with pytest.raises(AssumptionError, match="450 of 500 instances repeat an earlier one"):
             certify(np.zeros(25), holdout=repeated)
@@ -133,7 +131,7 @@ def test_draws_from_recorded_days() -> None:
     assert per_day.best.value > table.best.value
     learner = rs.learners.MeanDistance().fit(days.draw(500, seed=1))
     assert "draws from this pool" in certify(learner, holdout=drawn).best.sentence, "another draw is fresh randomness"
-    with pytest.raises(AssumptionError, match="same seed"):
+    with pytest.raises(AssumptionError, match="1000 of its 1000 instances were seen"):
         certify(rs.learners.MeanDistance().fit(days.draw(1000, seed=0)), holdout=drawn)
 
 
@@ -218,7 +216,7 @@ def test_a_family_of_arrays_learned_from_train() -> None:
     with pytest.raises(AssumptionError, match="unknown origin"):
         certify(raw, train=train, utility=Expansions(limit=25.0))
     passed = rs.learners.LinearFamily(shape, random_state=0).fit(train)
-    with pytest.raises(AssumptionError, match="built from 400 instances of train"):
+    with pytest.raises(AssumptionError, match=r"built from \d+ instances of train"):
         certify(passed, train=train, utility=Expansions(limit=25.0))
     before = rs.learners.LinearFamily(rs.learners.MeanDistance().fit(other), random_state=0).fit(train)
     assert certify(before, train=train, utility=Expansions(limit=25.0)).best.samples == 400

@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,9 +45,7 @@ def test_what_was_run_is_said() -> None:
     assert "A* to goal 15 with reopening and this rho" in sentence()
     assert "A* without reopening to goal 15 with this rho" in sentence(reopen=False)
     assert "with reopening, a budget of 7 expansions and this rho" in sentence(budget=7, utility=Cost(limit=9.0))
-    assert "with a budget of 1 expansion and this rho" in sentence(
-        budget=1, algorithm="gbfs", utility=Cost(limit=9.0)
-    )
+    assert "with a budget of 1 expansion and this rho" in sentence(budget=1, algorithm="gbfs", utility=Cost(limit=9.0))
     greedy = sentence(algorithm="gbfs", utility=Expansions(limit=16.0))
     assert "the mean number of expanded vertices (clipped at 16; none of these was)" in greedy
     assert "of greedy best-first search to goal 15 with this rho" in greedy
@@ -113,7 +110,9 @@ def test_certain_names_its_condition() -> None:
     ranged = sentence(1.1 * STEPS, weight_bounds=(1.0, 1.5))
     assert "if no weight is ever below its stated least (measured" in ranged
     assert "clipped" not in ranged, "no answer can reach the limit"
-    assert sentence(np.zeros(16), weight_bounds=(0.0, 1.5)).startswith("It is certain that"), "weights are never below 0"
+    assert sentence(np.zeros(16), weight_bounds=(0.0, 1.5)).startswith("It is certain that"), (
+        "weights are never below 0"
+    )
 
 
 def test_quantiles() -> None:

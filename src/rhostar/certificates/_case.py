@@ -91,7 +91,7 @@ def make_case(
     assumptions.check_degree(graph, request.out_degree)
     notes: list[str] = []
     for name, part in given.items():
-        check_repeats(part, name, independent=groups is False)
+        check_repeats(part, name, independent=groups is not None)
     drawn = None
     if "holdout" in given:
         clean = untouched(given["holdout"], given.get("train"), getattr(rho, "trained_on_", None), seen)
@@ -227,9 +227,7 @@ def _family_for(family: Family | Mapping[int, Family], goal: int) -> Family:
     return family[goal]
 
 
-def _other_goals(
-    rho: Rho, graph: Graph, placed: Mapping[int, InClass]
-) -> dict[int, NDArray[np.float64]] | None:
+def _other_goals(rho: Rho, graph: Graph, placed: Mapping[int, InClass]) -> dict[int, NDArray[np.float64]] | None:
     """Return ρ for the goals that occur in no set; None where nobody knows which goals there are."""
     values = values_of(rho, graph)
     if isinstance(values, Mapping):
