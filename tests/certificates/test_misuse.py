@@ -218,5 +218,7 @@ def test_a_family_of_arrays_learned_from_train() -> None:
     passed = rs.learners.LinearFamily(shape, random_state=0).fit(train)
     with pytest.raises(AssumptionError, match=r"built from \d+ instances of train"):
         certify(passed, train=train, utility=Expansions(limit=25.0))
-    before = rs.learners.LinearFamily(rs.learners.MeanDistance().fit(other), random_state=0).fit(train)
+    earlier = rs.learners.MeanDistance().fit(other)
+    columns = earlier.rho_[:, None]
+    before = rs.learners.LinearFamily(features=columns, built_from=[earlier], random_state=0).fit(train)
     assert certify(before, train=train, utility=Expansions(limit=25.0)).best.samples == 400

@@ -228,7 +228,8 @@ def test_a_small_demo_leaves_a_page(
     assert len(cities) == 1  # it takes seconds
     assert [m["name"] for m in found["methods"]][3] == "A*, learned"
     assert found["bytes"] == (tmp_path / "report.html").stat().st_size
-    assert found["promise"].startswith("With 95 % confidence")
+    assert found["promise"].startswith("With probability at least 0.95 over the draw of the 100 instances, the mean")
+    assert "the mean number of extra minutes over the fastest route of A* to goal" in found["promise"]
     for section in ("replay", "comparison", "certificate", "learning", "setting"):
         assert f'id="{section}"' in (tmp_path / "report.html").read_text()
 

@@ -35,7 +35,7 @@ class BoundView:
     holds_for: str
     reference: str
     claim: str
-    role: str
+    role: str = "alone"
     statistic: str = "mean"
     vacuous: bool = False
     assumptions: tuple[str, ...] = ()
