@@ -40,10 +40,9 @@ def widths(of: Any, goal: int, limit: float, optimum: np.ndarray, sizes: Any = S
     """Return for each N what every bound adds to the empirical mean; each gets all of delta."""
     graph, (low, high) = of.graph, of.edge_bounds
     rng = np.random.default_rng(1)
-    others = np.delete(np.arange(graph.n), goal)
     rows = []
     for N in sizes:
-        drawn = rs.InstanceSet(graph, of.weights, rng.choice(others, N), goal, rows=rng.integers(0, len(of.weights), N))
+        drawn = of.sample(N, goal=goal, seed=rng)
         paths = optimal_paths(drawn)
         complexity = bounds.edge_local_complexity(paths.edges, paths.weights, high, N, limit)
         bits = graph.n * 64 * np.log(2)
@@ -71,10 +70,7 @@ def optima(of: Any, goal: int) -> np.ndarray:
 
 def whole_table(of: Any, goal: int, limit: float) -> str:
     """Return what certify prints for 10,000 draws to learn from and 2,000 more."""
-    rng = np.random.default_rng(2)
-    others = np.delete(np.arange(of.graph.n), goal)
-    N = 12_000
-    drawn = rs.InstanceSet(of.graph, of.weights, rng.choice(others, N), goal, rows=rng.integers(0, len(of.weights), N))
+    drawn = of.sample(12_000, goal=goal, seed=2)
     train, holdout = drawn[:10_000], drawn[10_000:]
     learner = rs.learners.MeanDistance().fit(train)
     return str(

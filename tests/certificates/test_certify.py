@@ -590,7 +590,7 @@ def test_dependent_features_count_as_many_parameters_as_there_are() -> None:
     weights = np.random.default_rng(0).integers(1, 4, size=(400, graph.m)).astype(float)
     train = rs.InstanceSet(graph, weights, sources=0, goal=15)
     column = np.random.default_rng(1).uniform(size=16)
-    twice = rs.families.Linear(base=np.zeros(16), features=np.stack([column, column / 3], axis=1))
+    twice = rs.families.Linear(base=np.zeros(16), features=np.stack([column, column / 3], axis=1), built_from=())
     assert twice.rank == 1
     table = rs.certify(
         twice.table([1.0, 1.0]), train=train, algorithm="astar", utility=rs.utilities.Expansions(100.0), family=twice,

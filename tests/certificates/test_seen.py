@@ -152,7 +152,7 @@ def test_one_sampler_with_one_seed_is_no_fresh_draw() -> None:
     town = rs.datasets.terrain(4, 5)
     seen = fit(town.draw(50, seed=0)).trained_on_
     assert untouched(town.draw(30, seed=1), None, seen).dropped == 0
-    with pytest.raises(AssumptionError, match="30 of its 30 .* drawn with the same seed; draw them with another"):
+    with pytest.raises(AssumptionError, match=r"30 of its 30 .* drawn with the same seed; draw them with another"):
         untouched(town.draw(30, seed=0), None, seen)
 
 
@@ -165,7 +165,7 @@ def test_repeats_are_refused_outside_a_declared_pool() -> None:
     tenfold = rs.InstanceSet(GRAPH, np.tile(base.weights, (10, 1)), np.tile(base.sources, 10), GOAL)
     with pytest.raises(
         AssumptionError,
-        match="holdout: 360 of 400 instances repeat .* instance 40, which is equal in content to instance 0",
+        match=r"holdout: 360 of 400 instances repeat .* instance 40, which is equal in content to instance 0",
     ):
         check_repeats(tenfold, "holdout")
     jittered = rs.InstanceSet(
