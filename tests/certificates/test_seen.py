@@ -202,6 +202,10 @@ def test_what_is_not_known_is_said() -> None:
     arrays = rs.learners.LinearFamily(learner.rho_).fit(train)
     assert unknown_origin(arrays) == ["the features are arrays: nothing is known about what they were learned from"]
     assert unknown_origin(rs.learners.LinearFamily(learner).fit(train)) == []
+    improved = rs.learners.BumpSearch(learner.rho_, max_bumps=1, random_state=0).fit(train)
+    for found in (improved, rs.Model.of(improved, GRAPH), rs.learners.PerGoal(improved).fit(train)):
+        assert unknown_origin(found) == ["initial is an array: nothing is known about what it was learned from"]
+    assert unknown_origin(rs.learners.BumpSearch(learner, max_bumps=1, random_state=0).fit(train)) == []
 
 
 def test_records_without_content_keys_still_work() -> None:
