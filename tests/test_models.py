@@ -63,6 +63,24 @@ def test_instances_of_several_origins_are_remembered(instances: rs.InstanceSet, 
     assert found.among(other).tolist() == [True] * 4 + [False] * 26
 
 
+def test_a_model_keeps_the_content_of_what_it_saw(instances: rs.InstanceSet, tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    rs.Model.of(rs.learners.MeanDistance().fit(instances), instances.graph).save(path)
+    copy = rs.InstanceSet(instances.graph, instances.weights.astype(np.float32), instances.sources, instances.goals)
+    assert rs.Model.load(path).trained_on_.overlap(copy) == 30
+    with np.load(path) as stored:
+        parts = {name: stored[name] for name in stored.files}
+    names = [name for name in parts if name.startswith("trained_on_0_")]
+    assert len(names) == 3
+    np.savez(path, **{name: part for name, part in parts.items() if name not in names})
+    bare = rs.Model.load(path).trained_on_
+    assert (bare.keys, bare.overlap(instances), bare.overlap(copy)) == (None, 30, 0)
+    for wrong in ({names[0]: parts[names[0]][:3]}, {"trained_on_0": parts["trained_on_0"].astype(float)}):
+        np.savez(path, **(parts | wrong))
+        with pytest.raises(StorageError, match="cannot be used"):
+            rs.Model.load(path)
+
+
 def test_parameters_that_are_no_plain_values_are_kept_as_they_print(instances: rs.InstanceSet, tmp_path: Path) -> None:
     rs.Model.of(Fitted(np.zeros(20)), instances.graph).save(tmp_path / "m.npz")
     found = rs.Model.load(tmp_path / "m.npz")

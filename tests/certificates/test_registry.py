@@ -112,7 +112,7 @@ def test_reprs_are_short() -> None:
         learner.trained_on_,
         other,
         rs.Model.of(learner, GRAPH),
-        rs.families.Linear(base=np.zeros(500), features=np.ones((500, 30))),
+        rs.families.Linear(base=np.zeros(500), features=np.ones((500, 30)), built_from=()),
         rs.families.Quantised(levels=np.arange(256.0), goal=3),
         rs.families.FullTable(),
         rs.Monitor(found),

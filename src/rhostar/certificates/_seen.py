@@ -164,8 +164,11 @@ def unknown_origin(rho_or_learner: Any) -> list[str]:
     if isinstance(rho_or_learner, Mapping):
         return ["rho consists of arrays: nothing is known about what they were learned from"]
     notes = []
-    if getattr(rho_or_learner, "trained_on_", ()) is None:
+    seen = getattr(rho_or_learner, "trained_on_", ())
+    if seen is None:
         notes.append("the model does not say what it was learned from")
+    for what in sorted({record.unknown for record in _records(seen) if record.unknown}):
+        notes.append(f"{what}: nothing is known about what it was learned from")
     family = getattr(rho_or_learner, "family_", None)
     if isinstance(family, Family) and family.built_from is None:
         notes.append(f"the {family.made_of} are arrays: nothing is known about what they were learned from")

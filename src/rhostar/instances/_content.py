@@ -8,14 +8,16 @@ length.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
+from rhostar import _core
+from rhostar import _failures as failures
 from rhostar.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,9 +26,6 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-6
 """Projections that differ by less than this share of the length of the weights are taken as equal."""
 _SEED = 0x5EED
-_PROJECTIONS = 2
-_BLOCK = 1 << 18
-"""How many weights are read at once: 2 MB, so that both passes over a block find it in the cache."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,29 +61,12 @@ class ContentKeys:
     @classmethod
     def _computed(cls, instances: InstanceSet) -> ContentKeys:
         used, position = np.unique(instances.rows, return_inverse=True)
-        m = instances.graph.m
-        # Directions of real numbers: with signs alone, different integer weights often have equal projections.
-        directions = np.random.default_rng([_SEED, m]).normal(size=(_PROJECTIONS, m)).T
-        projections, length = np.empty((used.size, _PROJECTIONS)), np.empty(used.size)
-        absent = np.zeros(used.size, dtype=np.uint64)
-        step = max(1, _BLOCK // max(1, m))
-        for begin in range(0, used.size, step):
-            here = slice(begin, begin + step)
-            block = _rows(instances.weights, used[here])
-            with np.errstate(invalid="ignore"):
-                projections[here] = block @ directions
-            # An absent edge is an infinite weight, and makes every projection inf or NaN.
-            missing = np.flatnonzero(~np.isfinite(projections[here]).all(axis=1))
-            if missing.size:
-                block = np.array(block)
-                for k in missing.tolist():
-                    closed = np.isinf(block[k])
-                    absent[begin + k] = _hash(np.packbits(closed))
-                    block[k, closed] = 0.0
-                projections[begin + missing] = block[missing] @ directions
-            length[here] = np.sqrt(np.einsum("ij,ij->i", block, block))
-        rest = _mixed(absent[position], instances.sources, instances.goals)
-        return cls(arrays.frozen(projections[position]), arrays.frozen(length[position]), arrays.frozen(rest))
+        first, second = _directions(instances.graph.m)
+        found = _core.content_rows(instances.weights, used, first, second, _core.Stop())
+        failures.require_done(found.ending)
+        projections = np.stack([found.first, found.second], axis=1)[position]
+        rest = _mixed(found.absent[position], instances.sources, instances.goals)
+        return cls(*(arrays.frozen(part) for part in (projections, np.sqrt(found.squares)[position], rest)))
 
     def __len__(self) -> int:
         return self.rest.size
@@ -172,7 +154,7 @@ class ContentKeys:
             raise InputError(f"content keys {name} are incomplete")
         projections, length, rest = found
         N = rest.size
-        shapes = projections.shape == (N, _PROJECTIONS) and length.shape == rest.shape == (N,)
+        shapes = projections.shape == (N, 2) and length.shape == rest.shape == (N,)
         if not shapes or projections.dtype != np.float64 or length.dtype != np.float64 or rest.dtype != np.uint64:
             raise InputError(f"content keys {name} have a wrong shape or type")
         if not (np.isfinite(projections).all() and np.isfinite(length).all()):
@@ -186,11 +168,14 @@ class _Distinct:
     inverse: NDArray[np.int64]
 
 
-def _rows(weights: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return some snapshots as float64, without a copy if they follow each other and are float64 already."""
-    if rows[-1] - rows[0] == rows.size - 1:
-        return np.asarray(weights[rows[0] : rows[-1] + 1], dtype=np.float64)
-    return np.asarray(weights[rows], dtype=np.float64)
+@lru_cache(maxsize=2)
+def _directions(m: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return two random directions, whose entries have mean 0 and variance 1."""
+    # Directions of real numbers: with signs alone, different integer weights often have equal projections.
+    drawn = np.random.default_rng([_SEED, m]).random((2, m))
+    drawn -= 0.5
+    drawn *= np.sqrt(12)
+    return drawn[0], drawn[1]
 
 
 def _before(
@@ -210,11 +195,6 @@ def _before(
     position = np.empty(order.size, dtype=np.int64)
     position[order] = counted
     return position[N:]
-
-
-def _hash(array: NDArray[Any]) -> np.uint64:
-    digest = hashlib.blake2b(np.ascontiguousarray(array).data, digest_size=8).digest()
-    return np.uint64(int.from_bytes(digest, "little"))
 
 
 def _mixed(*columns: NDArray[np.generic]) -> NDArray[np.uint64]:

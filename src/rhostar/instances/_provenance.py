@@ -38,6 +38,8 @@ class Provenance(NamedTuple):
     """What the instances contain, to find copies of them; None if it was not kept."""
     stream: str = ""
     """The name of the random numbers they were drawn with, if a sampler drew them."""
+    unknown: str = ""
+    """What else had a part, and comes from nobody knows where, as in "initial is an array"; empty if nothing."""
 
     @classmethod
     def of(cls, instances: InstanceSet) -> Provenance:
@@ -162,8 +164,9 @@ def _together(records: list[Provenance]) -> Provenance:
         return first
     keys = [record.keys for record in records if record.keys is not None]
     stream = next((record.stream for record in records if record.stream), "")
+    unknown = next((record.unknown for record in records if record.unknown), "")
     indices = np.unique(np.concatenate([record.indices for record in records]))
-    return Provenance(first.origin, indices, keys[0].joined(*keys[1:]) if keys else None, stream)
+    return Provenance(first.origin, indices, keys[0].joined(*keys[1:]) if keys else None, stream, unknown)
 
 
 # ---------------------------------------------------------------- files
@@ -177,7 +180,7 @@ def to_parts(records: Iterable[Provenance], name: str) -> tuple[dict[str, NDArra
         stored[f"{name}_{k}"] = record.indices
         if record.keys is not None:
             stored |= record.keys.to_parts(f"{name}_{k}")
-        facts.append({"origin": record.origin, "stream": record.stream})
+        facts.append({"origin": record.origin, "stream": record.stream, "unknown": record.unknown})
     return stored, facts
 
 
@@ -195,5 +198,5 @@ def from_parts(stored: Mapping[str, NDArray[Any]], facts: Any, name: str) -> tup
         if indices is None or indices.ndim != 1 or indices.dtype != np.int64:
             raise InputError(f"{name} must have whole numbers for each of its {len(facts)} records")
         keys = ContentKeys.from_parts(stored, f"{name}_{k}")
-        records.append(Provenance(str(fact["origin"]), indices, keys, str(fact["stream"])))
+        records.append(Provenance(str(fact["origin"]), indices, keys, str(fact["stream"]), str(fact["unknown"])))
     return tuple(records)
