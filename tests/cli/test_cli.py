@@ -193,6 +193,46 @@ def test_bounds_asks_for_any_one_unknown(capsys: pytest.CaptureFixture[str]) -> 
     assert "Gp" in out
 
 
+def test_bounds_never_prints_a_probability_of_zero(capsys: pytest.CaptureFixture[str]) -> None:
+    many = ("bounds", "-n", 207, "-e", 0.1, "-N", 10_000_000_000, "-a", "gbfs")
+    assert answer(capsys, *many)["delta"] == 1e-300
+    assert run(capsys, *many)[1].splitlines()[-1].strip() == "1e-300"
+    _, out, _ = run(capsys, "bounds", "-n", 50, "-e", 0.1, "-N", 20_000, "-a", "gbfs")
+    found = answer(capsys, "bounds", "-n", 50, "-e", 0.1, "-N", 20_000, "-a", "gbfs")["delta"]
+    assert 0 < found <= float(out.splitlines()[-1]) <= 1.01 * found
+    _, out, _ = run(capsys, "bounds", "-n", 50, "-e", 0.1, "-d", 1e-9)
+    assert "delta = 1e-09" in out
+
+
+def test_bounds_plans_a_holdout(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    pilot = np.random.default_rng(0).beta(1, 9, size=60).round(4)
+    (tmp_path / "pilot.csv").write_text("utility\n" + "\n".join(map(str, pilot)) + "\n\n")
+    of = ("bounds", "--holdout", "-H", 1, "-e", 0.05)
+    found = answer(capsys, *of, "--pilot", tmp_path / "pilot.csv")
+    assert found["samples"] == rs.bounds.holdout_size(limit=1.0, epsilon=0.05, pilot=pilot).samples
+    assert (found["unknown"], found["delta"], found["extrapolated"]) == ("holdout", 0.05, False)
+    guessed = answer(capsys, *of, "--mean", 0.1, "-d", 1e-12, "--assurance", 0.5)
+    assert (
+        guessed["samples"]
+        == rs.bounds.holdout_size(limit=1.0, epsilon=0.05, mean=0.1, delta=1e-12, assurance=0.5).samples
+    )
+    code, out, _ = run(capsys, *of, "--mean", 0.1, "-d", 1e-12, "--assurance", 0.5)
+    assert (code, out.count(str(guessed["samples"]))) == (0, 1)
+    assert "delta = 1e-12" in " ".join(out.split())
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("a,b\n1,2\n", "line 1"), ("0.1\nx\n", "line 2"), ("\n", "no number"), ("7\n", "must be within")],
+)
+def test_bad_pilots_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "pilot.csv").write_text(text)
+    code, out, err = run(capsys, "bounds", "--holdout", "-e", 0.05, "--pilot", tmp_path / "pilot.csv")
+    assert (code, out) == (2, "")
+    assert message in err
+
+
 def test_certify_promises_and_keeps_it_in_the_model(
     capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
 ) -> None:
@@ -317,6 +357,11 @@ def test_report_and_bench(capsys: pytest.CaptureFixture[str], data: Path, tmp_pa
         (["bounds", "-n", "50", "-e", "0.1", "-N", "10", "-d", "0.1"], "nothing is unknown"),
         (["bounds", "-a", "dfs", "-n", "3"], "astar or gbfs"),
         (["bounds"], "give -n"),
+        (["bounds", "--holdout", "-e", "0.1"], "--mean"),
+        (["bounds", "--holdout", "--mean", "0.1"], "--epsilon"),
+        (["bounds", "--holdout", "-e", "0.1", "--mean", "0.1", "-N", "5"], "-N"),
+        (["bounds", "-n", "5", "--mean", "0.1"], "--holdout"),
+        (["bounds", "--holdout", "-e", "0.1", "--pilot", "no-such-file"], "no-such-file"),
         (["certify", "{data}/set", "-m", "{data}/model.npz", "-u", "cost"], "needs a limit"),
         (["certify", "{data}/set", "-m", "{data}/model.npz", "-u", "joy"], "the utility must be one of"),
         (["certify", "{data}/other", "-m", "{data}/model.npz", "-u", "expansions"], "another graph"),
