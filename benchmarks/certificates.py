@@ -361,7 +361,6 @@ def main() -> None:
         "",
     ]
     (RESULTS / "certificates.md").write_text("\n".join(lines))
-<<<<<<< HEAD
     record = {
         "mean optimum": mean,
         "H": limit,
@@ -370,10 +369,7 @@ def main() -> None:
         "20 other goals": elsewhere,
         "seconds": times,
     }
-=======
-    record = {"mean optimum": mean, "H": limit, "widths": rows, "20 other goals": elsewhere, "seconds": times}
     record["progressive validation"] = progressive
->>>>>>> monitor
     (RESULTS / "certificates.json").write_text(json.dumps(record, indent=1, default=float) + "\n")
     plot(rows, limit, mean)
     print("\n".join(lines))
