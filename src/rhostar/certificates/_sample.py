@@ -35,8 +35,9 @@ class Sample:
         if self.groups is None:
             return chosen
         group = self.groups if positions is None else self.groups[positions]
-        _, which, count = np.unique(group, return_inverse=True, return_counts=True)
-        return np.asarray(np.bincount(which, weights=chosen) / count)
+        _, first, which, count = np.unique(group, return_index=True, return_inverse=True, return_counts=True)
+        # In the order of their first instances: bounds at any time read them as they came.
+        return np.asarray(np.bincount(which, weights=chosen) / count)[np.argsort(first)]
 
 
 def sample(instances: InstanceSet, *, groups: Any, by: Any, unseen: bool = False) -> Sample:
