@@ -641,3 +641,27 @@ def test_a_bound_below_the_mean_is_raised_with_a_warning() -> None:
     assert table.best.value == table.best.observed
     assert any("raised to it: the draws look dependent" in text for text in table.warnings)
     assert not certify(np.zeros(16), holdout=draw(400), utility=Cost(limit=12.0), bound="any time").warnings
+
+
+def test_caps_from_other_data() -> None:
+    """The quantiles of other days cap ρ and shrink both the class and the range; the same days as train are refused."""
+    train, other = draw(2000), draw(300, seed=1)
+    sets = {"train": train, "weight_bounds": (1.0, 1.5)}
+    rho = 1.4 * steps()
+    local = certify(rho, **sets, caps=other)
+    caps = np.quantile(other.weights, 0.1, axis=0, method="lower")
+    assert local.best.label == "U2 local"
+    assert local.best.value == certify(rho, **sets, caps=caps).best.value
+    assert local.best.value < certify(rho, **sets).best.value / 2
+    tail, head = GRAPH.tail, GRAPH.head
+    assert ((local.rho[tail] - local.rho[head] <= caps + 1e-12) | (tail == GOAL)).all()
+    assert any("above the cap" in note for note in local.notes)
+    high, low = rs.distances_to(GRAPH, caps, GOAL), rs.distances_to(GRAPH, np.ones(GRAPH.m), GOAL)
+    assert local.best.measured["range"] == pytest.approx((high - low).max())
+    without = certify(rho, **sets, caps=other, reopen=False).best
+    assert without.measured["range"] == 4.0, "the certain range needs reopening"
+    with pytest.raises(AssumptionError, match="caps must come from other data: 50 instances of train"):
+        certify(rho, **sets, caps=train[:50])
+    elsewhere = rs.Graph.grid(2, 8)
+    with pytest.raises(InputError, match="same graph"):
+        certify(rho, **sets, caps=rs.InstanceSet(elsewhere, np.ones((3, elsewhere.m)), 0, 15))
