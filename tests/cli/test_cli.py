@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import rhostar as rs
+from rhostar.cli import _options as options
 from rhostar.cli.main import main
 from rhostar.datasets import _formats
+from rhostar.errors import InputError
 from support.failures import no_space
 
 
@@ -133,6 +135,41 @@ def test_evaluate_counts_as_the_library_does(capsys: pytest.CaptureFixture[str],
     code, out, _ = run(capsys, "evaluate", data / "set", "-m", data / "model.npz")
     assert code == 0
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_certify_refuses_copies_of_what_the_model_was_learned_from(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    instances, model = rs.InstanceSet.load(data / "set"), rs.Model.load(data / "model.npz")
+    weights = instances.weights.astype(np.float32)
+    rs.InstanceSet(instances.graph, weights, instances.sources, instances.goals).save(tmp_path / "again")
+    words = ("-m", data / "model.npz", "-u", "suboptimality", "-H", 20)
+    code, out, err = run(capsys, "certify", tmp_path / "again", *words)
+    assert (code, out) == (2, "")
+    assert "holdout must be untouched" in err
+    assert "42 of its" in err
+    # Commands that only measure leave the copies out.
+    assert answer(capsys, "evaluate", tmp_path / "again", "-m", data / "model.npz")["instances"] == 18
+    assert options.parts(rs.InstanceSet.load(tmp_path / "again"), model)[0] is None
+    assert options.seen_policy("drop") == "drop"
+    with pytest.raises(InputError, match="refuse or drop"):
+        options.seen_policy("keep")
+
+
+def test_a_second_import_with_the_same_seed_is_the_same_draw(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    """A draw is named by its file, number and seed: training instances are known for what they are."""
+    for name, seed in (("first", 0), ("second", 0), ("other", 1)):
+        answer(capsys, "import", data / "edges.csv", "-o", tmp_path / name, "-n", 50, "--goal", "d", "--seed", seed)
+    model = tmp_path / "model.npz"
+    answer(capsys, "fit", tmp_path / "first", "-o", model, "-l", "MeanDistance")
+    words = ("-m", model, "-u", "suboptimality", "-H", 20)
+    first, second = (answer(capsys, "certify", tmp_path / name, *words) for name in ("first", "second"))
+    assert second == first
+    fitted = rs.Model.load(model)
+    sets = [rs.InstanceSet.load(tmp_path / name) for name in ("first", "second", "other")]
+    assert [fitted.trained_on_.overlap(found) for found in sets] == [35, 35, 0]
 
 
 def test_bounds_asks_for_any_one_unknown(capsys: pytest.CaptureFixture[str]) -> None:
@@ -268,7 +305,8 @@ def test_a_small_demo_leaves_a_page(
     assert len(cities) == 1  # it takes seconds
     assert [m["name"] for m in found["methods"]][3] == "A*, learned"
     assert found["bytes"] == (tmp_path / "report.html").stat().st_size
-    assert found["promise"].startswith("With 95 % confidence")
+    assert found["promise"].startswith("With probability at least 0.95 over the draw of the 100 instances, the mean")
+    assert "the mean number of extra minutes over the fastest route of A* to goal" in found["promise"]
     for section in ("replay", "comparison", "certificate", "learning", "setting"):
         assert f'id="{section}"' in (tmp_path / "report.html").read_text()
 

@@ -15,7 +15,7 @@ from rhostar.certificates._certain import per_answer
 from rhostar.certificates._on_train import Caps, InClass, check_family, into_class
 from rhostar.certificates._request import Request
 from rhostar.certificates._sample import Sample, sample, shared_snapshots
-from rhostar.certificates._seen import check_repeats, unknown_origin, untouched
+from rhostar.certificates._seen import Policy, check_repeats, unknown_origin, untouched
 from rhostar.errors import AssumptionError, InputError, InstanceError
 from rhostar.families import Family, FullTable
 from rhostar.graph import Graph
@@ -44,7 +44,7 @@ class Case:
     families: Mapping[int, Family]
     placed: Mapping[int, InClass]
     """ρ by goal, in the class of the bounds."""
-    others: Mapping[int, NDArray[np.float64]]
+    others: dict[int, NDArray[np.float64]]
     """ρ for goals that occur in no set."""
     excess: float | None
     """U5 for the worst goal of ρ; None where it does not apply."""
@@ -81,17 +81,17 @@ def make_case(
     caps: ArrayLike | InstanceSet | None,
     by: Any,
     groups: Any,
-    seen: str,
+    seen: Policy,
 ) -> Case:
     """Check everything that `certify` was given and return it as a case; raises as `certify` does."""
     given = _check_sets(sets)
     graph = next(iter(given.values())).graph
-    _check_options(request, given, weight_bounds, caps, by, groups, seen)
+    _check_options(request, given, weight_bounds, caps, by, groups)
     stated = assumptions.bounds(weight_bounds, request.integer_weights, graph.m)
     assumptions.check_degree(graph, request.out_degree)
     notes: list[str] = []
     for name, part in given.items():
-        check_repeats(part, name)
+        check_repeats(part, name, independent=groups is not None)
     drawn = None
     if "holdout" in given:
         clean = untouched(given["holdout"], given.get("train"), getattr(rho, "trained_on_", None), seen)
@@ -101,7 +101,7 @@ def make_case(
         drawn = sample(clean.instances, unseen=clean.dropped > 0, **labels)
         notes += drawn.notes
     unknown = unknown_origin(rho)
-    notes += [unknown] if unknown else []
+    notes += unknown
     for name, part in given.items():
         assumptions.check_weights(part, stated, name)
     limits = _caps(caps, stated, graph, given.get("train"))
@@ -168,14 +168,11 @@ def _check_options(
     caps: Any,
     by: Any,
     groups: Any,
-    seen: str,
 ) -> None:
     if weight_bounds is not None and request.algorithm == "gbfs":
         raise InputError("weight_bounds serve bounds through inconsistency, which algorithm='gbfs' does not have")
     if caps is not None and not ("train" in given and request.through_inconsistency):
         raise InputError("caps serve U2: they need train, and the suboptimality of A* without a budget")
-    if seen not in ("refuse", "drop"):
-        raise InputError(f"seen must be 'refuse' or 'drop', got {seen!r}")
     if "holdout" in given:
         return
     for name, value in (
@@ -188,11 +185,11 @@ def _check_options(
             raise InputError(f"{name} is about instances of holdout, and none is given")
 
 
-def _of_kept(labels: Any, kept: NDArray[np.int64] | None) -> Any:
+def _of_kept(labels: Any, kept: NDArray[np.int64]) -> Any:
     """Return the labels of the instances that were kept."""
-    if kept is None or labels is None or labels is False or isinstance(labels, str):
-        return labels
-    return np.asarray(labels)[kept]
+    array = np.asarray(labels)
+    fits = array.ndim == 1 and array.size > int(kept[-1])  # else the complaint is for the function that reads them
+    return array[kept] if fits else labels
 
 
 def _caps(caps: Any, stated: Bounds, graph: Graph, train: InstanceSet | None) -> Caps:
@@ -230,9 +227,7 @@ def _family_for(family: Family | Mapping[int, Family], goal: int) -> Family:
     return family[goal]
 
 
-def _other_goals(
-    rho: Rho, graph: Graph, placed: Mapping[int, InClass]
-) -> dict[int, NDArray[np.float64]] | None:
+def _other_goals(rho: Rho, graph: Graph, placed: Mapping[int, InClass]) -> dict[int, NDArray[np.float64]] | None:
     """Return ρ for the goals that occur in no set; None where nobody knows which goals there are."""
     values = values_of(rho, graph)
     if isinstance(values, Mapping):

@@ -108,7 +108,9 @@ def _every(
 ) -> Certificate | Dropped:
     if largest_seen is not None and largest_seen > value:
         # Possible only where nothing says how far sums round.
-        return Dropped(label, f"an answer was {largest_seen:.6g} above the optimum: sums round by more than was assumed")
+        return Dropped(
+            label, f"an answer was {largest_seen:.6g} above the optimum: sums round by more than was assumed"
+        )
     return Certificate(
         label=label,
         subject=request.utility.quantity,

@@ -14,6 +14,7 @@ from rhostar.certificates._case import make_case
 from rhostar.certificates._parts import certainties, judged, learned
 from rhostar.certificates._promise import best_of, candidate_list, promised, warnings_first
 from rhostar.certificates._request import Request
+from rhostar.certificates._seen import Policy
 from rhostar.certificates._table import CertificateTable, ordered
 from rhostar.errors import InputError
 from rhostar.families import Family
@@ -23,7 +24,7 @@ from rhostar.utilities import Utility
 
 
 def certify(
-    rho_or_learner: Rho | Sequence[Rho],
+    rho_or_learner: Rho | Sequence[Any],
     *,
     train: InstanceSet | None = None,
     holdout: InstanceSet | None = None,
@@ -41,7 +42,7 @@ def certify(
     by: Literal["goal"] | ArrayLike | None = None,
     groups: ArrayLike | Literal[False] | None = None,
     candidates: int = 1,
-    seen: Literal["refuse", "drop"] = "refuse",
+    seen: Policy = "refuse",
     delta: float = 0.05,
     random_state: int = 0,
 ) -> CertificateTable:
@@ -94,7 +95,8 @@ def certify(
     candidates
         How many heuristics were compared on this holdout before; ρ is the best of them (H8).
     seen
-        What to do with instances of the holdout that were seen in training: "refuse", or "drop" them.
+        What to do with instances of the holdout that were seen in training, by content: "refuse", or "drop" them.
+        "draws" says that equal instances are independent draws that happen to be equal.
     delta
         Probability with which the promise may be wrong. If there is only `train`, it is divided by the number of goals.
     random_state

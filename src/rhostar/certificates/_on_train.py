@@ -16,7 +16,7 @@ from rhostar.certificates._projection import exceeding, projected
 from rhostar.certificates._registry import Bound, choose
 from rhostar.certificates._request import Request, Setting, rounding
 from rhostar.certificates._sample import population
-from rhostar.errors import AssumptionError, InputError
+from rhostar.errors import InputError
 from rhostar.families import Family
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
@@ -52,8 +52,8 @@ def check_family(family: Family, rho: NDArray[np.float64], goal: int, train: Ins
     """Raise unless ρ belongs to the family, and the family was fixed without looking at the training instances."""
     if not isinstance(family, Family):
         raise InputError(f"family must be a Family, got {family!r}")
-    if train is not None and (shaped := family.overlap(train)):
-        raise AssumptionError(f"the family was built from {shaped} instances of train; fix it without them")
+    if train is not None:
+        family.check_fixed({"train": train})
     family.check(rho, goal)
 
 
@@ -143,9 +143,10 @@ def on_train(
     paths = optimal_paths(instances) if request.utility.needs_optimum else None
     off = rounding(stated, placed.rho, setting.limit, exact=placed.exact)
     measured = Measured(setting, instances, placed.rho, paths, off)
-    rows = [certificate(setting, bound, measured) for bound in applicable] or [whole_range(setting, instances)]
+    rows = [certificate(setting, bound, measured) for bound in applicable]
     notes = tuple(f"{b.label} does not apply: {placed.above}" for b in choice.kept if b not in applicable)
-    promised = min(applicable, key=lambda bound: bound.planned).label if applicable else rows[0].label
+    promised = min(applicable, key=lambda bound: bound.planned).label if applicable else "range"
+    rows = rows or [whole_range(setting, instances)]
     return Found(tuple(rows), choice.dropped, notes, promised, float(measured.score.raw.max()))
 
 

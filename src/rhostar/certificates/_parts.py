@@ -68,10 +68,9 @@ def learned(case: Case) -> Part:
             dropped.append(Dropped("bounds on train", "a single instance says nothing", label))
             continue
         share = case.request.delta / len(goals)
-        found = on_train(
-            case.request, goal, own, case.families[goal], case.stated, case.caps, share, case.placed[goal]
-        )
-        rows += [replace(row, goal=label) for row in found.rows]
+        found = on_train(case.request, goal, own, case.families[goal], case.stated, case.caps, share, case.placed[goal])
+        # Where no bound says anything, the range is worth a row only if there is nothing else.
+        rows += [replace(row, goal=label) for row in found.rows if case.sample is None or row.label != "range"]
         dropped += [replace(entry, goal=label) for entry in found.dropped]
         notes += [note if label is None else f"goal {goal}: {note}" for note in found.notes]
         promises[label] = found.promised

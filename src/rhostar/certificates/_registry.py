@@ -254,9 +254,7 @@ def _inconsistency_by_edge(setting: Setting, N: int) -> Bound | Dropped:
     limit = max(min(setting.limit, setting.excess), np.finfo(np.float64).tiny)
 
     def value(measured: Measured, level: float) -> float:
-        return bounds.rademacher_bound(
-            measured.inconsistency(limit), measured.complexity(limit), N, limit, delta=level
-        )
+        return bounds.rademacher_bound(measured.inconsistency(limit), measured.complexity(limit), N, limit, delta=level)
 
     finite = np.isfinite(setting.caps)
     # Edges without a cap do not count here: the rule only has to be fixed beforehand.

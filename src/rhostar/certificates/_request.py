@@ -96,7 +96,7 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What is known of one goal and its training instances before any utility is seen: all that bounds are chosen by."""
+    """What is known of one goal and its training instances before any utility is seen; bounds are chosen by it."""
 
     request: Request
     graph: Graph

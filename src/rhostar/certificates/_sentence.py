@@ -20,11 +20,12 @@ def confidence(delta: float) -> str:
     Examples
     --------
     >>> from rhostar.certificates._sentence import confidence
-    >>> confidence(0.05), confidence(1e-9), confidence(0.05 / 3)
-    ('0.95', '0.999999999', '0.9833')
+    >>> confidence(0.05), confidence(1e-9), confidence(0.05 / 3), confidence(1e-30)
+    ('0.95', '0.999999999', '0.9833', '1 - 1e-30')
     """
-    most = Context(prec=3, rounding=ROUND_CEILING).create_decimal(repr(delta))
-    return f"{1 - most:f}"
+    most = Context(prec=3, rounding=ROUND_CEILING).create_decimal(repr(delta)).normalize()
+    # A long row of nines cannot be read.
+    return f"{1 - most:f}" if most > Decimal("1e-12") else f"1 - {most:e}"
 
 
 def outward(value: float, side: str, digits: int = _DIGITS) -> str:

@@ -207,7 +207,7 @@ def _custom_chunk(
         assert run.trace is not None
         value = function(instance, run.trace)
         try:
-            values[i] = value
+            values[i] = float(value)
         except (TypeError, ValueError):
             raise UtilityError(f"the utility must return one number, got {value!r} for instance {first + i}") from None
     return values
