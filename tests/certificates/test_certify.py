@@ -617,3 +617,27 @@ def test_dependent_features_count_as_many_parameters_as_there_are() -> None:
     )  # fmt: skip
     counted = capacity.linear_integer(16, 2, 3).log_count
     assert table.best.measured["ln K"] == counted
+
+
+def test_an_admissible_rho_is_certainly_optimal_with_reopening() -> None:
+    """It need not be consistent: U5 is then the promise, and without reopening there is none."""
+    rho = steps()
+    rho[[5, 10]] = 0.0  # admissible, but it falls by 2 where an edge has weight 1
+    rho[0] = 6.0
+    sets = {"holdout": draw(200, integers=True), "integer_weights": 3, "weight_bounds": (1, 3)}
+    table = certify(rho, **sets)
+    assert table.best.label == "U5"
+    assert table.best.value == 0
+    assert table.best.sentence.startswith("It is certain, if no weight is ever below its stated least, that every")
+    assert certify(rho, **sets, reopen=False).best.label == "H4 betting"
+
+
+def test_a_bound_below_the_mean_is_raised_with_a_warning() -> None:
+    """Read in an order that is not that of arrival, a bound at any time refutes the truth."""
+    weights = draw(400).weights.copy()
+    order = np.argsort(rs.solve_many(draw(400), np.zeros(16)).cost, kind="stable")
+    instances = rs.InstanceSet(GRAPH, weights[order], draw(400).sources[order], GOAL)
+    table = certify(np.zeros(16), holdout=instances, utility=Cost(limit=12.0), bound="any time")
+    assert table.best.value == table.best.observed
+    assert any("raised to it: the draws look dependent" in text for text in table.warnings)
+    assert not certify(np.zeros(16), holdout=draw(400), utility=Cost(limit=12.0), bound="any time").warnings

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhostar.certificates import _assumptions as assumptions
 from rhostar.certificates._assumptions import Bounds
-from rhostar.certificates._certain import per_answer
+from rhostar.certificates._certain import Excess, per_answer
 from rhostar.certificates._on_train import Caps, InClass, check_family, into_class
 from rhostar.certificates._request import Request
 from rhostar.certificates._sample import Sample, sample, shared_snapshots
@@ -46,7 +46,7 @@ class Case:
     """ρ by goal, in the class of the bounds."""
     others: dict[int, NDArray[np.float64]]
     """ρ for goals that occur in no set."""
-    excess: float | None
+    excess: Excess | None
     """U5 for the worst goal of ρ; None where it does not apply."""
     known: bool
     """Whether it is known what ρ was learned from."""
@@ -122,7 +122,7 @@ def make_case(
     excess = None
     if request.per_answer and others is not None:
         tables = {goal: part.rho for goal, part in placed.items()} | others
-        excess = per_answer(request, graph, stated, tables, exact=exact)
+        excess = per_answer(request, graph, stated, tables, exact=exact and not others)
     return Case(
         request=request,
         graph=graph,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,24 +19,34 @@ from rhostar.certificates._request import Request, rounding, weights_assumed
 from rhostar.graph import Graph
 
 
+class Excess(NamedTuple):
+    """By how much any answer can exceed the optimum (U5), for the worst of the goals."""
+
+    overestimate: float
+    """B: as if sums did not round."""
+    most: float
+    """B and what rounding may add."""
+
+
 def per_answer(
     request: Request, graph: Graph, stated: Bounds, heuristics: Mapping[int, NDArray[np.float64]], *, exact: bool
-) -> float:
-    """Return by how much any answer can exceed the optimum (U5), for the worst of the goals, rounding included."""
-    return max(
-        largest_excess(graph, rho, goal, stated.low) + rounding(stated, rho, request.utility.limit, exact=exact)
-        for goal, rho in heuristics.items()
+) -> Excess:
+    """Return U5 for the worst of the goals."""
+    found = {goal: largest_excess(graph, rho, goal, stated.low) for goal, rho in heuristics.items()}
+    rounded = (
+        found[goal] + rounding(stated, rho, request.utility.limit, exact=exact) for goal, rho in heuristics.items()
     )
+    return Excess(max(found.values()), max(rounded))
 
 
-def loss_range(request: Request, stated: Bounds, excess: float | None, *, exact: bool) -> Range:
+def loss_range(request: Request, stated: Bounds, excess: Excess | None, *, exact: bool) -> Range:
     """Return the range of the losses on the holdout: H, or the bound on every answer where that is smaller."""
     limit = request.utility.limit
-    if excess is None or excess >= limit:
+    if excess is None or excess.most >= limit:
         return Range(limit)
     # A range of 0 leaves nothing to bound; this one is as good.
     smallest = float(np.finfo(np.float64).tiny)
-    return Range(max(excess, smallest), True, stated.conditions, weights_assumed(stated, exact=exact))
+    return Range(max(excess.most, smallest), True, stated.conditions, weights_assumed(stated, exact=exact))
 
 
 def certain(
@@ -43,7 +55,7 @@ def certain(
     stated: Bounds,
     placed: Mapping[int, InClass],
     goals: Sequence[int],
-    excess: float | None,
+    excess: Excess | None,
     largest_seen: float | None,
 ) -> list[Certificate | Dropped]:
     """Return U3 and U5, or why there is none.
@@ -73,7 +85,9 @@ def certain(
         found.append(Dropped("U5", "rho is for any goal, so the worst goal is not known"))
     else:
         reference = "U5: when the goal is selected, a vertex of an optimal path is open with its true cost"
-        found.append(_every(request, stated, "U5", excess, reference, goals, largest_seen, exact=exact))
+        row = _every(request, stated, "U5", excess.most, reference, goals, largest_seen, exact=exact)
+        known = {"overestimate": excess.overestimate}
+        found.append(replace(row, measured=known) if isinstance(row, Certificate) else row)
     return found
 
 

@@ -50,8 +50,8 @@ def certify(
 
     The promise is made by one bound, which is fixed before any utility is seen and so has all of δ: betting on the
     holdout (H4), exact for utilities of 0 and H; or, if there is only `train`, the bound with the smallest width known
-    beforehand. What is certain without any instances is shown too (U3, U5), and so are the other bounds, each as the
-    promise that it would have made in its place. U3 carries the promise wherever it holds.
+    beforehand. What is certain without any instances is shown too (U3, U5), and carries the promise where it says that
+    answers are optimal. The other bounds are shown as the promise that each would have made in its place.
 
     Parameters
     ----------
@@ -132,7 +132,13 @@ def certify(
     >>> table = rs.certify(learner, train=train, holdout=holdout, algorithm="astar",
     ...                    utility=rs.utilities.Suboptimality(limit=5.0), weight_bounds=(1.0, 1.2), delta=0.05)
     >>> print(table.best.sentence)
+    With probability at least 0.95 over the draw of the 1200 instances, the mean cost above the optimum of A* to goal 35
+    with reopening and this rho is at most 0.0201973 on new instances drawn as these were, if no weight is ever below
+    its stated least (measured 0.0175073).
     >>> [(row.label, round(row.value, 3), row.role) for row in table.rows]
+    [('H4 betting', 0.02, 'promise'), ('U5', 0.611, 'certain'), ('H4 Bernstein', 0.024, 'alone'),
+     ('H4 Chernoff', 0.026, 'alone'), ('U2', 0.31, 'alone'), ('H1-kl Q64', 1.492, 'alone'), ('H2 Q64', 3.938, 'alone'),
+     ('U1', 4.539, 'alone')]
     """
     options = {name: value for name, value in locals().items() if name != "rho_or_learner"}
     if (several := candidate_list(rho_or_learner)) is not None:

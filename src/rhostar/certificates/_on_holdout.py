@@ -165,8 +165,9 @@ def _mean(
     request, sample = judged.request, judged.sample
     values = sample.values(judged.losses, positions)
     limit = judged.range.value
-    upper = max(bound.upper(values, limit, delta / request.candidates, request.random_state), float(values.mean()))
+    computed = bound.upper(values, limit, delta / request.candidates, request.random_state)
     observed = float(values.mean())
+    upper = max(computed, observed)  # draws that are independent hardly ever give less; see `looks`
     clips = not judged.range.certain and not request.binary
     raw = judged.score.raw if positions is None else judged.score.raw[positions]
     return Certificate(
@@ -186,7 +187,7 @@ def _mean(
         reference=bound.reference,
         conditions=judged.range.conditions,
         assumptions=(*judged.assumptions, *bound.assumed),
-        measured={"range": limit, "instances": float(raw.size)},
+        measured={"range": limit, "instances": float(raw.size)} | ({"raised": 1.0} if computed < observed else {}),
         category=category,
     )
 
@@ -232,9 +233,13 @@ def _quantile(
     )
 
 
-def looks(judged: Judged) -> list[str]:
-    """Return warnings about what was measured: an order that is not random, and a limit that was read off the data."""
-    found = []
+def looks(judged: Judged, rows: Sequence[Certificate]) -> list[str]:
+    """Return warnings about what was measured: draws that look dependent, and a limit that was read off the data."""
+    found = [
+        f"Warning: {row.label} came out below the measured mean and was raised to it: the draws look dependent"
+        for row in rows
+        if "raised" in row.measured
+    ]
     losses, limit = judged.losses, judged.range.value
     raw = judged.score.raw
     p = bounds.order_test(losses) if judged.sample.instances.pool is None and judged.sample.groups is None else 1.0

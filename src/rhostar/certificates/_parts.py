@@ -48,7 +48,7 @@ def judged(case: Case, bound: str | None) -> Part:
         labels = [entry.label for entry in ON_HOLDOUT if entry.binary == found.binary]
         asked = next((label for label in (*labels, "H6 quantile") if same_label(label, bound)), bound)
     rows, dropped = on_holdout(found, asked)
-    return Part(tuple(rows), tuple(dropped), tuple(looks(found)), float(found.score.raw.max()), {None: default})
+    return Part(tuple(rows), tuple(dropped), tuple(looks(found, rows)), float(found.score.raw.max()), {None: default})
 
 
 def learned(case: Case) -> Part:

@@ -18,8 +18,9 @@ from rhostar.errors import InputError
 def promised(rows: Sequence[Certificate], parts: Sequence[Part], bound: str | None) -> list[Certificate]:
     """Return the rows, with the promise marked.
 
-    The user's choice counts first. Otherwise U3 is the promise where it holds, because it is certain and says the most;
-    then the bound on the holdout; then the bound on train with the smallest width known beforehand.
+    The user's choice counts first. Otherwise, where ρ never overestimates under the least weights, it is certain that
+    answers are optimal: U3 if ρ is consistent too, else U5. These depend on ρ and the least weights alone. Then comes
+    the bound on the holdout, then the bound on train with the smallest width known beforehand.
 
     Parameters
     ----------
@@ -49,9 +50,9 @@ def _asked(rows: Sequence[Certificate], bound: str) -> list[Certificate]:
 
 
 def _by_rule(rows: Sequence[Certificate], parts: Sequence[Part]) -> list[Certificate]:
-    certain = [row for row in rows if row.label == "U3"]
-    if certain:
-        return certain
+    optimal = [row for row in rows if row.label == "U3" or (row.label == "U5" and row.measured["overestimate"] == 0)]
+    if optimal:
+        return optimal[:1]
     promises = next(part.promises for part in parts if part.promises)
     found = [row for row in rows if row.label in promises.values() and promises.get(row.goal) == row.label]
     return [row for row in found if row.category is not None] or found

@@ -35,8 +35,9 @@ class Sample:
         if self.groups is None:
             return chosen
         group = self.groups if positions is None else self.groups[positions]
-        _, which, count = np.unique(group, return_inverse=True, return_counts=True)
-        return np.asarray(np.bincount(which, weights=chosen) / count)
+        _, first, which, count = np.unique(group, return_index=True, return_inverse=True, return_counts=True)
+        # In the order of their first instances: bounds at any time read them as they came.
+        return np.asarray(np.bincount(which, weights=chosen) / count)[np.argsort(first)]
 
 
 def sample(instances: InstanceSet, *, groups: Any, by: Any, unseen: bool = False) -> Sample:
@@ -54,11 +55,8 @@ def sample(instances: InstanceSet, *, groups: Any, by: Any, unseen: bool = False
         Whether instances that were seen in training have been left out.
     """
     which, unit, words, notes = _grouped(instances, groups)
-    if unseen:
-        words += " and not seen in training"
-    if instances.feasible < 1:
-        words += f", given that there is a path ({percent(instances.feasible)} of those given had one)"
-    return Sample(instances, unit, which, _categories(instances, by), words, tuple(notes))
+    words += " and not seen in training" if unseen else ""
+    return Sample(instances, unit, which, _categories(instances, by), words + _feasibility(instances), tuple(notes))
 
 
 def shared_snapshots(instances: InstanceSet, groups: Any) -> str:
@@ -72,8 +70,12 @@ def shared_snapshots(instances: InstanceSet, groups: Any) -> str:
     )
 
 
-def population(instances: InstanceSet, groups: Any = None) -> str:
+def population(instances: InstanceSet) -> str:
     """Return which instances a bound on single instances is about, in words."""
+    return _drawn(instances) + _feasibility(instances)
+
+
+def _drawn(instances: InstanceSet) -> str:
     snapshots = np.unique(instances.rows).size
     if instances.pool is not None:
         return f"on new {instances.pool.words}"
@@ -83,6 +85,12 @@ def population(instances: InstanceSet, groups: Any = None) -> str:
     return f"on new trips on {one}, drawn as these were"
 
 
+def _feasibility(instances: InstanceSet) -> str:
+    if instances.feasible == 1:
+        return ""
+    return f", given that there is a path ({percent(instances.feasible)} of those given had one)"
+
+
 def _grouped(instances: InstanceSet, groups: Any) -> tuple[NDArray[np.int64] | None, str, str, list[str]]:
     if groups is not None and groups is not False:
         which = _labels(groups, instances, "groups")
@@ -90,7 +98,7 @@ def _grouped(instances: InstanceSet, groups: Any) -> tuple[NDArray[np.int64] | N
         return _several(which, "groups"), "group", words, []
     shared = shared_snapshots(instances, groups)
     if not shared:
-        return None, "instance", population(instances), []
+        return None, "instance", _drawn(instances), []
     which = np.unique(instances.rows, return_inverse=True)[1].astype(np.int64)
     count = int(which.max()) + 1
     note = f"{len(instances)} instances share {count} snapshots: each snapshot counts once, as one independent draw"
