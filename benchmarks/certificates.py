@@ -184,7 +184,8 @@ def progressive_validation(of: Any, goal: int, limit: float, mean: float, seeds:
 
     Promises are shares of the mean optimum; no answer may exceed the optimum by more than `excess` seconds.
     """
-    others = of.sample(1_000, goal=goal, seed=10_000)
+    trips = pool(of, goal)
+    others = trips.draw(1_000, seed=10_000)
     rows = []
     for excess in (50.0, 100.0, 200.0, limit):
         found = []
@@ -192,9 +193,8 @@ def progressive_validation(of: Any, goal: int, limit: float, mean: float, seeds:
         for seed in range(seeds):
             result = rs.certificates.progressive(
                 rs.learners.MeanDistance(),
-                of.sample(300, goal=goal, seed=seed),
+                trips.draw(300, seed=seed),
                 utility=rs.utilities.Suboptimality(limit=limit),
-                groups=False,
                 delta=DELTA,
                 **certain,
             )
@@ -365,11 +365,11 @@ def main() -> None:
         "mean optimum": mean,
         "H": limit,
         "promises": promised,
+        "progressive validation": progressive,
         "widths": rows,
         "20 other goals": elsewhere,
         "seconds": times,
     }
-    record["progressive validation"] = progressive
     (RESULTS / "certificates.json").write_text(json.dumps(record, indent=1, default=float) + "\n")
     plot(rows, limit, mean)
     print("\n".join(lines))

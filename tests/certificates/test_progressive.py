@@ -150,6 +150,22 @@ def test_higher_is_better() -> None:
     assert "is at least" in found.certificate.sentence
 
 
+def test_repeated_instances_are_refused_unless_they_were_drawn() -> None:
+    """A copy in a later batch would judge a table that it taught."""
+    instances, utility = town(60, 0), rs.utilities.Suboptimality(1.0)
+    twice = rs.InstanceSet(
+        instances.graph,
+        instances.weights,
+        np.tile(instances.sources, 2),
+        2 * GADGETS,
+        rows=np.tile(instances.rows, 2),
+    )
+    with pytest.raises(AssumptionError, match="repeat"):
+        progressive(Misled(), twice, utility=utility)
+    drawn = progressive(Misled(), instances.draw(120, seed=0), utility=utility).certificate.sentence
+    assert "60 instances" in drawn, "it is about draws from this pool"
+
+
 def test_several_goals() -> None:
     graph = rs.Graph.grid(4, 4)
     rng = np.random.default_rng(0)

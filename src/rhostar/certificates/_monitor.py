@@ -11,6 +11,7 @@ from rhostar import _arrays as arrays
 from rhostar.bounds import _checks as checks
 from rhostar.certificates._certificate import Certificate
 from rhostar.certificates._evidence import Capital, Watched
+from rhostar.certificates._sentence import percent
 from rhostar.certificates._table import CertificateTable
 from rhostar.errors import InputError, UtilityError
 
@@ -49,8 +50,6 @@ class Monitor:
 
     Attributes
     ----------
-    certificates
-        The promise of each category; under None if there are no categories.
     count
         How many utilities were seen.
     evidence
@@ -153,7 +152,8 @@ class Monitor:
                 has = has.replace("a mean of", "an expectation of").replace("a probability", "an expected share")
         else:
             has = "an expectation no worse than the promise of its category"
-        cycle = "" if self.window is not None or self._most is not None else _CYCLE
+        cyclic = self.window is None and self._most is None and self._watched[None].m > 0
+        cycle = _CYCLE if cyclic else ""
         return f"{what} has {has}.{cycle}"
 
     def update(self, utility: float, category: Hashable = None, window: Hashable = None) -> bool:
@@ -268,7 +268,8 @@ class Monitor:
         if promise.statistic == "mean":
             return f"Monitor({state}, {self.count} seen, mean {self.mean:.5g}, promised {promise.value:.5g})"
         beyond = f"{'below' if promise.side == 'lower' else 'above'} {promise.value:.5g}"
-        return f"Monitor({state}, {self.count} seen, {watched.total:.0f} {beyond}, promised at most {watched.m:.3g})"
+        most = f"at most {percent(watched.m)}" if watched.m > 0 else "none"
+        return f"Monitor({state}, {self.count} seen, {watched.total:.0f} {beyond}, promised {most})"
 
     def __str__(self) -> str:
         text = f"A false alarm has probability at most {self.alpha:g}, if {self.assumes}"

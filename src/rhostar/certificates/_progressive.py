@@ -159,7 +159,7 @@ def progressive(
         random_state=arrays.integer(random_state, "random_state", 0),
     )
     _check(learner, instances, request)
-    check_repeats(instances, "instances")
+    check_repeats(instances, "instances", independent=groups is False)
     limits = _Limits.of(request, instances, weight_bounds, excess)
     whole = sample(instances, groups=groups, by=None)
     order, unit = _shuffled(whole, request.random_state)
