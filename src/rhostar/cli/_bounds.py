@@ -33,7 +33,7 @@ def bounds(
     assurance: Annotated[float, typer.Option(help="With --holdout: how often the bound shall be that close.")] = 0.8,
     json: Json = False,
 ) -> None:
-    """Compute any one of n, ε, δ and N from the others, or with --holdout the size of a holdout.
+    """Compute any one of n, ε, δ and N, or the size of a holdout.
 
     Leave out the one you want to know; the answer holds for every ρ at once. With -n alone it is the pseudo-dimension;
     with --epsilon the number of instances N; with -N the accuracy ε; with both the probability of failure δ; with both
