@@ -14,9 +14,9 @@ from .bounds._dimension import pseudo_dimension as pseudo_dimension
 from .bounds._planning import deviation as deviation
 from .bounds._planning import sample_size as sample_size
 from .certificates._certificate import Certificate as Certificate
-from .certificates._certificate import CertificateTable as CertificateTable
 from .certificates._certify import certify as certify
 from .certificates._monitor import Monitor as Monitor
+from .certificates._table import CertificateTable as CertificateTable
 from .graph._graph import Graph as Graph
 from .instances._set import Instance as Instance
 from .instances._set import InstanceSet as InstanceSet

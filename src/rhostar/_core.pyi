@@ -180,6 +180,15 @@ class SurveyOutcome(_Result):
     digest: Final[NDArray[np.uint64]]
     """Equal for snapshots of equal content."""
 
+class ContentOutcome(_Result):
+    """Numbers for each snapshot by which copies of it are found; absent edges count as weights of 0."""
+
+    first: Final[_Floats]
+    second: Final[_Floats]
+    squares: Final[_Floats]
+    absent: Final[NDArray[np.uint64]]
+    """A hash of the absent edges; 0 if there are none."""
+
 class Transpose:
     first_out: Final[_Indices]
     head: Final[_Indices]
@@ -318,6 +327,9 @@ def survey_rows(
     absent_allowed: bool,
     stop: Stop | None,
 ) -> SurveyOutcome: ...
+def content_rows(
+    weights: NDArray[Any], rows: _Positions, first: _Floats, second: _Floats, stop: Stop | None
+) -> ContentOutcome: ...
 def scan_records(data: bytes, begin: int, letter: str, comments: str, kinds: str) -> Scan: ...
 def explore(
     weights: _Positions,

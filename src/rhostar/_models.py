@@ -26,11 +26,12 @@ from rhostar.errors import InputError, StorageError
 from rhostar.families import Family, FullTable
 from rhostar.graph import Graph
 from rhostar.instances import Provenance, Provenances
+from rhostar.instances._provenance import from_parts, to_parts
 from rhostar.search import Algorithm
 from rhostar.search._rho import values_of
 
 _KIND = "rhostar-model"
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,14 +191,11 @@ class Model:
             "certificate": None if self.certificate is None else _plain(dict(self.certificate)),
             "versions": dict(self.versions),
         }
-        seen = self.trained_on_
-        if isinstance(seen, Provenances):
-            facts["trained_on"] = [part.origin for part in seen]
-            parts |= {f"trained_on_{k}": part.indices for k, part in enumerate(seen)}
+        if self.trained_on_ is None:
+            facts["trained_on"] = None
         else:
-            facts["trained_on"] = None if seen is None else seen.origin
-            if seen is not None:
-                parts["trained_on"] = seen.indices
+            seen, facts["trained_on"] = to_parts(self.trained_on_.parts, "trained_on")
+            parts |= seen
         if self.lower_ is not None:
             parts["lower"] = self.lower_
         family_parts, facts["family"] = self.family_.to_parts()
@@ -273,9 +271,8 @@ def _plain(value: Any) -> Any:
     return repr(value) if not isinstance(value, np.ndarray) else f"array of shape {value.shape}"
 
 
-def _seen(origins: Any, parts: Mapping[str, NDArray[Any]]) -> Provenance | Provenances | None:
-    if origins is None:
+def _seen(facts: Any, parts: Mapping[str, NDArray[Any]]) -> Provenance | Provenances | None:
+    if facts is None:
         return None
-    if isinstance(origins, list):
-        return Provenances(Provenance(str(origin), parts[f"trained_on_{k}"]) for k, origin in enumerate(origins))
-    return Provenance(str(origins), parts["trained_on"])
+    found = from_parts(parts, facts, "trained_on")
+    return found[0] if len(found) == 1 else Provenances(found)

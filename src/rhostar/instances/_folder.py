@@ -25,7 +25,7 @@ from rhostar._files import sync
 from rhostar.errors import StorageError
 
 INDEX = "rhostar.json"
-VERSION = 1
+VERSION = 2
 _BLOCK = 1 << 24
 
 
