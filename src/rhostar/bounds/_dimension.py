@@ -107,7 +107,7 @@ def lower_expansions(
     """Return E, for the number of expansions as utility: of order n lg n, from one start.
 
     The size of the largest set of :mod:`rhostar.lab._codes` whose weights are in the class: B·⌊(n − 2ᴮ⁺¹)/2⌋ for any B,
-    with all weights equal, for both algorithms; 2(n − 6) for greedy search and 2(n − 3) for A* (weights up to 10); and
+    with unit weights, for both algorithms; 2(n − 6) for greedy search and 2(n − 3) for A* (weights up to 10); and
     B·(n − 2 − 2ᴮ) for A* with reopening (weights up to 2ᴮ⁺³).
 
     Examples

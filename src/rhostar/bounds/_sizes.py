@@ -20,7 +20,7 @@ def interval(n: int, algorithm: Algorithm) -> int:
 
 
 def expansions(n: int, bits: int) -> int:
-    """Return B·⌊(n − 2ᴮ⁺¹)/2⌋: expansions, both algorithms, all weights equal."""
+    """Return B·⌊(n − 2ᴮ⁺¹)/2⌋: expansions, both algorithms, unit weights."""
     return bits * max(0, (n - (2 << bits)) // 2)
 
 
