@@ -82,7 +82,7 @@ def message(path: Path) -> None:
         bottom += row
     ax.set_xlabel("vertices $n$")
     ax.set_ylabel("share of $L$")
-    ax.legend(frameon=False, fontsize=8)
+    ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5), reverse=True)
     figure.savefig(path)
 
 
