@@ -11,8 +11,8 @@ export CXX
 CORE := CMakeLists.txt pyproject.toml src/rhostar/__init__.py $(shell find src/core -name '*.[ch]pp')
 CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
-.PHONY: demo test lint coverage docs build wheel release test-sanitized lock clean help
-.PHONY: bench-search bench-pieces bench-reading bench-learners bench-certificates bench-overhead
+.PHONY: demo test lint coverage docs note build wheel release test-sanitized lock clean help
+.PHONY: theorems bench-search bench-pieces bench-reading bench-learners bench-certificates bench-overhead
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## learn, compare and certify on a generated city; writes demo/report.html
@@ -36,6 +36,14 @@ docs: .venv/.dev .venv/.built  ## build the documentation, with the reference, i
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 	@echo "build/docs/index.html"
 
+note: .venv/.built  ## typeset the theory with its proofs: build/note/note.pdf; needs pdflatex
+	$(BIN)/python docs/note/figures.py build/note
+	@command -v pdflatex >/dev/null || { echo "No pdflatex: the figures are in build/note, but the note cannot be typeset. Install a TeX (Debian, Ubuntu: apt install texlive-latex-recommended lmodern)"; exit 1; }
+	cd docs/note && for pass in 1 2 3; do TEXINPUTS=".:$(CURDIR)/build/note:" \
+	  pdflatex -interaction=batchmode -halt-on-error -output-directory="$(CURDIR)/build/note" note.tex >/dev/null \
+	  || { tail -n 30 "$(CURDIR)/build/note/note.log"; exit 1; }; done
+	@echo "build/note/note.pdf"
+
 build: .venv/.built  ## build the compiled core, if it changed
 
 bench-search: .venv/.dev .venv/.built  ## compare the search with other libraries; updates the table in docs/benchmarks.md
@@ -55,6 +63,9 @@ bench-certificates: .venv/.built  ## measure how tight certificates are on METR-
 
 bench-overhead: .venv/.built  ## measure the overhead of a call, and memory per vertex
 	$(BIN)/python benchmarks/overhead.py
+
+theorems: .venv/.built  ## run the statements of the theory on many cases; updates the table in docs/theory.md (minutes)
+	$(BIN)/python benchmarks/theorems.py
 
 .venv/.python:
 	@command -v $(PYTHON) >/dev/null || { echo "rhostar needs Python 3.11 or later: install python3 (Debian, Ubuntu: apt install python3 python3-venv python3-dev)"; exit 1; }
