@@ -11,7 +11,7 @@ export CXX
 CORE := CMakeLists.txt pyproject.toml src/rhostar/__init__.py $(shell find src/core -name '*.[ch]pp')
 CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
-.PHONY: demo test lint coverage docs build wheel release test-sanitized lock clean help
+.PHONY: demo test lint coverage fuzz docs build wheel release test-sanitized lock clean help
 .PHONY: bench-search bench-pieces bench-reading bench-learners bench-certificates bench-overhead
 .DELETE_ON_ERROR:
 
@@ -30,6 +30,9 @@ lint: .venv/.dev  ## check style and types
 coverage: .venv/.dev .venv/.built  ## run all tests and show which lines they reach; HTML in build/coverage
 	$(BIN)/python -m pytest -n 2 -q --cov --cov-report=term --cov-report=html tests --pyargs rhostar
 	@echo "build/coverage/index.html"
+
+fuzz: .venv/.dev .venv/.built  ## read 5,000 damaged files of every format, with capped memory (takes minutes)
+	$(BIN)/python tools/fuzz.py
 
 docs: .venv/.dev .venv/.built  ## build the documentation, with the reference, in build/docs
 	$(BIN)/python tools/housemap.py

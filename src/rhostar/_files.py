@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +18,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a file to write, which replaces `path` at the end; if anything fails, nothing changes.
 
     The new file is written beside `path` and synced to disk before it is renamed, so a crash leaves the old file or
-    the new one. Missing folders are made, and a link stays a link.
+    the new one. Missing folders are made, and a link stays a link. What a process that was killed left beside `path`
+    is removed.
 
     Parameters
     ----------
@@ -39,15 +42,35 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         if target.parent.exists() and not target.parent.is_dir():
             raise StorageError(f"could not write {os.fspath(path)}: {target.parent} is not a folder")
         target.parent.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(target)
+        # The lock says that somebody is still writing here; if the process dies, the lock is gone.
+        lock = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
         try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
             yield beside
             sync(beside)
             beside.replace(target)
             sync(target.parent)
         finally:
+            os.close(lock)
             beside.unlink(missing_ok=True)
     except OSError as error:
         raise StorageError(f"could not write {os.fspath(path)}: {error.strerror or error}") from error
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove the files that killed processes left when they were replacing `target`."""
+    form = re.compile(rf"\.[0-9a-f]{{16}}-{re.escape(target.name)}")
+    for path in target.parent.iterdir():
+        if form.fullmatch(path.name) is None:
+            continue
+        with contextlib.suppress(OSError):
+            descriptor = os.open(path, os.O_RDWR)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # refused while somebody writes it
+                path.unlink()
+            finally:
+                os.close(descriptor)
 
 
 def sync(path: Path) -> None:

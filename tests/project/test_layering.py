@@ -8,7 +8,7 @@ from housemap import UPWARD, imports, modules, room_of
 LAYERS = [
     ["errors"],
     ["_core"],
-    ["_arrays", "_display", "_failures", "_files"],
+    ["_archives", "_arrays", "_display", "_failures", "_files"],
     ["bounds"],
     ["graph"],
     ["instances"],

@@ -61,7 +61,9 @@ def load(folder: str | os.PathLike[str], *, mmap: bool, verify: bool) -> Parts:
         indices, origin = found["indices"], stored.facts["origin"]
         if indices.shape != row.shape or indices.dtype != np.int64:
             raise ArrayError("indices do not match the instances")
-    except (KeyError, InputError) as error:
+        if not isinstance(origin, str):
+            raise ArrayError("the origin is not a name")
+    except (KeyError, InputError, TypeError, ValueError, AttributeError) as error:
         raise StorageError(f"{folder} does not hold a set of instances: {error}") from error
     return Parts(graph, matrix, row, source, target, origin, indices, stored.token)
 
