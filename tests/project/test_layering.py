@@ -12,6 +12,8 @@ LAYERS = [
     ["bounds"],
     ["graph"],
     ["instances"],
+    ["_travel"],
+    ["_carriers", "_checkpoints"],
     ["_parallel"],
     ["search"],
     ["heuristics", "utilities", "families"],

@@ -39,7 +39,7 @@ class Stored(NamedTuple):
     arrays: dict[str, NDArray[Any]]
     facts: dict[str, Any]
     token: str
-    """Differs from one save to the next."""
+    """Differs from one save to the next, and with the checksums of all files; a copy of the folder has the same."""
 
 
 class Rows(NamedTuple):
@@ -133,7 +133,19 @@ def read(folder: str | os.PathLike[str], kind: str, *, mmap: bool = True, verify
             name: _read_array(home / entry["file"], files[name], entry, mmap, verify)
             for name, entry in index["files"].items()
         }
-    return Stored(arrays, index["facts"], index["token"])
+    return Stored(arrays, index["facts"], _whole_token(index))
+
+
+def token_of(folder: str | os.PathLike[str], kind: str) -> str | None:
+    """Return the token of what is saved in a folder, or None if nothing of this kind is; reads only the index."""
+    try:
+        return _whole_token(_read_index(Path(folder), kind))
+    except StorageError:
+        return None
+
+
+def _whole_token(index: dict[str, Any]) -> str:
+    return f"{index['token']}-{_checksum(index):08x}"
 
 
 def _open_all(home: Path, kind: str, opened: contextlib.ExitStack) -> tuple[dict[str, Any], dict[str, IO[bytes]]]:
