@@ -12,7 +12,7 @@ CORE := CMakeLists.txt pyproject.toml src/rhostar/__init__.py $(shell find src/c
 CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
 .PHONY: demo test lint coverage test-cluster fuzz docs build wheel release test-sanitized lock clean help
-.PHONY: bench-search bench-pieces bench-reading bench-learners bench-certificates bench-overhead
+.PHONY: bench-search bench-pieces bench-reading bench-learners bench-certificates bench-overhead bench-scale
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## learn, compare and certify on a generated city; writes demo/report.html
@@ -61,6 +61,9 @@ bench-certificates: .venv/.built  ## measure how tight certificates are on METR-
 
 bench-overhead: .venv/.built  ## measure the overhead of a call, and memory per vertex
 	$(BIN)/python benchmarks/overhead.py
+
+bench-scale: .venv/.dev .venv/.built  ## measure time and memory against vertices, instances and workers (takes minutes)
+	$(BIN)/python benchmarks/scale.py
 
 .venv/.python:
 	@command -v $(PYTHON) >/dev/null || { echo "rhostar needs Python 3.11 or later: install python3 (Debian, Ubuntu: apt install python3 python3-venv python3-dev)"; exit 1; }

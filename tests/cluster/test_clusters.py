@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import numpy as np
 import pytest
 
@@ -18,6 +19,7 @@ from rhostar.errors import WeightError, WorkerError
 from support.clusters import CLUSTERS, Cluster
 
 pytestmark = pytest.mark.cluster
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test
 
 
 @pytest.fixture(scope="module", params=CLUSTERS)

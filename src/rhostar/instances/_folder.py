@@ -14,6 +14,7 @@ import json
 import os
 import re
 import secrets
+import stat
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -158,9 +159,11 @@ def _open_all(home: Path, kind: str, opened: contextlib.ExitStack) -> tuple[dict
             for name, entry in index["files"].items():
                 path = home / entry["file"]
                 try:
-                    if path.exists() and not path.is_file():
+                    # Without O_NONBLOCK, opening a pipe would wait for somebody to write to it.
+                    file = trial.enter_context(os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb"))
+                    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                         raise StorageError(f"{path} is not a plain file")
-                    files[name] = trial.enter_context(path.open("rb"))
+                    files[name] = file
                 except FileNotFoundError:
                     missing = path
                     break
