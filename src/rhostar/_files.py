@@ -1,4 +1,4 @@
-"""Writes files safely: a crash leaves either the whole old file or the whole new one."""
+"""Writes files safely: a crash leaves either the whole old file or the whole new one. Also, arrays beyond memory."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ import fcntl
 import os
 import re
 import secrets
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from rhostar.errors import StorageError
+
+_LARGE = 1 << 30
+"""Bytes beyond which an array that is written row by row lies in a file."""
 
 
 @contextlib.contextmanager
@@ -56,6 +64,30 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             beside.unlink(missing_ok=True)
     except OSError as error:
         raise StorageError(f"could not write {os.fspath(path)}: {error.strerror or error}") from error
+
+
+def spacious(shape: tuple[int, int], dtype: DTypeLike = np.float64) -> NDArray[Any]:
+    """Return a matrix to be written row by row: in memory, or in a nameless temporary file if it is large.
+
+    The system writes the pages of a file to disk when it needs their memory, so snapshots can be larger than memory.
+    The file is gone when the matrix is. ``TMPDIR`` says where such files lie.
+
+    Raises
+    ------
+    StorageError
+        If there is no space for the file.
+    """
+    kind = np.dtype(dtype)
+    size = shape[0] * shape[1] * kind.itemsize
+    if size <= _LARGE:
+        return np.empty(shape, dtype=kind)
+    try:
+        with tempfile.TemporaryFile(prefix="rhostar-") as file:
+            os.posix_fallocate(file.fileno(), 0, size)  # now, rather than by a signal when a page is written
+            return np.memmap(file, dtype=kind, mode="r+", shape=shape)
+    except OSError as error:
+        where = tempfile.gettempdir()
+        raise StorageError(f"{size} bytes of weights do not fit into {where}: {error.strerror or error}") from error
 
 
 def _remove_leftovers(target: Path) -> None:

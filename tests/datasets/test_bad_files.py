@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import pickle
 import resource
 import subprocess
 import sys
@@ -192,3 +193,23 @@ def test_a_file_without_its_last_newline_still_warns(tmp_path: Path) -> None:
     (tmp_path / "x.gr").write_text(GR[:-1])
     with pytest.warns(RhostarWarning, match="no newline"):
         datasets.read_dimacs(tmp_path / "x.gr")
+
+
+@pytest.mark.parametrize("name", ["csv", "metr-la", "worlds"])
+def test_large_snapshots_lie_in_a_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are written as they are read, and the set that is drawn from them can be saved and sent."""
+    TARGETS[name].make(tmp_path)
+    made = {
+        "csv": lambda: datasets.read_edge_table(tmp_path / "x.csv").sample(9, goal=0),
+        "metr-la": lambda: datasets.read_metr_la(tmp_path / "x.npz").sample(9),
+        "worlds": lambda: datasets.read_worlds(tmp_path).instances(infeasible="keep"),
+    }[name]
+    expected = made()
+    monkeypatch.setattr("rhostar._files._LARGE", 0)
+    found = made()
+    assert isinstance(found.weights, np.memmap)
+    assert not isinstance(expected.weights, np.memmap)
+    assert found.weights.tolist() == expected.weights.tolist()
+    assert pickle.loads(pickle.dumps(found)).weights.tolist() == expected.weights[np.unique(expected.rows)].tolist()
+    found.save(tmp_path / "saved")
+    assert rs.InstanceSet.load(tmp_path / "saved").sources.tolist() == expected.sources.tolist()

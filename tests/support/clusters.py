@@ -51,7 +51,14 @@ def ray_cluster() -> Iterator[Cluster]:
     from ray.util.joblib import register_ray
 
     quiet: dict[str, Any] = {"include_dashboard": False, "log_to_driver": False, "logging_level": logging.ERROR}
-    ray.init(num_cpus=2, object_store_memory=200 << 20, **quiet)
+    for attempt in range(4):
+        try:
+            ray.init(num_cpus=2, object_store_memory=200 << 20, **quiet)
+            break
+        except Exception as error:  # Ray gives itself 30 s to start, which a busy machine may exceed
+            if attempt == 3 or "timed out during startup" not in str(error):
+                raise
+            ray.shutdown()
     register_ray()
 
     def workers() -> list[int]:

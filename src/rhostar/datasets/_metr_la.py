@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
+from rhostar import _files as files
 from rhostar._archives import read_arrays
 from rhostar.datasets._formats import reader
 from rhostar.datasets._text import require_believable
@@ -93,13 +94,14 @@ def read_metr_la(
         part = graph.largest_strong_part()
         graph, speed = part.graph, speed[:, part.vertices]
     assert graph.length is not None
-    slowness = 0.5 / (np.clip(speed.astype(np.float64), low, high) * _METRES_PER_SECOND)
-    times = slowness[:, graph.tail]
-    times += slowness[:, graph.head]
-    times *= graph.length
-    bounds = tuple(graph.length / (limit * _METRES_PER_SECOND) for limit in (high, low))
-    # Sums in another order may differ in the last digit, but a bound must hold to the last digit.
-    least, largest = np.minimum(bounds[0], times.min(axis=0)), np.maximum(bounds[1], times.max(axis=0))
+    times = files.spacious((len(speed), graph.m))
+    least, largest = (graph.length / (limit * _METRES_PER_SECOND) for limit in (high, low))
+    for row, now in zip(times, speed, strict=True):
+        slowness = 0.5 / (np.clip(now.astype(np.float64), low, high) * _METRES_PER_SECOND)
+        row[:] = (slowness[graph.tail] + slowness[graph.head]) * graph.length
+        # Sums in another order may differ in the last digit, but a bound must hold to the last digit.
+        np.minimum(least, row, out=least)
+        np.maximum(largest, row, out=largest)
     count = np.arange(len(times))
     return Network(graph, times, tuple((count * 5).tolist()), count // _SNAPSHOTS_A_DAY, (least, largest))
 

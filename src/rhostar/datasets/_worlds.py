@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from rhostar import _arrays as arrays
+from rhostar import _files as files
 from rhostar.datasets._formats import reader
 from rhostar.datasets._text import require_believable
 from rhostar.errors import ArrayError, InputError, ReadError
@@ -115,13 +116,13 @@ class Worlds:
         target = grid.vertex((0, self.shape[1] - 1) if goal is None else goal)
         size = (len(self), grid.m)
         if file is None:
-            weights = np.empty(size, dtype=dtype)
+            weights = files.spacious(size, dtype)
         else:
             weights = np.lib.format.open_memmap(file, mode="w+", dtype=np.dtype(dtype), shape=size)
         walls.fill_weights(grid, (~world for world in self.blocked), weights, corner_cutting=True)
-        if isinstance(weights, np.memmap):
+        if file is not None and isinstance(weights, np.memmap):
             weights.flush()
-            weights = np.load(os.fspath(file), mmap_mode="r")  # type: ignore[arg-type]
+            weights = np.load(os.fspath(file), mmap_mode="r")
         return InstanceSet(grid, weights, source, target, infeasible=infeasible)
 
 

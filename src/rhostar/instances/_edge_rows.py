@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
+from rhostar import _files as files
 from rhostar.errors import ReadError
 from rhostar.graph import Graph
 from rhostar.instances._network import Network
@@ -69,9 +70,11 @@ def assemble(
     apart = tail != head
     tail, head, weight, when = tail[apart], head[apart], weight[apart], when[apart]
     _require_believable(path, len(snapshot_number), graph.m, weight.size, max_entries)
-    matrix = np.full((max(1, len(snapshot_number)), graph.m), np.inf)
+    matrix = files.spacious((max(1, len(snapshot_number)), graph.m))
+    for row in matrix:
+        row[:] = np.inf
     position = when.astype(np.int64) * graph.m + graph.edge_index(tail, head)
-    np.minimum.at(matrix.ravel(), position, weight)
+    np.minimum.at(matrix.reshape(-1), position, weight)
     return Network(graph, matrix, tuple(turn(list(snapshot_number))) if timed else None)
 
 
