@@ -179,7 +179,8 @@ def run_on_ray(backend: Any, work_: Work, jobs: int) -> Results:
 
 def _ray_parcel(ray: Any, parcel: Parcel) -> Any:
     """Return a reference to the parcel in Ray's store, from which all workers of a machine read it."""
-    key = (ray.get_runtime_context().get_job_id(), parcel.token)
+    context = ray.get_runtime_context()
+    key = ((context.get_node_id(), context.get_job_id()), parcel.token)  # jobs of every new cluster begin with 1
     held = _on_clusters.get(key)
     if held is not None:
         _on_clusters.move_to_end(key)

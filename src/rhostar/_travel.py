@@ -25,15 +25,15 @@ from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
 
 _PROTOCOL = 5
-_KEPT = 8
-"""Parcels that a process keeps open: usually one graph and the arguments of the last few calls."""
+_KEPT = {"graph": 4, "call": 2}
+"""How many parcels of each kind a process keeps open."""
 
 
 class Parcel(NamedTuple):
     """Something that several chunks need."""
 
     token: str
-    """A hash of the content."""
+    """What kind of parcel it is, and a hash of the content."""
     pack: Callable[[], bytes]
     """Returns the content; called only where it is not there yet."""
     lasting: bool
@@ -65,7 +65,7 @@ def pack(function: Callable[..., Any], arguments: Mapping[str, Any], calls: Mapp
     graphs: dict[str, Parcel] = {}
     common = _dumps((function, dict(arguments)), graphs)
     tasks = [Task(name, _dumps((name, own), graphs)) for name, own in calls.items()]
-    token = hashlib.blake2b(common, digest_size=16).hexdigest()
+    token = f"call-{hashlib.blake2b(common, digest_size=16).hexdigest()}"
     return Work([*graphs.values(), Parcel(token, lambda: common, False)], tasks)
 
 
@@ -138,7 +138,7 @@ def graph_token(graph: Graph) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         digest.update(pickle.dumps(part, protocol=_PROTOCOL))
-    key, token = id(graph), digest.hexdigest()
+    key, token = id(graph), f"graph-{digest.hexdigest()}"
     _tokens[key] = weakref.ref(graph, lambda _: _tokens.pop(key, None)), token
     return token
 
@@ -166,9 +166,11 @@ def _opened(token: str, source: Any, others: Mapping[str, Any]) -> Any:
             with open(source, "rb") as stream:
                 source = stream.read()
         found = _open[token] = _Unpacker(source, others).load()
-        while len(_open) > _KEPT:
-            _open.popitem(last=False)
     _open.move_to_end(token)
+    kind = token.split("-", maxsplit=1)[0]
+    alike = [other for other in _open if other.startswith(kind)]
+    for other in alike[: -_KEPT[kind]]:
+        del _open[other]
     return found
 
 

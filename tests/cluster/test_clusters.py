@@ -121,12 +121,14 @@ def slow(instance: rs.Instance, trace: rs.Trace) -> float:
 def test_a_killed_worker_loses_nothing(cluster: Cluster, either: rs.InstanceSet, delay: float) -> None:
     with cluster.configured():
         rs.solve_many(either, rho(either))  # the workers are there
-        killers = [threading.Timer(delay + 0.3 * k, cluster.kill_one, (k,)) for k in range(2)]
+        killed: list[int] = []
+        killers = [threading.Timer(delay + 0.3 * k, cluster.kill_one, (k, killed)) for k in range(2)]
         for killer in killers:
             killer.start()
         found = rs.evaluate(either, rho(either), rs.utilities.Custom(1000.0, slow))
         for killer in killers:
             killer.join()
+    assert killed, "no worker was killed: nothing was tested"
     assert found[0].values.tolist() == either.sources.tolist()
     assert plain(found.runs) == plain(rs.solve_many(either, rho(either)))
 

@@ -23,12 +23,25 @@ class Cluster:
         with joblib.parallel_config(backend=self.name, **({"n_jobs": 2} if self.name == "loky" else {}), **options):
             yield
 
-    def kill_one(self, which: int = 0) -> None:
-        """Kill a worker with no chance to say goodbye."""
+    def kill_one(self, which: int, killed: list[int]) -> None:
+        """Kill a worker with no chance to say goodbye, and note its process id."""
         pids = self.workers()
         if pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pids[which % len(pids)], signal.SIGKILL)
+                killed.append(pids[which % len(pids)])
+
+
+def children(word: str) -> list[int]:
+    """Return the processes below this one whose command has a word in it."""
+    import psutil
+
+    found = []
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if word in " ".join(child.cmdline()):
+                found.append(child.pid)
+    return found
 
 
 @contextlib.contextmanager
@@ -61,23 +74,15 @@ def ray_cluster() -> Iterator[Cluster]:
             ray.shutdown()
     register_ray()
 
-    def workers() -> list[int]:
-        import psutil
-
-        mine = psutil.Process().children(recursive=True)
-        return [child.pid for child in mine if child.name().startswith("ray::") and "IDLE" not in child.name()]
-
     try:
-        yield Cluster("ray", workers)
+        yield Cluster("ray", lambda: children("ray::work"))
     finally:
         ray.shutdown()
 
 
 @contextlib.contextmanager
 def loky_cluster() -> Iterator[Cluster]:
-    from joblib.externals.loky import get_reusable_executor
-
-    yield Cluster("loky", lambda: list(get_reusable_executor(max_workers=2)._processes))
+    yield Cluster("loky", lambda: children("LokyProcess"))
 
 
 CLUSTERS = {"dask": dask_cluster, "ray": ray_cluster, "loky": loky_cluster}
