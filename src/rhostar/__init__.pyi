@@ -9,6 +9,7 @@ from . import lab as lab
 from . import learners as learners
 from . import report as report
 from . import utilities as utilities
+from ._checkpoints import resuming as resuming
 from ._models import Model as Model
 from .bounds._dimension import pseudo_dimension as pseudo_dimension
 from .bounds._planning import deviation as deviation

@@ -7,12 +7,12 @@ and nobody would notice.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import platform
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -20,10 +20,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar import _archives as archives
 from rhostar import _arrays as arrays
 from rhostar import _files as files
 from rhostar.errors import InputError, StorageError
-from rhostar.families import Family, FullTable
+from rhostar.families import FAMILIES, Family, FullTable
 from rhostar.graph import Graph
 from rhostar.instances import Provenance, Provenances
 from rhostar.instances._provenance import from_parts, to_parts
@@ -205,26 +206,34 @@ class Model:
             np.savez_compressed(stream, **parts)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Model:
+    def load(cls, path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Model:
         """Read a file that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path
+            The file.
+        max_bytes
+            How much memory its arrays may take; by default 64 MiB or 200 times the size of the file, if that is more.
 
         Raises
         ------
         StorageError
-            If it is missing, damaged or not a model.
+            If it is missing, damaged, not a model, or would unpack to more than that.
         """
         source = Path(path)
+        most = None if max_bytes is None else arrays.integer(max_bytes, "max_bytes", 1)
         try:
-            with np.load(io.BytesIO(source.read_bytes()), allow_pickle=False) as stored:
-                parts = {name: stored[name] for name in stored.files}
+            parts = archives.read_arrays(source, _belongs, strict=True, max_bytes=most)
             facts = json.loads(parts["facts"].tobytes().decode())
             if facts["format"] != _KIND or facts["version"] != _VERSION:
                 raise StorageError(f"{source} holds {facts['format']!r} version {facts['version']}, not a model")
             rho, goals = parts["rho"], parts["goals"].tolist()
-            if rho.dtype != np.float64 or rho.ndim != 2 or len(goals) != len(rho) or not np.isfinite(rho).all():
+            if rho.dtype != np.float64 or rho.ndim != 2 or 0 in rho.shape or not np.isfinite(rho).all():
                 raise StorageError(f"{source} is damaged: its values are not finite numbers, one per vertex")
+            _require_sound(facts, parts, source)
             return cls(
-                rho_=arrays.frozen(rho[0]) if goals == [-1] else dict(zip(goals, map(arrays.frozen, rho), strict=True)),
+                rho_=rho[0] if goals == [-1] else dict(zip(goals, rho, strict=True)),
                 fingerprint=str(facts["graph"]),
                 learner=str(facts["learner"]),
                 parameters=dict(facts["parameters"]),
@@ -244,8 +253,38 @@ class Model:
             raise
         except InputError as error:
             raise StorageError(f"{source} cannot be used: {error}") from None
-        except Exception as error:  # a damaged archive can fail in many ways
+        except MemoryError:
+            raise
+        except Exception as error:  # damaged facts can fail in many ways
             raise StorageError(f"{source} is damaged or not a model of rhostar ({type(error).__name__})") from None
+
+
+def _belongs(name: str) -> bool:
+    """Return whether a model has an array of this name."""
+    if re.fullmatch(r"facts|goals|rho|lower|trained_on(_[0-9]{1,6})?|built_from_[0-9]{1,6}", name):
+        return True
+    return any(name == entry.name for family in FAMILIES.values() for entry in fields(family)[1:])
+
+
+def _require_sound(facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]], source: Path) -> None:
+    """Raise :class:`StorageError` unless facts and arrays are of the kinds that :meth:`Model.save` writes."""
+    rho, goals, lower = parts["rho"], parts["goals"], parts.get("lower")
+    several = goals.dtype == np.int64 and goals.shape == (len(rho),) and np.unique(goals).size == goals.size
+    in_range = several and (goals.tolist() == [-1] or bool(((goals >= 0) & (goals < rho.shape[1])).all()))
+    goal, certificate = facts["goal"], facts["certificate"]
+    seen = [array for name, array in parts.items() if name.startswith(("trained_on", "built_from"))]
+    for sound, what in (
+        (in_range, "its goals are not distinct vertices"),
+        (facts["algorithm"] in ("astar", "gbfs", "any"), "its algorithm is not known"),
+        (goal is None or (type(goal) is int and 0 <= goal < rho.shape[1]), "its goal is not a vertex"),
+        (all(isinstance(facts[name], dict) for name in ("parameters", "versions", "family")), "a fact is not a table"),
+        (all(isinstance(facts[name], str) for name in ("graph", "learner")), "a name is not text"),
+        (certificate is None or isinstance(certificate, dict), "its certificate is not a table"),
+        (lower is None or (lower.dtype == np.float64 and lower.ndim == 1), "its lower weights are not numbers"),
+        (all(array.dtype == np.int64 and array.ndim == 1 for array in seen), "its record of instances is not integers"),
+    ):
+        if not sound:
+            raise StorageError(f"{source} is damaged: {what}")
 
 
 def _checked(rho: Any, n: int) -> Any:

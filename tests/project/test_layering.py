@@ -8,10 +8,12 @@ from housemap import UPWARD, imports, modules, room_of
 LAYERS = [
     ["errors"],
     ["_core"],
-    ["_arrays", "_display", "_failures", "_files"],
+    ["_archives", "_arrays", "_display", "_failures", "_files"],
     ["bounds"],
     ["graph"],
     ["instances"],
+    ["_travel"],
+    ["_carriers", "_checkpoints"],
     ["_parallel"],
     ["search"],
     ["heuristics", "utilities", "families"],
