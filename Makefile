@@ -11,7 +11,7 @@ export CXX
 CORE := CMakeLists.txt pyproject.toml src/rhostar/__init__.py $(shell find src/core -name '*.[ch]pp')
 CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
-.PHONY: demo test lint coverage docs build wheel release test-sanitized lock clean help
+.PHONY: demo test test-networkx lint coverage docs build wheel release test-sanitized lock clean help
 .PHONY: bench-search bench-pieces bench-reading bench-learners bench-certificates bench-overhead
 .DELETE_ON_ERROR:
 
@@ -20,6 +20,14 @@ demo: .venv/.built  ## learn, compare and certify on a generated city; writes de
 
 test: .venv/.dev .venv/.built lint  ## run lint, then all tests
 	$(BIN)/python -m pytest -n 2 -q tests --pyargs rhostar
+
+# networkx's own tests, away from this project's settings. A call that the backend refuses goes to networkx.
+NETWORKX_TESTS ?= networkx
+test-networkx: .venv/.dev .venv/.built  ## run networkx's own tests through the backend; counts the calls it answers
+	@mkdir -p build/networkx
+	cd build/networkx && NETWORKX_TEST_BACKEND=rhostar NETWORKX_FALLBACK_TO_NX=1 PYTHONPATH=$(CURDIR)/tests \
+	  $(CURDIR)/$(BIN)/python -m pytest -q -c /dev/null --rootdir . -p no:cacheprovider -p support.networkx_calls \
+	  --pyargs $(NETWORKX_TESTS)
 
 lint: .venv/.dev  ## check style and types
 	$(BIN)/ruff check --quiet .
