@@ -12,7 +12,7 @@ CORE := CMakeLists.txt pyproject.toml src/rhostar/__init__.py $(shell find src/c
 CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
 .PHONY: demo test test-networkx lint coverage docs build wheel release test-sanitized lock clean help
-.PHONY: bench-search bench-pieces bench-reading bench-learners bench-certificates bench-overhead
+.PHONY: bench-networkx bench-search bench-pieces bench-reading bench-learners bench-certificates bench-overhead
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## learn, compare and certify on a generated city; writes demo/report.html
@@ -60,6 +60,9 @@ bench-learners: .venv/.dev .venv/.built  ## compare learners on real data (takes
 
 bench-certificates: .venv/.built  ## measure how tight certificates are on METR-LA, and their cost
 	$(BIN)/python benchmarks/certificates.py
+
+bench-networkx: .venv/.dev .venv/.built  ## compare with networkx on its own graphs; updates the table in docs/networkx.md
+	$(BIN)/python benchmarks/networkx_paths.py --write
 
 bench-overhead: .venv/.built  ## measure the overhead of a call, and memory per vertex
 	$(BIN)/python benchmarks/overhead.py

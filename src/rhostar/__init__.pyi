@@ -31,6 +31,7 @@ from .search._run import distances_to as distances_to
 from .search._run import gbfs as gbfs
 from .search._run import solve_many as solve_many
 from .search._trace import Trace as Trace
+from .utilities._check import check as check
 from .utilities._evaluate import evaluate as evaluate
 
 __version__: str
