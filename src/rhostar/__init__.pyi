@@ -23,6 +23,7 @@ from .instances._set import InstanceSet as InstanceSet
 from .interop.networkx import astar_path as astar_path
 from .learners._auto import learn as learn
 from .lines._pieces import pieces as pieces
+from .report._advise import advise as advise
 from .search._outcome import Run as Run
 from .search._outcome import Runs as Runs
 from .search._outcome import Status as Status
