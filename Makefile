@@ -13,7 +13,7 @@ CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
 .PHONY: demo test lint coverage docs note build wheel release test-sanitized lock clean help theorems
 .PHONY: bench-search bench-pieces bench-reading bench-learners bench-certificates bench-overhead
-.PHONY: test-cluster fuzz bench-scale
+.PHONY: test-cluster fuzz bench-scale test-networkx bench-networkx
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## learn, compare and certify on a generated city; writes demo/report.html
@@ -21,6 +21,14 @@ demo: .venv/.built  ## learn, compare and certify on a generated city; writes de
 
 test: .venv/.dev .venv/.built lint  ## run lint, then all tests
 	$(BIN)/python -m pytest -n 2 -q tests --pyargs rhostar
+
+# networkx's own tests, away from this project's settings. A call that the backend refuses goes to networkx.
+NETWORKX_TESTS ?= networkx
+test-networkx: .venv/.dev .venv/.built  ## run networkx's own tests through the backend; counts the calls it answers
+	@mkdir -p build/networkx
+	cd build/networkx && NETWORKX_TEST_BACKEND=rhostar NETWORKX_FALLBACK_TO_NX=1 PYTHONPATH=$(CURDIR)/tests \
+	  $(CURDIR)/$(BIN)/python -m pytest -q -c /dev/null --rootdir . -p no:cacheprovider -p support.networkx_calls \
+	  --pyargs $(NETWORKX_TESTS)
 
 lint: .venv/.dev  ## check style and types
 	$(BIN)/ruff check --quiet .
@@ -67,6 +75,9 @@ bench-learners: .venv/.dev .venv/.built  ## compare learners on real data (takes
 
 bench-certificates: .venv/.built  ## measure how tight certificates are on METR-LA, and their cost
 	$(BIN)/python benchmarks/certificates.py
+
+bench-networkx: .venv/.dev .venv/.built  ## compare with networkx on its own graphs; updates the table in docs/networkx.md
+	$(BIN)/python benchmarks/networkx_paths.py --write
 
 bench-overhead: .venv/.built  ## measure the overhead of a call, and memory per vertex
 	$(BIN)/python benchmarks/overhead.py

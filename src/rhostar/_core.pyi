@@ -36,6 +36,7 @@ class Status(Enum):
     BAD_RHO = ...
     BAD_BOUND = ...
     BAD_INPUT = ...
+    CONTRADICTION = ...
     BAD_OFFSETS = ...
     BAD_HEAD = ...
     LOOP = ...
@@ -220,7 +221,38 @@ class Thresholds(_Result):
     found: Final[bool]
     cuts: Final[_Indices]
 
+class PathAnswer(_Result):
+    """Ends with SOLVED, NO_PATH, or CONTRADICTION; BAD_WEIGHT or BAD_RHO at what Python would add in another way."""
+
+    cost: Final[Any]
+    """An int or a float, as networkx has it; None from A*."""
+    path: Final[list[Any]]
+    """Nodes."""
+
+class TreeAnswer(_Result):
+    """Ends with DONE, or as PathAnswer does."""
+
+    distance: Final[dict[Any, Any]]
+    paths: Final[dict[Any, list[Any]]]
+    """None if they were not asked for."""
+    predecessors: Final[dict[Any, list[Any]]]
+    """None if they were not asked for."""
+
 # ---------------------------------------------------------------- calls
+
+class Links:
+    """The adjacency of a networkx graph, and the dicts in which it keeps the attributes of its edges.
+
+    `weight` is the name of an attribute, or a function of two nodes and the attributes.
+    """
+
+    def __init__(
+        self, first_out: _Indices, head: _Indices, data: list[Any], nodes: list[Any], parallel: bool
+    ) -> None: ...
+    def astar(self, weight: Any, source: int, target: int, heuristic: Any, cutoff: float) -> PathAnswer: ...
+    def dijkstra(self, weight: Any, sources: list[int], target: int, cutoff: float) -> PathAnswer: ...
+    def tree(self, weight: Any, sources: list[int], cutoff: float, paths: bool, predecessors: bool) -> TreeAnswer: ...
+    def bidirectional(self, weight: Any, back: Links, source: int, target: int) -> PathAnswer: ...
 
 class Graph:
     bytes_per_vertex: int

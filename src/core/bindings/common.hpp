@@ -212,6 +212,7 @@ void bind_status(nb::module_& module);
 void bind_csr(nb::module_& module, GraphClass& graph);
 void bind_best_first(nb::module_& module, GraphClass& graph);
 void bind_query(nb::module_& module, GraphClass& graph);
+void bind_links(nb::module_& module);
 void bind_labels(GraphClass& graph);
 void bind_optimal_path(nb::module_& module, GraphClass& graph);
 void bind_survey(nb::module_& module);
