@@ -131,6 +131,9 @@ class BatchOutcome(_Result):
 class Distances(_Result):
     distance: Final[_Floats]
 
+class PotentialValues(_Result):
+    rho: Final[_Floats]
+
 class RankingOutcome(_Result):
     status: Final[NDArray[np.uint8]]
     cost: Final[_Floats]
@@ -213,6 +216,17 @@ class Thresholds(_Result):
 
 # ---------------------------------------------------------------- calls
 
+class Potential:
+    """A heuristic for every goal (src/core/potentials.hpp)."""
+
+    @property
+    def n(self) -> int: ...
+    def values(self, goals: _Indices, stop: Stop | None) -> PotentialValues: ...
+    def age_guide(self, generation: int, /) -> None: ...
+
+def metric_potential(metric: str, coordinates: _Floats, scale: float) -> Potential: ...
+def landmark_potential(to: _Floats, away: _Floats, beyond: float, scale: float) -> Potential: ...
+
 class Graph:
     bytes_per_vertex: int
     def __init__(self, first_out: _Indices, head: _Indices) -> None: ...
@@ -230,7 +244,7 @@ class Graph:
         weights: NDArray[Any],
         source: int,
         goal: int,
-        rho: _Floats,
+        rho: _Floats | Potential,
         reopen: bool,
         budget: int | None,
         lower_bound: _Floats | None,
@@ -243,6 +257,16 @@ class Graph:
         instances: Instances,
         options: SearchOptions,
         rho: list[_Floats],
+        rho_of: _Indices,
+        bound: list[_Floats],
+        bound_of: _Indices,
+        stop: Stop | None,
+    ) -> BatchOutcome: ...
+    def solve_guided(
+        self,
+        instances: Instances,
+        options: SearchOptions,
+        potentials: list[Potential],
         rho_of: _Indices,
         bound: list[_Floats],
         bound_of: _Indices,

@@ -12,6 +12,7 @@ LAYERS = [
     ["bounds"],
     ["graph"],
     ["instances"],
+    ["potentials"],
     ["_parallel"],
     ["search"],
     ["heuristics", "utilities", "families"],

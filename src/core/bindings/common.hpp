@@ -16,6 +16,7 @@
 #include "best_first.hpp"
 #include "csr.hpp"
 #include "order.hpp"
+#include "potentials.hpp"
 #include "workspace.hpp"
 
 namespace nb = nanobind;
@@ -49,6 +50,14 @@ struct Graph {
     if (!transpose) transpose = std::make_unique<Transpose>(csr);
     return *transpose;
   }
+};
+
+// A potential that Python made and validated, with the arrays that it reads. Potentials differ in what they hold; to
+// searches they are all this.
+struct SharedPotential {
+  std::vector<std::shared_ptr<void>> arrays;  // nanobind's handles to them
+  std::unique_ptr<const Potential> potential;
+  const Potential& get() const { return *potential; }
 };
 
 // One flag that ends all the searches that share it.
@@ -211,6 +220,7 @@ using GraphClass = nb::class_<Graph>;
 void bind_status(nb::module_& module);
 void bind_csr(nb::module_& module, GraphClass& graph);
 void bind_best_first(nb::module_& module, GraphClass& graph);
+void bind_potentials(nb::module_& module);
 void bind_query(nb::module_& module, GraphClass& graph);
 void bind_labels(GraphClass& graph);
 void bind_optimal_path(nb::module_& module, GraphClass& graph);

@@ -12,6 +12,7 @@ NB_MODULE(_core, module) {
   bind_status(module);
   bind_csr(module, graph);
   bind_best_first(module, graph);
+  bind_potentials(module);
   bind_query(module, graph);
   bind_labels(graph);
   bind_optimal_path(module, graph);

@@ -80,6 +80,7 @@ struct Query {
   PyArrayObject* weights = nullptr;
   std::int32_t source = 0, goal = 0;
   const double* rho = nullptr;
+  const Potential* potential = nullptr;  // instead of rho
   Options options{};
   Stop* stop = nullptr;
 
@@ -101,9 +102,16 @@ struct Query {
     if (!flag(0, greedy) || !flag(5, options.reopen) || !flag(8, trace)) return false;
     weights = plain_array(arguments[1], graph.csr.m);
     rho = table_of(arguments[4], graph.csr.n);
-    if (!weights || !is_weight_type(PyArray_TYPE(weights)) || !rho) return false;
+    if (!weights || !is_weight_type(PyArray_TYPE(weights)) || !(rho || guided(arguments[4]))) return false;
     if (arguments[7] != Py_None && !(options.lower_bound = table_of(arguments[7], graph.csr.n))) return false;
     return arguments[9] == Py_None || nb::try_cast(nb::handle(arguments[9]), stop);
+  }
+
+ private:
+  bool guided(PyObject* value) {
+    if (!nb::isinstance<SharedPotential>(nb::handle(value))) return false;
+    potential = &nb::inst_ptr<SharedPotential>(nb::handle(value))->get();
+    return potential->n == graph.csr.n;
   }
 };
 
@@ -147,7 +155,7 @@ nb::object trace_of(EventLog& log, std::int32_t goal) {
 nb::object trace_of(NoLog&, std::int32_t) { return nb::none(); }
 
 template <class Rule, class Log>
-PyObject* answer(Query& query) {
+PyObject* answer(Query& query, const Rule& rule) {
   Graph& graph = query.graph;
   Outcome out;
   Log log;
@@ -159,7 +167,7 @@ PyObject* answer(Query& query) {
     using W = std::remove_cvref_t<decltype(*data)>;
     Lease workspace(graph.pool, graph.csr.n);
     const auto run = [&](const auto& arcs) {
-      out = rhostar::query(arcs, Rule{query.rho}, query.source, query.goal, query.options, *workspace, log, path);
+      out = rhostar::query(arcs, rule, query.source, query.goal, query.options, *workspace, log, path);
     };
     // A trace is the same in any order: no second kernel for it.
     if (std::is_same_v<Log, NoLog> && graph.order) {
@@ -175,6 +183,13 @@ PyObject* answer(Query& query) {
   return run_of(out, path, query.options.lower_bound, trace_of(log, query.goal));
 }
 
+template <class Rho>
+PyObject* answer_from(Query& query, const Rho& rho) {
+  if (query.trace)
+    return query.greedy ? answer<Greedy<Rho>, EventLog>(query, {rho}) : answer<AStar<Rho>, EventLog>(query, {rho});
+  return query.greedy ? answer<Greedy<Rho>, NoLog>(query, {rho}) : answer<AStar<Rho>, NoLog>(query, {rho});
+}
+
 PyObject* solve(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   if (count != 10 || !run_class) {
     PyErr_SetString(PyExc_TypeError, "solve takes 10 arguments");
@@ -183,8 +198,10 @@ PyObject* solve(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   Query query{*nb::inst_ptr<Graph>(nb::handle(self))};
   if (!query.read(arguments)) return Py_NewRef(not_plain);
   try {
-    if (query.trace) return query.greedy ? answer<GreedyRule, EventLog>(query) : answer<AStarRule, EventLog>(query);
-    return query.greedy ? answer<GreedyRule, NoLog>(query) : answer<AStarRule, NoLog>(query);
+    if (query.rho) return answer_from(query, TableRho{query.rho});
+    Guided guide(*query.potential);
+    (*guide).aim(&query.goal, 1);
+    return answer_from(query, GuideRho{&*guide});
   } catch (nb::python_error& error) {
     error.restore();
   } catch (const std::exception&) {  // nothing else in there but memory can run out

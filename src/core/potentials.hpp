@@ -1,0 +1,268 @@
+// Heuristics for every goal, computed where a search looks instead of read from a table.
+//
+// A Potential is shared and constant. A Guide is what one search at a time uses of it: it is aimed at a goal, or at
+// several, and then gives the value of any vertex. A new goal costs no pass over all vertices, and the same goal again
+// costs nothing: values are remembered with a stamp and never cleared.
+//
+// Here are distances by coordinates and bounds by landmarks; hierarchy.hpp has distances under learned weights.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
+#include <vector>
+
+namespace rhostar {
+
+// Memory that is zero at first; pages that nobody touches cost nothing.
+template <class T>
+class Zeroed {
+ public:
+  explicit Zeroed(std::size_t size) : size_(size), data_(static_cast<T*>(std::calloc(size ? size : 1, sizeof(T)))) {
+    if (!data_) throw std::bad_alloc();
+  }
+  T& operator[](std::int64_t i) { return data_.get()[i]; }
+  const T& operator[](std::int64_t i) const { return data_.get()[i]; }
+  T* data() { return data_.get(); }
+  void clear() { std::memset(static_cast<void*>(data_.get()), 0, size_ * sizeof(T)); }
+
+ private:
+  struct Free {
+    void operator()(T* memory) const { std::free(memory); }
+  };
+  std::size_t size_;
+  std::unique_ptr<T, Free> data_;
+};
+
+class Guide {
+ public:
+  explicit Guide(std::int32_t n) : known_(static_cast<std::size_t>(n)) {}
+  Guide(const Guide&) = delete;
+  Guide& operator=(const Guide&) = delete;
+  virtual ~Guide() = default;
+
+  //! Turns to a goal, or to the nearest of several. There is at least one, and all are vertices.
+  void aim(const std::int32_t* goals, std::int32_t count) {
+    if (std::equal(goals, goals + count, goals_.begin(), goals_.end())) return;
+    if (generation_ == std::numeric_limits<std::uint32_t>::max()) {
+      known_.clear();
+      generation_ = 0;
+    }
+    ++generation_;
+    goals_.clear();  // if memory runs out in what follows, the next goal is not taken for this one
+    std::vector<std::int32_t> next(goals, goals + count), sorted;
+    if (count > 1) {
+      sorted = next;
+      std::sort(sorted.begin(), sorted.end());
+    }
+    turn(next);
+    goals_ = std::move(next);
+    sorted_ = std::move(sorted);
+  }
+
+  //! The value of a vertex; computed once for each goal.
+  double operator()(std::int32_t v) {
+    Known& known = known_[v];
+    if (known.stamp != generation_) {
+      known.rho = evaluate(v);
+      known.stamp = generation_;
+    }
+    return known.rho;
+  }
+  void prefetch(std::int32_t v) { __builtin_prefetch(known_.data() + v); }
+
+  const std::vector<std::int32_t>& goals() const { return goals_; }
+  bool is_goal(std::int32_t v) const {
+    return sorted_.empty() ? v == goals_[0] : std::binary_search(sorted_.begin(), sorted_.end(), v);
+  }
+  // For the test of the wrap-around. Later generations only: an earlier one would bring old values back to life.
+  void age(std::uint32_t generation) { generation_ = std::max(generation_, generation); }
+
+ protected:
+  virtual void turn(const std::vector<std::int32_t>& goals) = 0;
+  virtual double evaluate(std::int32_t v) = 0;
+
+ private:
+  struct Known {
+    double rho;
+    std::uint32_t stamp;
+  };
+  Zeroed<Known> known_;
+  std::vector<std::int32_t> goals_, sorted_;  // sorted only if there are several
+  std::uint32_t generation_ = 0;
+};
+
+class Potential {
+ public:
+  explicit Potential(std::int32_t size) : n(size) {}
+  Potential(const Potential&) = delete;
+  Potential& operator=(const Potential&) = delete;
+  virtual ~Potential() {
+    for (auto& slot : idle_) delete slot.load();
+  }
+  const std::int32_t n;
+
+  // Guides are handed out without locks, as workspaces are.
+  std::unique_ptr<Guide> take() const {
+    for (auto& slot : idle_)
+      if (Guide* found = slot.exchange(nullptr)) return std::unique_ptr<Guide>(found);
+    return make();
+  }
+  void give_back(std::unique_ptr<Guide> guide) const {
+    for (auto& slot : idle_) {
+      Guide* empty = nullptr;
+      if (slot.compare_exchange_strong(empty, guide.get())) {
+        guide.release();
+        return;
+      }
+    }
+  }
+
+ protected:
+  virtual std::unique_ptr<Guide> make() const = 0;
+
+ private:
+  mutable std::array<std::atomic<Guide*>, 32> idle_{};
+};
+
+// A guide for as long as this lives.
+class Guided {
+ public:
+  explicit Guided(const Potential& potential) : potential_(&potential), guide_(potential.take()) {}
+  Guided(Guided&& other) noexcept = default;
+  Guided(const Guided&) = delete;
+  Guided& operator=(const Guided&) = delete;
+  Guided& operator=(Guided&&) = delete;
+  ~Guided() {
+    if (guide_) potential_->give_back(std::move(guide_));
+  }
+  Guide& operator*() { return *guide_; }
+
+ private:
+  const Potential* potential_;
+  std::unique_ptr<Guide> guide_;
+};
+
+// ---------------------------------------------------------------- distances by coordinates
+
+enum class Metric : std::uint8_t { euclidean, octile, haversine };
+
+// `at` has two numbers for each vertex; for haversine, longitude and latitude in degrees. The formulas are those of
+// rhostar/heuristics.py, which fill tables.
+template <Metric metric>
+class MetricGuide final : public Guide {
+ public:
+  MetricGuide(std::int32_t n, const double* at, double scale) : Guide(n), at_(at), scale_(scale) {}
+
+ protected:
+  void turn(const std::vector<std::int32_t>& goals) override {
+    places_.clear();
+    for (const std::int32_t goal : goals)
+      places_.push_back({at_[2 * std::int64_t{goal}], at_[2 * std::int64_t{goal} + 1]});
+  }
+  double evaluate(std::int32_t v) override {
+    const double x = at_[2 * std::int64_t{v}], y = at_[2 * std::int64_t{v} + 1];
+    double least = distance(x, y, places_[0]);
+    for (std::size_t i = 1; i < places_.size(); ++i) least = std::min(least, distance(x, y, places_[i]));
+    return least * scale_;
+  }
+
+ private:
+  struct Place {
+    double x, y;
+  };
+  static double distance(double x, double y, const Place& goal) {
+    const double dx = std::abs(x - goal.x), dy = std::abs(y - goal.y);
+    if constexpr (metric == Metric::euclidean) return std::hypot(dx, dy);
+    if constexpr (metric == Metric::octile) return std::max(dx, dy) + (std::sqrt(2.0) - 1.0) * std::min(dx, dy);
+    constexpr double radian = 3.14159265358979323846 / 180.0, earth_radius = 6'371'008.8;
+    const double a = std::sin(dy * radian / 2), b = std::sin(dx * radian / 2);
+    const double half = a * a + std::cos(y * radian) * std::cos(goal.y * radian) * b * b;
+    return 2 * earth_radius * std::asin(std::sqrt(std::min(half, 1.0)));
+  }
+
+  const double* at_;
+  double scale_;
+  std::vector<Place> places_;
+};
+
+class MetricPotential final : public Potential {
+ public:
+  MetricPotential(std::int32_t size, Metric metric, const double* at, double scale)
+      : Potential(size), metric_(metric), at_(at), scale_(scale) {}
+
+ protected:
+  std::unique_ptr<Guide> make() const override {
+    if (metric_ == Metric::euclidean) return std::make_unique<MetricGuide<Metric::euclidean>>(n, at_, scale_);
+    if (metric_ == Metric::octile) return std::make_unique<MetricGuide<Metric::octile>>(n, at_, scale_);
+    return std::make_unique<MetricGuide<Metric::haversine>>(n, at_, scale_);
+  }
+
+ private:
+  Metric metric_;
+  const double* at_;
+  double scale_;
+};
+
+// ---------------------------------------------------------------- landmarks
+
+// Distances to and from k landmarks, `to` and `from` with k numbers for each vertex; +inf where there is no path.
+// d(v, t) is at least d(v, l) - d(t, l) and d(l, t) - d(l, v) for every landmark l. inf - inf says nothing; a bound of
+// +inf says that there is no path, and becomes `beyond`, which no finite bound exceeds: rho stays consistent.
+class LandmarkGuide final : public Guide {
+ public:
+  LandmarkGuide(std::int32_t n, std::int32_t k, const double* to, const double* from, double beyond, double scale)
+      : Guide(n), k_(k), to_(to), from_(from), beyond_(beyond), scale_(scale) {}
+
+ protected:
+  void turn(const std::vector<std::int32_t>& goals) override { rows_ = goals; }
+  double evaluate(std::int32_t v) override {
+    double least = bound(v, rows_[0]);
+    for (std::size_t i = 1; i < rows_.size(); ++i) least = std::min(least, bound(v, rows_[i]));
+    return least * scale_;
+  }
+
+ private:
+  double bound(std::int32_t v, std::int32_t t) const {
+    const double *to_v = to_ + std::int64_t{v} * k_, *to_t = to_ + std::int64_t{t} * k_;
+    const double *from_v = from_ + std::int64_t{v} * k_, *from_t = from_ + std::int64_t{t} * k_;
+    double most = 0.0;
+    for (std::int32_t l = 0; l < k_; ++l) {  // a comparison with NaN is false
+      const double there = to_v[l] - to_t[l], back = from_t[l] - from_v[l];
+      if (there > most) most = there;
+      if (back > most) most = back;
+    }
+    return std::min(most, beyond_);
+  }
+
+  std::int32_t k_;
+  const double *to_, *from_;
+  double beyond_, scale_;
+  std::vector<std::int32_t> rows_;
+};
+
+class LandmarkPotential final : public Potential {
+ public:
+  LandmarkPotential(std::int32_t size, std::int32_t k, const double* to, const double* from, double beyond,
+                    double scale)
+      : Potential(size), k_(k), to_(to), from_(from), beyond_(beyond), scale_(scale) {}
+
+ protected:
+  std::unique_ptr<Guide> make() const override {
+    return std::make_unique<LandmarkGuide>(n, k_, to_, from_, beyond_, scale_);
+  }
+
+ private:
+  std::int32_t k_;
+  const double *to_, *from_;
+  double beyond_, scale_;
+};
+
+}  // namespace rhostar
