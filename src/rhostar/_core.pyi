@@ -134,6 +134,17 @@ class Distances(_Result):
 class PotentialValues(_Result):
     rho: Final[_Floats]
 
+class Dissection(_Result):
+    order: Final[_Indices]
+
+class HierarchyArrays(_Result):
+    place: Final[_Indices]
+    parent: Final[_Indices]
+    first_up: Final[_Indices]
+    first_down: Final[_Indices]
+    up: Final[NDArray[np.uint8]]
+    down: Final[NDArray[np.uint8]]
+
 class RankingOutcome(_Result):
     status: Final[NDArray[np.uint8]]
     cost: Final[_Floats]
@@ -226,6 +237,24 @@ class Potential:
 
 def metric_potential(metric: str, coordinates: _Floats, scale: float) -> Potential: ...
 def landmark_potential(to: _Floats, away: _Floats, beyond: float, scale: float) -> Potential: ...
+def hierarchy_potential(
+    place: _Indices,
+    parent: _Indices,
+    first_up: _Indices,
+    first_down: _Indices,
+    up: NDArray[np.uint8],
+    down: NDArray[np.uint8],
+    single: bool,
+    beyond: float,
+    scale: float,
+) -> Potential | None: ...
+
+class Skeleton(_Result):
+    """Ends with LIMIT if it would have more arcs than allowed; `at` is then how many."""
+
+    @property
+    def arcs(self) -> int: ...
+    def build(self, graph: Graph, weights: NDArray[Any], single: bool, stop: Stop | None) -> HierarchyArrays: ...
 
 class Graph:
     bytes_per_vertex: int
@@ -235,6 +264,8 @@ class Graph:
     def rearranged(self) -> bool: ...
     def rearrange(self, coordinates: _Floats | None, least_gain: float) -> bool: ...
     def transpose(self) -> Transpose: ...
+    def dissect(self, coordinates: _Floats | None, stop: Stop | None) -> Dissection: ...
+    def skeleton(self, order: _Indices, most: int, stop: Stop | None) -> Skeleton: ...
     def reaches(self, weights: NDArray[Any] | None, goal: int) -> NDArray[np.uint8]: ...
     def age_workspace(self, generation: int, /) -> None: ...
     # Arguments in any other form than this end with BAD_INPUT: the Python side has to look at them.

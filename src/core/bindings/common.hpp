@@ -60,6 +60,11 @@ struct SharedPotential {
   const Potential& get() const { return *potential; }
 };
 
+template <class... Arrays>
+SharedPotential sharing(std::unique_ptr<const Potential> potential, const Arrays&... arrays) {
+  return {{std::make_shared<Arrays>(arrays)...}, std::move(potential)};
+}
+
 // One flag that ends all the searches that share it.
 struct Stop {
   std::atomic<bool> flag{false};
@@ -221,6 +226,7 @@ void bind_status(nb::module_& module);
 void bind_csr(nb::module_& module, GraphClass& graph);
 void bind_best_first(nb::module_& module, GraphClass& graph);
 void bind_potentials(nb::module_& module);
+void bind_hierarchy(nb::module_& module, GraphClass& graph);
 void bind_query(nb::module_& module, GraphClass& graph);
 void bind_labels(GraphClass& graph);
 void bind_optimal_path(nb::module_& module, GraphClass& graph);

@@ -13,6 +13,7 @@ NB_MODULE(_core, module) {
   bind_csr(module, graph);
   bind_best_first(module, graph);
   bind_potentials(module);
+  bind_hierarchy(module, graph);
   bind_query(module, graph);
   bind_labels(graph);
   bind_optimal_path(module, graph);

@@ -10,11 +10,6 @@ namespace rhostar::bindings {
 
 namespace {
 
-template <class... Arrays>
-SharedPotential sharing(std::unique_ptr<const Potential> potential, const Arrays&... arrays) {
-  return {{std::make_shared<Arrays>(arrays)...}, std::move(potential)};
-}
-
 nb::object metric_potential(std::string_view name, const Coordinates& at, double scale) {
   const Metric metric = name == "octile" ? Metric::octile : name == "haversine" ? Metric::haversine : Metric::euclidean;
   return nb::cast(

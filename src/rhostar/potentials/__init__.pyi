@@ -1,3 +1,5 @@
 from ._base import Potential as Potential
+from ._hierarchy import Hierarchy as Hierarchy
+from ._hierarchy import elimination_order as elimination_order
 from ._landmarks import Landmarks as Landmarks
 from ._metric import Metric as Metric
