@@ -260,7 +260,7 @@ struct Arc {
   }
 };
 
-// Rounds down where it has to, so that a sum of lengths never exceeds the true one. No value is negative.
+// Rounds down where it has to, so that no length exceeds the true one. None is negative.
 template <class Real>
 Real at_most(double value) {
   if constexpr (std::is_same_v<Real, double>) {
@@ -362,20 +362,15 @@ template <class Real>
 class HierarchyGuide final : public Guide {
  public:
   HierarchyGuide(const HierarchyView& view, double beyond, double scale)
-      : Guide(view.n), view_(view), beyond_(beyond), scale_(scale), records_(static_cast<std::size_t>(view.n)) {}
+      : Guide(view.n, scale, beyond, view.place), view_(view) {}
 
  protected:
   // Walks up from each goal: whatever can be reached downwards from above is an ancestor.
   void turn(const std::vector<std::int32_t>& goals) override {
-    if (generation_ >= last_generation) {
-      records_.clear();
-      generation_ = 0;
-    }
-    generation_ += 2;  // generation: the way down is known; generation + 1: the distance is
+    const std::uint32_t down = done_ - 1;  // the record has the length of a way down to the goal
     walk_.clear();
     for (const std::int32_t goal : goals) {
-      Record& record = records_[view_.place[goal]];
-      record = {Real{0}, generation_};
+      known_[view_.place[goal]] = {0.0, down};
       for (std::int32_t i = view_.place[goal]; i >= 0; i = view_.parent[i]) walk_.push_back(i);
     }
     if (goals.size() > 1) {  // each once, and an ancestor after all that are below it
@@ -383,71 +378,66 @@ class HierarchyGuide final : public Guide {
       walk_.erase(std::unique(walk_.begin(), walk_.end()), walk_.end());
     }
     for (const std::int32_t i : walk_) {
-      if (records_[i].stamp != generation_) continue;
-      const double here = records_[i].value;
+      if (known_[i].stamp != down) continue;
+      const double here = known_[i].value;
       for (std::int32_t a = view_.first_down[i]; a < view_.first_down[i + 1]; ++a) {
         const auto arc = Arc<Real>::read(view_.down, a);
-        const Real far = at_most<Real>(here + static_cast<double>(arc.length));
-        Record& there = records_[arc.place];
-        if (there.stamp != generation_ || far < there.value) there = {far, generation_};
+        const double far = here + static_cast<double>(arc.length);
+        Known& there = known_[arc.place];
+        if (there.stamp != down || far < there.value) there = {far, down};
       }
     }
   }
 
-  double evaluate(std::int32_t v) override {
-    const std::int32_t i = view_.place[v];
-    const Real value = records_[i].stamp == generation_ + 1 ? records_[i].value : distance(i);
-    return value < none ? static_cast<double>(value) * scale_ : beyond_ * scale_;
+  // Most often all above is known.
+  double evaluate(std::int32_t place) override {
+    double best = known_[place].stamp == done_ - 1 ? known_[place].value : std::numeric_limits<double>::infinity();
+    const std::int32_t end = view_.first_up[place + 1];
+    for (std::int32_t a = view_.first_up[place]; a < end; ++a) {
+      const auto arc = Arc<Real>::read(view_.up, a);
+      const Known& there = known_[arc.place];
+      if (there.stamp != done_) return evaluate_above({place, a, best});
+      best = std::min(best, static_cast<double>(arc.length) + there.value);
+    }
+    return best;
   }
 
  private:
-  struct Record {
-    Real value;
-    std::uint32_t stamp;
-  };
   struct Frame {
     std::int32_t place, arc;
-    Real best;
+    double best;
   };
-  static constexpr Real none = std::numeric_limits<Real>::infinity();
-  static constexpr std::uint32_t last_generation = 0xFFFFFFF0u;
-
-  // Depth first, each arc once; without the stack where all above is known, which is most often.
-  Real distance(std::int32_t i) {
-    const std::uint32_t done = generation_ + 1;
-    Frame frame = enter(i);
+  // The same for an arc to a vertex that is not known yet: depth first, each arc once.
+  [[gnu::noinline]] double evaluate_above(Frame frame) {
     while (true) {
       const std::int32_t end = view_.first_up[frame.place + 1];
       bool deeper = false;
       for (; frame.arc < end; ++frame.arc) {
         const auto arc = Arc<Real>::read(view_.up, frame.arc);
-        const Record& there = records_[arc.place];
-        if (there.stamp != done) {
+        const Known& there = known_[arc.place];
+        if (there.stamp != done_) {
           stack_.push_back(frame);  // comes back to the same arc
           frame = enter(arc.place);
           deeper = true;
           break;
         }
-        const Real through = at_most<Real>(static_cast<double>(arc.length) + static_cast<double>(there.value));
-        if (through < frame.best) frame.best = through;
+        frame.best = std::min(frame.best, static_cast<double>(arc.length) + there.value);
       }
       if (deeper) continue;
-      records_[frame.place] = {frame.best, done};
       if (stack_.empty()) return frame.best;
+      known_[frame.place] = {frame.best, done_};
       frame = stack_.back();
       stack_.pop_back();
     }
   }
   Frame enter(std::int32_t i) const {
-    return {i, view_.first_up[i], records_[i].stamp == generation_ ? records_[i].value : none};
+    const Known& known = known_[i];
+    return {i, view_.first_up[i], known.stamp == done_ - 1 ? known.value : std::numeric_limits<double>::infinity()};
   }
 
   HierarchyView view_;
-  double beyond_, scale_;
-  Zeroed<Record> records_;
   std::vector<std::int32_t> walk_;
   std::vector<Frame> stack_;
-  std::uint32_t generation_ = 0;
 };
 
 template <class Real>

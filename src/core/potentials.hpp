@@ -43,7 +43,11 @@ class Zeroed {
 
 class Guide {
  public:
-  explicit Guide(std::int32_t n) : known_(static_cast<std::size_t>(n)) {}
+  // `place` says where the record of each vertex is, null if at its own number. Values are scaled when they are read,
+  // and none is larger than `most` before that.
+  Guide(std::int32_t n, double scale, double most = std::numeric_limits<double>::infinity(),
+        const std::int32_t* place = nullptr)
+      : known_(static_cast<std::size_t>(n)), place_(place), scale_(scale), most_(most) {}
   Guide(const Guide&) = delete;
   Guide& operator=(const Guide&) = delete;
   virtual ~Guide() = default;
@@ -51,11 +55,11 @@ class Guide {
   //! Turns to a goal, or to the nearest of several. There is at least one, and all are vertices.
   void aim(const std::int32_t* goals, std::int32_t count) {
     if (std::equal(goals, goals + count, goals_.begin(), goals_.end())) return;
-    if (generation_ == std::numeric_limits<std::uint32_t>::max()) {
+    if (done_ >= last_stamp) {
       known_.clear();
-      generation_ = 0;
+      done_ = 0;
     }
-    ++generation_;
+    done_ += 2;
     goals_.clear();  // if memory runs out in what follows, the next goal is not taken for this one
     std::vector<std::int32_t> next(goals, goals + count), sorted;
     if (count > 1) {
@@ -68,35 +72,39 @@ class Guide {
   }
 
   //! The value of a vertex; computed once for each goal.
-  double operator()(std::int32_t v) {
-    Known& known = known_[v];
-    if (known.stamp != generation_) {
-      known.rho = evaluate(v);
-      known.stamp = generation_;
-    }
-    return known.rho;
+  [[gnu::always_inline]] double operator()(std::int32_t v) {
+    const std::int32_t i = place_ ? place_[v] : v;
+    Known& known = known_[i];
+    if (known.stamp != done_) known = {evaluate(i), done_};
+    return std::min(known.value, most_) * scale_;
   }
-  void prefetch(std::int32_t v) { __builtin_prefetch(known_.data() + v); }
+  void prefetch(std::int32_t v) { __builtin_prefetch(known_.data() + (place_ ? place_[v] : v)); }
 
   const std::vector<std::int32_t>& goals() const { return goals_; }
   bool is_goal(std::int32_t v) const {
     return sorted_.empty() ? v == goals_[0] : std::binary_search(sorted_.begin(), sorted_.end(), v);
   }
-  // For the test of the wrap-around. Later generations only: an earlier one would bring old values back to life.
-  void age(std::uint32_t generation) { generation_ = std::max(generation_, generation); }
+  // For the test of the wrap-around. Later stamps only: an earlier one would bring old values back to life.
+  void age(std::uint32_t stamp) { done_ = std::max(done_, stamp & ~1u); }
 
  protected:
+  struct Known {
+    double value;
+    std::uint32_t stamp;  // done_: the value for these goals; done_ - 1: for a guide's own use; less: nothing
+  };
+
   virtual void turn(const std::vector<std::int32_t>& goals) = 0;
-  virtual double evaluate(std::int32_t v) = 0;
+  //! The value at a place, before it is scaled.
+  virtual double evaluate(std::int32_t place) = 0;
+
+  Zeroed<Known> known_;
+  std::uint32_t done_ = 0;
 
  private:
-  struct Known {
-    double rho;
-    std::uint32_t stamp;
-  };
-  Zeroed<Known> known_;
+  static constexpr std::uint32_t last_stamp = 0xFFFFFFFCu;
+  const std::int32_t* place_;
+  double scale_, most_;
   std::vector<std::int32_t> goals_, sorted_;  // sorted only if there are several
-  std::uint32_t generation_ = 0;
 };
 
 class Potential {
@@ -159,7 +167,7 @@ enum class Metric : std::uint8_t { euclidean, octile, haversine };
 template <Metric metric>
 class MetricGuide final : public Guide {
  public:
-  MetricGuide(std::int32_t n, const double* at, double scale) : Guide(n), at_(at), scale_(scale) {}
+  MetricGuide(std::int32_t n, const double* at, double scale) : Guide(n, scale), at_(at) {}
 
  protected:
   void turn(const std::vector<std::int32_t>& goals) override {
@@ -171,7 +179,7 @@ class MetricGuide final : public Guide {
     const double x = at_[2 * std::int64_t{v}], y = at_[2 * std::int64_t{v} + 1];
     double least = distance(x, y, places_[0]);
     for (std::size_t i = 1; i < places_.size(); ++i) least = std::min(least, distance(x, y, places_[i]));
-    return least * scale_;
+    return least;
   }
 
  private:
@@ -189,7 +197,6 @@ class MetricGuide final : public Guide {
   }
 
   const double* at_;
-  double scale_;
   std::vector<Place> places_;
 };
 
@@ -219,14 +226,14 @@ class MetricPotential final : public Potential {
 class LandmarkGuide final : public Guide {
  public:
   LandmarkGuide(std::int32_t n, std::int32_t k, const double* to, const double* from, double beyond, double scale)
-      : Guide(n), k_(k), to_(to), from_(from), beyond_(beyond), scale_(scale) {}
+      : Guide(n, scale, beyond), k_(k), to_(to), from_(from) {}
 
  protected:
   void turn(const std::vector<std::int32_t>& goals) override { rows_ = goals; }
   double evaluate(std::int32_t v) override {
     double least = bound(v, rows_[0]);
     for (std::size_t i = 1; i < rows_.size(); ++i) least = std::min(least, bound(v, rows_[i]));
-    return least * scale_;
+    return least;
   }
 
  private:
@@ -239,12 +246,11 @@ class LandmarkGuide final : public Guide {
       if (there > most) most = there;
       if (back > most) most = back;
     }
-    return std::min(most, beyond_);
+    return most;
   }
 
   std::int32_t k_;
   const double *to_, *from_;
-  double beyond_, scale_;
   std::vector<std::int32_t> rows_;
 };
 

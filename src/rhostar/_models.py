@@ -26,11 +26,14 @@ from rhostar.errors import InputError, StorageError
 from rhostar.families import Family, FullTable
 from rhostar.graph import Graph
 from rhostar.instances import Provenance, Provenances
+from rhostar.potentials import Potential
+from rhostar.potentials._storing import from_parts, to_parts
 from rhostar.search import Algorithm
 from rhostar.search._rho import values_of
 
+Values = NDArray[np.float64] | Mapping[int, NDArray[np.float64]]
 _KIND = "rhostar-model"
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +45,7 @@ class Model:
     Parameters
     ----------
     rho_
-        One value per vertex, or such an array for each goal.
+        One value per vertex, or such an array for each goal; None if there is only a potential.
     fingerprint
         The hash of the graph, ``graph.fingerprint``.
     learner
@@ -61,6 +64,8 @@ class Model:
         Weights for which ρ is consistent (see :class:`rhostar.learners.Learner`), or None.
     certificate
         The certificate, as plain values, or None.
+    potential_
+        ρ for every goal, a :class:`rhostar.potentials.Potential`, or None.
     versions
         Of rhostar, Python and numpy when it was made.
 
@@ -80,7 +85,7 @@ class Model:
     True
     """
 
-    rho_: NDArray[np.float64] | Mapping[int, NDArray[np.float64]]
+    rho_: Values | None
     fingerprint: str
     learner: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -90,6 +95,7 @@ class Model:
     trained_on_: Provenance | Provenances | None = None
     lower_: NDArray[np.float64] | None = None
     certificate: Mapping[str, Any] | None = None
+    potential_: Potential | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -99,7 +105,7 @@ class Model:
         Parameters
         ----------
         learner
-            With ``rho_``, as learners have after ``fit``.
+            With ``rho_`` or ``potential_``, as learners have after ``fit``.
         graph
             The graph that it was fitted on.
         certificate
@@ -114,8 +120,10 @@ class Model:
         ArrayError, HeuristicError
             If its values are not one finite number per vertex of the graph.
         """
-        rho = _checked(values_of(learner, graph), graph.n)
+        values = values_of(learner, graph)
+        rho = None if isinstance(values, Potential) else _checked(values, graph.n)
         goal = getattr(learner, "goal_", None)
+        potential = values if isinstance(values, Potential) else getattr(learner, "potential_", None)
         return cls(
             rho_=rho,
             fingerprint=graph.fingerprint,
@@ -127,30 +135,34 @@ class Model:
             trained_on_=getattr(learner, "trained_on_", None),
             lower_=getattr(learner, "lower_", None),
             certificate=certificate,
+            potential_=potential,
             versions={"rhostar": version("rhostar"), "python": platform.python_version(), "numpy": np.__version__},
         )
 
     @property
     def n(self) -> int:
         """Number of vertices."""
+        if self.rho_ is None:
+            return 0 if self.potential_ is None else self.potential_.n
         return next(iter(self.rho_.values())).size if isinstance(self.rho_, Mapping) else self.rho_.size
 
     @property
     def goals(self) -> list[int]:
-        """The goals that it has values for."""
+        """The goals that it has tables for; a potential serves all."""
         if isinstance(self.rho_, Mapping):
             return sorted(self.rho_)
         return [] if self.goal_ is None else [self.goal_]
 
-    def rho_on(self, graph: Graph) -> NDArray[np.float64] | Mapping[int, NDArray[np.float64]]:
-        """Return the values, after checking that they are for this graph.
+    def rho_on(self, graph: Graph) -> Values | Potential:
+        """Return the values, or the potential if there are none, after checking that they are for this graph.
 
         Raises
         ------
         ModelError
             If it was fitted on another graph.
         """
-        return values_of(self, graph)
+        values: Values | Potential = values_of(self, graph)
+        return values
 
     def search_with(self, algorithm: Algorithm | None = None) -> Algorithm:
         """Return the algorithm to use: the given one, else the one that ρ is meant for, else "astar"."""
@@ -163,6 +175,7 @@ class Model:
     def __repr__(self) -> str:
         goals = self.goals
         goal = f"goal {goals[0]}" if len(goals) == 1 else f"{len(goals)} goals" if goals else "any goal"
+        goal += ", any other by a potential" if goals and self.potential_ is not None else ""
         return f"Model({self.learner or 'values'}, {self.n} vertices, {goal})"
 
     # ------------------------------------------------------------ files
@@ -175,10 +188,16 @@ class Model:
         StorageError
             If the disk refuses; an old file stays as it was.
         """
-        goals, tables = [-1], [self.rho_]
+        goals: list[int] = []
+        tables: list[NDArray[np.float64]] = []
         if isinstance(self.rho_, Mapping):
             goals, tables = [*self.rho_], [*self.rho_.values()]
-        parts: dict[str, Any] = {"goals": np.array(goals, dtype=np.int64), "rho": np.stack(tables)}  # type: ignore[arg-type]
+        elif self.rho_ is not None:
+            goals, tables = [-1], [self.rho_]
+        parts: dict[str, Any] = {
+            "goals": np.array(goals, dtype=np.int64),
+            "rho": np.stack(tables) if tables else np.empty((0, self.n)),
+        }
         facts: dict[str, Any] = {
             "format": _KIND,
             "version": _VERSION,
@@ -200,6 +219,10 @@ class Model:
                 parts["trained_on"] = seen.indices
         if self.lower_ is not None:
             parts["lower"] = self.lower_
+        facts["potential"] = None
+        if self.potential_ is not None:
+            arrays_of, facts["potential"] = to_parts(self.potential_)
+            parts |= {f"potential_{name}": part for name, part in arrays_of.items()}
         family_parts, facts["family"] = self.family_.to_parts()
         parts |= family_parts
         parts["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
@@ -225,8 +248,12 @@ class Model:
             rho, goals = parts["rho"], parts["goals"].tolist()
             if rho.dtype != np.float64 or rho.ndim != 2 or len(goals) != len(rho) or not np.isfinite(rho).all():
                 raise StorageError(f"{source} is damaged: its values are not finite numbers, one per vertex")
+            potential = _potential(facts["potential"], parts)
+            if (not goals) != (potential is not None and rho.size == 0):
+                raise StorageError(f"{source} is damaged: it has neither values nor a potential")
+            tables: Values | None = dict(zip(goals, map(arrays.frozen, rho), strict=True)) if goals else None
             return cls(
-                rho_=arrays.frozen(rho[0]) if goals == [-1] else dict(zip(goals, map(arrays.frozen, rho), strict=True)),
+                rho_=arrays.frozen(rho[0]) if goals == [-1] else tables,
                 fingerprint=str(facts["graph"]),
                 learner=str(facts["learner"]),
                 parameters=dict(facts["parameters"]),
@@ -236,6 +263,7 @@ class Model:
                 trained_on_=_seen(facts["trained_on"], parts),
                 lower_=parts.get("lower"),
                 certificate=facts["certificate"],
+                potential_=potential,
                 versions=dict(facts["versions"]),
             )
         except FileNotFoundError:
@@ -271,6 +299,13 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
     return repr(value) if not isinstance(value, np.ndarray) else f"array of shape {value.shape}"
+
+
+def _potential(facts: Any, parts: Mapping[str, NDArray[Any]]) -> Potential | None:
+    if facts is None:
+        return None
+    own = {name.removeprefix("potential_"): part for name, part in parts.items() if name.startswith("potential_")}
+    return from_parts(own, facts)
 
 
 def _seen(origins: Any, parts: Mapping[str, NDArray[Any]]) -> Provenance | Provenances | None:

@@ -74,7 +74,7 @@ def test_the_same_order_serves_other_weights() -> None:
         order = elimination_order(graph)
         assert sorted(order.tolist()) == list(range(graph.n))
         for potential, weights in zip(
-            Hierarchy.for_rows(graph, rows := rng.uniform(0, 1, (3, graph.m))), rows, strict=True
+            Hierarchy.for_rows(graph, rows := rng.uniform(0, 1, (3, graph.m)), precision="double"), rows, strict=True
         ):
             goal = int(rng.integers(graph.n))
             exact = rs.distances_to(graph, weights, goal)
@@ -179,6 +179,6 @@ def test_bad_input_is_refused() -> None:
         Hierarchy(graph, graph.length, scale=np.inf)
     with pytest.raises(LimitError, match=r"needs 0\.0 GB while it is built, more than memory_limit"):
         Hierarchy(graph, graph.length, memory_limit=100)
+    other = rs.Graph.grid(1, 9)
     with pytest.raises(ModelError, match="another graph: 9 vertices"):
-        other = rs.Graph.grid(1, 9)
         rs.astar(other, other.length, 0, 8, Hierarchy(graph, graph.length))

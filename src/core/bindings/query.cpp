@@ -79,6 +79,8 @@ struct Query {
   bool greedy = false, trace = false;
   PyArrayObject* weights = nullptr;
   std::int32_t source = 0, goal = 0;
+  const std::int32_t* goals = &goal;  // several, for a potential alone
+  std::int32_t goal_count = 1;
   const double* rho = nullptr;
   const Potential* potential = nullptr;  // instead of rho
   Options options{};
@@ -97,17 +99,28 @@ struct Query {
       return graph.has_vertex(number);
     };
     // Integers first: they may run the user's code, and the arrays must not change after they were looked at.
-    if (!vertex(2, source) || !vertex(3, goal)) return false;
+    if (!vertex(2, source) || !(several(arguments[3]) || vertex(3, goal))) return false;
     if (arguments[6] != Py_None && (options.budget = integer(arguments[6], -1)) < 0) return false;
     if (!flag(0, greedy) || !flag(5, options.reopen) || !flag(8, trace)) return false;
     weights = plain_array(arguments[1], graph.csr.m);
     rho = table_of(arguments[4], graph.csr.n);
     if (!weights || !is_weight_type(PyArray_TYPE(weights)) || !(rho || guided(arguments[4]))) return false;
+    if (goals != &goal && (rho || trace)) return false;
     if (arguments[7] != Py_None && !(options.lower_bound = table_of(arguments[7], graph.csr.n))) return false;
     return arguments[9] == Py_None || nb::try_cast(nb::handle(arguments[9]), stop);
   }
 
  private:
+  // An array of vertices, the nearest of which is the goal.
+  bool several(PyObject* value) {
+    if (!PyArray_Check(value)) return false;
+    PyArrayObject* array = plain_array(value, PyArray_SIZE(reinterpret_cast<PyArrayObject*>(value)));
+    if (!array || PyArray_TYPE(array) != NPY_INT || PyArray_DIM(array, 0) == 0) return false;
+    goals = static_cast<const std::int32_t*>(PyArray_DATA(array));
+    goal_count = static_cast<std::int32_t>(PyArray_DIM(array, 0));
+    goal = goals[0];
+    return std::all_of(goals, goals + goal_count, [&](std::int32_t v) { return graph.has_vertex(v); });
+  }
   bool guided(PyObject* value) {
     if (!nb::isinstance<SharedPotential>(nb::handle(value))) return false;
     potential = &nb::inst_ptr<SharedPotential>(nb::handle(value))->get();
@@ -200,7 +213,7 @@ PyObject* solve(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   try {
     if (query.rho) return answer_from(query, TableRho{query.rho});
     Guided guide(*query.potential);
-    (*guide).aim(&query.goal, 1);
+    (*guide).aim(query.goals, query.goal_count);
     return answer_from(query, GuideRho{&*guide});
   } catch (nb::python_error& error) {
     error.restore();

@@ -40,8 +40,8 @@ class Hierarchy(Potential):
     graph
         The graph.
     weights
-        (m,) the weights, at least 0; inf for an edge that is left out. If the goal cannot be reached from a vertex then,
-        its ρ is a number that no other ρ exceeds, and a search tries it last.
+        (m,) the weights, at least 0; inf for an edge that is left out. A vertex from which the goal cannot be reached
+        gets a number that no other ρ exceeds, and a search tries it last.
     scale
         A factor on all values.
     precision
@@ -83,7 +83,7 @@ class Hierarchy(Potential):
         weights: ArrayLike,
         *,
         scale: float = 1.0,
-        precision: Precision = "double",
+        precision: Precision = "single",
         memory_limit: int | None = None,
     ) -> None:
         (built,) = _build(graph, [weights], scale, precision, memory_limit)
@@ -96,7 +96,7 @@ class Hierarchy(Potential):
         rows: Iterable[ArrayLike],
         *,
         scale: float = 1.0,
-        precision: Precision = "double",
+        precision: Precision = "single",
         memory_limit: int | None = None,
     ) -> list[Hierarchy]:
         """Return a hierarchy for each row of weights; what depends on the graph alone is done once.
@@ -145,7 +145,9 @@ class Hierarchy(Potential):
     def _set(
         self, fingerprint: str, parts: dict[str, NDArray[Any]], beyond: float, scale: float, precision: str
     ) -> None:
-        kernel = _core.hierarchy_potential(*(parts[name] for name in PARTS), precision == "single", beyond, scale)
+        place, parent, first_up, first_down, up, down = (parts[name] for name in PARTS)
+        single = precision == "single"
+        kernel = _core.hierarchy_potential(place, parent, first_up, first_down, up, down, single, beyond, scale)
         if kernel is None:
             raise StorageError("the hierarchy is damaged: its arrays do not fit each other")
         self._kernel, self.fingerprint, self.scale = kernel, fingerprint, scale
@@ -171,11 +173,12 @@ def elimination_order(graph: Graph) -> NDArray[np.int32]:
     numpy.ndarray
         (n,) the vertices, the first to be contracted first.
     """
-    if graph._elimination_order is None:
+    order = graph._elimination_order
+    if order is None:
         found = graph._kernel.dissect(graph.coordinates, None)
         failures.require_done(found.ending)
-        object.__setattr__(graph, "_elimination_order", arrays.frozen(found.order.copy()))
-    order: NDArray[np.int32] = graph._elimination_order
+        order = arrays.frozen(found.order.copy())
+        object.__setattr__(graph, "_elimination_order", order)
     return order
 
 
@@ -220,7 +223,9 @@ def _checked(graph: Graph, weights: ArrayLike) -> NDArray[Any]:
         raise failures.search_failure(found.ending, graph, row)
     if graph.m and not np.isfinite(row).any():
         raise WeightError("weights must have a finite value for at least one edge; all are infinite")
-    if not np.isfinite(row[np.isfinite(row)].sum(dtype=np.float64)):
+    with np.errstate(over="ignore"):
+        total = row[np.isfinite(row)].sum(dtype=np.float64)
+    if not np.isfinite(total):
         raise WeightError("the sum of the weights must be finite: with these a path may cost more than any float64")
     return row
 
