@@ -274,7 +274,7 @@ class Graph:
         greedy: bool,
         weights: NDArray[Any],
         source: int,
-        goal: int,
+        goal: int | _Indices,
         rho: _Floats | Potential,
         reopen: bool,
         budget: int | None,

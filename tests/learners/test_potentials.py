@@ -154,6 +154,17 @@ def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
             rs.Model.load(path)
 
 
+def test_learn_picks_potentials_where_goals_vary() -> None:
+    instances = trips()
+    learner = rs.learn(instances, time_limit=None)
+    assert isinstance(learner.learner_, Potentials)
+    assert not hasattr(learner, "rho_")
+    fresh = trips(seed=7)
+    runs = rs.solve_many(fresh, learner)
+    assert runs.expanded.sum() <= rs.solve_many(fresh, Potentials().fit(instances)).expanded.sum()
+    assert runs.cost.sum() <= 1.05 * rs.solve_many(fresh, np.zeros(144)).cost.sum()
+
+
 SLOW = """
 import numpy as np, rhostar as rs
 graph = rs.Graph.grid(1500, 1500, neighbours=8)

@@ -86,14 +86,31 @@ def potential_for(rho: Rho, graph: Graph, goals: NDArray[np.int32]) -> Potential
     NotFittedError, ModelError
         As :func:`values_of`.
     """
-    found = rho if isinstance(rho, Potential) else getattr(rho, "potential_", None)
-    if not isinstance(found, Potential) or isinstance(rho, np.ndarray | Mapping):
+    found = potential_of(rho, graph)
+    if found is None:
         return None
     values = values_of(rho, graph)
     if not found.chooses and not isinstance(values, Potential):
         known = list(values) if isinstance(values, Mapping) else [getattr(rho, "goal_", None)]
         if np.isin(goals, [goal for goal in known if goal is not None]).all():
             return None  # a table is quicker to read
+    return found
+
+
+def potential_of(rho: object, graph: Graph) -> Potential | None:
+    """Return the potential that `rho` is or carries, if any.
+
+    Raises
+    ------
+    NotFittedError, ModelError
+        As :func:`values_of`.
+    """
+    if isinstance(rho, np.ndarray | Mapping):
+        return None
+    found = rho if isinstance(rho, Potential) else getattr(rho, "potential_", None)
+    if not isinstance(found, Potential):
+        values_of(rho, graph)  # type: ignore[arg-type]  # it may not be fitted
+        return None
     _check_graph(found.fingerprint, graph, found.n)
     return found
 

@@ -276,6 +276,7 @@ def _require_graph(graph: Graph) -> None:
 
 
 def _budget(budget: int | None) -> int:
+    """Return a budget as the core takes it: -1 for none."""
     if budget is None:
         return -1
     return min(arrays.integer(budget, "budget", 0), _LARGEST_BUDGET)
