@@ -12,7 +12,7 @@ CORE := CMakeLists.txt pyproject.toml src/rhostar/__init__.py $(shell find src/c
 CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
 .PHONY: demo test lint coverage docs build wheel release test-sanitized lock clean help
-.PHONY: bench-search bench-pieces bench-reading bench-learners bench-certificates bench-overhead
+.PHONY: bench-search bench-pieces bench-reading bench-learners bench-certificates bench-overhead bench-any-goal
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## learn, compare and certify on a generated city; writes demo/report.html
@@ -55,6 +55,14 @@ bench-certificates: .venv/.built  ## measure how tight certificates are on METR-
 
 bench-overhead: .venv/.built  ## measure the overhead of a call, and memory per vertex
 	$(BIN)/python benchmarks/overhead.py
+
+bench-any-goal: .venv/.dev .venv/.peers .venv/.built  ## compare searches to any goal with CCH, pyastar2d and tcod; updates docs/any-goal.md
+	$(BIN)/python benchmarks/any_goal.py
+
+# Only for that comparison; one that does not install is left out.
+.venv/.peers: locks/peers.txt | .venv/.python
+	-$(UV) -r locks/peers.txt
+	@touch $@
 
 .venv/.python:
 	@command -v $(PYTHON) >/dev/null || { echo "rhostar needs Python 3.11 or later: install python3 (Debian, Ubuntu: apt install python3 python3-venv python3-dev)"; exit 1; }
@@ -110,6 +118,8 @@ lock: .venv/.python  ## pin the versions of all dependencies again
 	  pyproject.toml --group build -o locks/run.txt
 	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links --strip-extras \
 	  pyproject.toml --group build --group dev -c locks/run.txt -o locks/dev.txt
+	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links --strip-extras \
+	  --group peers -c locks/dev.txt -o locks/peers.txt
 
 clean:  ## remove everything that make created
 	rm -rf .venv build dist demo
