@@ -147,6 +147,16 @@ def test_every_taker_of_rho_takes_a_potential() -> None:
     assert [s.mean for s in scores.scores] == [s.mean for s in rs.evaluate(many, tables, [utility, custom]).scores]
 
 
+def test_a_potential_can_be_scaled() -> None:
+    graph = random_graph(np.random.default_rng(4), 30)
+    hierarchy = rs.potentials.Hierarchy(graph, np.ones(graph.m), scale=3.0)
+    both = rs.potentials.Clustered(graph, [hierarchy, hierarchy], [0, 1], [[1.0, 1.0], [2.0, 2.0]])
+    for potential in (*(draw(np.random.default_rng(1), graph, k) for k in ("octile", "landmarks")), hierarchy, both):
+        np.testing.assert_allclose(potential.scaled(0.5).rho_for(5), 0.5 * potential.rho_for(5), rtol=1e-15)
+        with pytest.raises(InputError, match="scale"):
+            potential.scaled(-1.0)
+
+
 def test_values_are_remembered_for_the_same_goal_only_also_when_stamps_wrap_around() -> None:
     graph = random_graph(np.random.default_rng(4), 30)
     potential = Metric(graph, "euclidean")

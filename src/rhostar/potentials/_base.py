@@ -86,6 +86,26 @@ class Potential:
         """
         return self._values(goal_set(goals, self.n))
 
+    def scaled(self, factor: float) -> Potential:
+        """Return `factor` times this potential.
+
+        Parameters
+        ----------
+        factor
+            Not negative.
+
+        Returns
+        -------
+        Potential
+            What it needs in memory is shared.
+
+        Raises
+        ------
+        InputError
+            If `factor` is negative or not finite.
+        """
+        raise NotImplementedError
+
     def on(self, weights: NDArray[Any]) -> Potential:
         """Return the potential for these weights: itself, unless it chooses among several by the weights."""
         return self

@@ -106,6 +106,11 @@ class Clustered(Potential):
         chosen = np.array([self.which(instances.weights[row]) for row in rows.tolist()], dtype=np.int32)
         return list(self.potentials), np.ascontiguousarray(chosen[of])
 
+    def scaled(self, factor: float) -> Clustered:
+        """Return `factor` times this potential."""
+        members = [member.scaled(factor) for member in self.potentials]
+        return _restored(self.fingerprint, members, self.probes, self.usual)
+
     def _values(self, goals: NDArray[np.int32]) -> NDArray[np.float64]:
         return self.potentials[0]._values(goals)
 

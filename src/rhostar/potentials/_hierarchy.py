@@ -136,10 +136,12 @@ class Hierarchy(Potential):
         facts = {"graph": self.fingerprint, "beyond": self._beyond, "scale": self.scale, "precision": self.precision}
         return dict(self._parts), facts
 
-    def scaled(self, scale: float) -> Hierarchy:
-        """Return the same with another factor; the arrays are shared."""
+    def scaled(self, factor: float) -> Hierarchy:
+        """Return `factor` times this potential; the arrays are shared."""
         potential = type(self).__new__(type(self))
-        potential._set(self.fingerprint, self._parts, self._beyond, scale_of(scale), self.precision)
+        potential._set(
+            self.fingerprint, self._parts, self._beyond, scale_of(self.scale * scale_of(factor)), self.precision
+        )
         return potential
 
     def _set(

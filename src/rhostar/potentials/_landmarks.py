@@ -58,6 +58,10 @@ class Landmarks(Potential):
         beyond = max(float(part[np.isfinite(part)].max(initial=0.0)) for part in (to, away))
         self._kernel = _core.landmark_potential(self._to, self._away, beyond, scale)
 
+    def scaled(self, factor: float) -> Landmarks:
+        """Return `factor` times this potential."""
+        return _restored(self.fingerprint, self._to, self._away, scale_of(self.scale * scale_of(factor)))
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.fingerprint, self._to, self._away, self.scale)
 

@@ -59,6 +59,10 @@ class Metric(Potential):
         self._coordinates = coordinates
         self._kernel = _core.metric_potential(metric, np.ascontiguousarray(coordinates), scale)
 
+    def scaled(self, factor: float) -> Metric:
+        """Return `factor` times this potential."""
+        return _restored(self.fingerprint, self.metric, self._coordinates, scale_of(self.scale * scale_of(factor)))
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.fingerprint, self.metric, self._coordinates, self.scale)
 

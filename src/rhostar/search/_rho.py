@@ -117,6 +117,8 @@ def potential_of(rho: object, graph: Graph) -> Potential | None:
 
 def for_search(rho: Rho, graph: Graph, goal: int, weights: Any) -> ArrayLike | _core.Potential:
     """Return what the kernel takes for one search: values as they were given, or a potential; raises as for_goal."""
+    if isinstance(rho, Potential) and not rho.chooses and rho.fingerprint == graph.fingerprint:
+        return rho._kernel  # the usual case, which should not wait for the others
     if isinstance(rho, Potential) or hasattr(rho, "potential_"):
         potential = potential_for(rho, graph, np.array([arrays.vertex(goal, "goal", graph.n)], dtype=np.int32))
         if potential is not None:
