@@ -13,7 +13,7 @@ CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
 .PHONY: demo test lint coverage docs note build wheel release test-sanitized lock clean help theorems
 .PHONY: bench-search bench-pieces bench-reading bench-learners bench-certificates bench-overhead
-.PHONY: test-cluster fuzz bench-scale test-networkx bench-networkx
+.PHONY: test-cluster fuzz bench-scale test-networkx bench-networkx bench-any-goal
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## learn, compare and certify on a generated city; writes demo/report.html
@@ -88,6 +88,14 @@ theorems: .venv/.built  ## run the statements of the theory on many cases; updat
 bench-scale: .venv/.dev .venv/.built  ## measure time and memory against vertices, instances and workers (takes minutes)
 	$(BIN)/python benchmarks/scale.py
 
+bench-any-goal: .venv/.dev .venv/.peers .venv/.built  ## compare searches to any goal with CCH, pyastar2d and tcod; updates docs/any-goal.md
+	$(BIN)/python benchmarks/any_goal.py
+
+# Only for that comparison; one that does not install is left out.
+.venv/.peers: locks/peers.txt | .venv/.python
+	-$(UV) -r locks/peers.txt
+	@touch $@
+
 .venv/.python:
 	@command -v $(PYTHON) >/dev/null || { echo "rhostar needs Python 3.11 or later: install python3 (Debian, Ubuntu: apt install python3 python3-venv python3-dev)"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "rhostar needs Python 3.11 or later; $(PYTHON) is older. Set PYTHON=python3.11 or the like."; exit 1; }
@@ -144,6 +152,14 @@ lock: .venv/.python  ## pin the versions and hashes of all dependencies again
 	$(LOCK) pyproject.toml --group build -o locks/run.txt
 	$(LOCK) pyproject.toml --group build --group dev -c locks/run.txt -o locks/dev.txt
 	echo uv | $(LOCK) - -o locks/uv.txt
+
+lock: .venv/.python  ## pin the versions of all dependencies again
+	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links --strip-extras \
+	  pyproject.toml --group build -o locks/run.txt
+	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links --strip-extras \
+	  pyproject.toml --group build --group dev -c locks/run.txt -o locks/dev.txt
+	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links --strip-extras \
+	  --group peers -c locks/dev.txt -o locks/peers.txt
 
 clean:  ## remove everything that make created
 	rm -rf .venv build dist demo

@@ -7,6 +7,7 @@ from . import heuristics as heuristics
 from . import interop as interop
 from . import lab as lab
 from . import learners as learners
+from . import potentials as potentials
 from . import report as report
 from . import utilities as utilities
 from ._checkpoints import resuming as resuming
