@@ -11,8 +11,9 @@ export CXX
 CORE := CMakeLists.txt pyproject.toml src/rhostar/__init__.py $(shell find src/core -name '*.[ch]pp')
 CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
-.PHONY: demo test lint coverage test-cluster fuzz docs build wheel release test-sanitized lock clean help
-.PHONY: bench-search bench-pieces bench-reading bench-learners bench-certificates bench-overhead bench-scale
+.PHONY: demo test lint coverage docs note build wheel release test-sanitized lock clean help theorems
+.PHONY: bench-search bench-pieces bench-reading bench-learners bench-certificates bench-overhead
+.PHONY: test-cluster fuzz bench-scale test-networkx bench-networkx bench-any-goal
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## learn, compare and certify on a generated city; writes demo/report.html
@@ -20,6 +21,14 @@ demo: .venv/.built  ## learn, compare and certify on a generated city; writes de
 
 test: .venv/.dev .venv/.built lint  ## run lint, then all tests
 	$(BIN)/python -m pytest -n 2 -q tests --pyargs rhostar
+
+# networkx's own tests, away from this project's settings. A call that the backend refuses goes to networkx.
+NETWORKX_TESTS ?= networkx
+test-networkx: .venv/.dev .venv/.built  ## run networkx's own tests through the backend; counts the calls it answers
+	@mkdir -p build/networkx
+	cd build/networkx && NETWORKX_TEST_BACKEND=rhostar NETWORKX_FALLBACK_TO_NX=1 PYTHONPATH=$(CURDIR)/tests \
+	  $(CURDIR)/$(BIN)/python -m pytest -q -c /dev/null --rootdir . -p no:cacheprovider -p support.networkx_calls \
+	  --pyargs $(NETWORKX_TESTS)
 
 lint: .venv/.dev  ## check style and types
 	$(BIN)/ruff check --quiet .
@@ -42,6 +51,14 @@ docs: .venv/.dev .venv/.built  ## build the documentation, with the reference, i
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 	@echo "build/docs/index.html"
 
+note: .venv/.built  ## typeset the theory with its proofs: build/note/note.pdf; needs pdflatex
+	$(BIN)/python docs/note/figures.py build/note
+	@command -v pdflatex >/dev/null || { echo "No pdflatex: the figures are in build/note, but the note cannot be typeset. Install a TeX (Debian, Ubuntu: apt install texlive-latex-recommended lmodern)"; exit 1; }
+	cd docs/note && for pass in 1 2 3; do TEXINPUTS=".:$(CURDIR)/build/note:" \
+	  pdflatex -interaction=batchmode -halt-on-error -output-directory="$(CURDIR)/build/note" note.tex >/dev/null \
+	  || { tail -n 30 "$(CURDIR)/build/note/note.log"; exit 1; }; done
+	@echo "build/note/note.pdf"
+
 build: .venv/.built  ## build the compiled core, if it changed
 
 bench-search: .venv/.dev .venv/.built  ## compare the search with other libraries; updates the table in docs/benchmarks.md
@@ -59,11 +76,25 @@ bench-learners: .venv/.dev .venv/.built  ## compare learners on real data (takes
 bench-certificates: .venv/.built  ## measure how tight certificates are on METR-LA, and their cost
 	$(BIN)/python benchmarks/certificates.py
 
+bench-networkx: .venv/.dev .venv/.built  ## compare with networkx on its own graphs; updates the table in docs/networkx.md
+	$(BIN)/python benchmarks/networkx_paths.py --write
+
 bench-overhead: .venv/.built  ## measure the overhead of a call, and memory per vertex
 	$(BIN)/python benchmarks/overhead.py
 
+theorems: .venv/.built  ## run the statements of the theory on many cases; updates the table in docs/theory.md (minutes)
+	$(BIN)/python benchmarks/theorems.py
+
 bench-scale: .venv/.dev .venv/.built  ## measure time and memory against vertices, instances and workers (takes minutes)
 	$(BIN)/python benchmarks/scale.py
+
+bench-any-goal: .venv/.dev .venv/.peers .venv/.built  ## compare searches to any goal with CCH, pyastar2d and tcod; updates docs/any-goal.md
+	$(BIN)/python benchmarks/any_goal.py
+
+# Only for that comparison; one that does not install is left out.
+.venv/.peers: locks/peers.txt | .venv/.python
+	-$(UV) -r locks/peers.txt
+	@touch $@
 
 .venv/.python:
 	@command -v $(PYTHON) >/dev/null || { echo "rhostar needs Python 3.11 or later: install python3 (Debian, Ubuntu: apt install python3 python3-venv python3-dev)"; exit 1; }
@@ -121,6 +152,14 @@ lock: .venv/.python  ## pin the versions and hashes of all dependencies again
 	$(LOCK) pyproject.toml --group build -o locks/run.txt
 	$(LOCK) pyproject.toml --group build --group dev -c locks/run.txt -o locks/dev.txt
 	echo uv | $(LOCK) - -o locks/uv.txt
+
+lock: .venv/.python  ## pin the versions of all dependencies again
+	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links --strip-extras \
+	  pyproject.toml --group build -o locks/run.txt
+	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links --strip-extras \
+	  pyproject.toml --group build --group dev -c locks/run.txt -o locks/dev.txt
+	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links --strip-extras \
+	  --group peers -c locks/dev.txt -o locks/peers.txt
 
 clean:  ## remove everything that make created
 	rm -rf .venv build dist demo

@@ -14,6 +14,7 @@ LAYERS = [
     ["instances"],
     ["_travel"],
     ["_carriers", "_checkpoints"],
+    ["potentials"],
     ["_parallel"],
     ["search"],
     ["heuristics", "utilities", "families"],

@@ -33,7 +33,7 @@ def info(
             "model": model.learner,
             "for": {"astar": "A*", "gbfs": "greedy search", "any": "A* and greedy search"}[model.algorithm],
             "vertices": model.n,
-            "goals": model.goals,
+            "goals": "any" if model.potential_ is not None else model.goals,
             "graph": model.fingerprint,
             "family": type(model.family_).__name__,
             "learned_from": None if model.trained_on_ is None else model.trained_on_.size,

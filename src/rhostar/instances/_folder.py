@@ -28,7 +28,7 @@ from rhostar._files import sync
 from rhostar.errors import StorageError
 
 INDEX = "rhostar.json"
-VERSION = 1
+VERSION = 2
 _BLOCK = 1 << 24
 _TRIES = 1000
 """How often a load begins again; each time another process must have saved to the folder in between."""

@@ -22,6 +22,7 @@ from rhostar.graph import _parts as graph_parts
 from rhostar.instances import _folder as folders
 from rhostar.instances import _mapped as mapped
 from rhostar.instances import _snapshots as snapshots
+from rhostar.instances._pool import Drawn
 
 if TYPE_CHECKING:
     from rhostar.instances._set import InstanceSet
@@ -30,7 +31,7 @@ _KIND = "rhostar-instances"
 
 
 class Parts(NamedTuple):
-    """The parts of a set, and the token of its save."""
+    """The parts of a set."""
 
     graph: Graph
     weights: NDArray[Any]
@@ -39,7 +40,6 @@ class Parts(NamedTuple):
     goals: NDArray[np.int32]
     origin: str
     indices: NDArray[np.int64]
-    token: str
 
 
 def save(instances: InstanceSet, folder: str | os.PathLike[str]) -> None:
@@ -48,11 +48,11 @@ def save(instances: InstanceSet, folder: str | os.PathLike[str]) -> None:
     parts, facts = graph_parts.take_apart(instances.graph)
     parts |= {"sources": instances.sources, "goals": instances.goals, "rows": row.astype(np.int64)}
     parts |= {"indices": instances.indices, "weights": folders.Rows(instances.weights, used)}
-    folders.write(folder, _KIND, parts, facts | {"origin": instances.origin})
+    folders.write(folder, _KIND, parts, facts | {"origin": instances.origin, "drawn": instances._drawn.to_fact()})
 
 
-def load(folder: str | os.PathLike[str], *, mmap: bool, verify: bool) -> Parts:
-    """Return the parts of a saved set, or raise StorageError."""
+def load(folder: str | os.PathLike[str], *, mmap: bool, verify: bool) -> tuple[Parts, Drawn, str]:
+    """Return the parts of a saved set, how it was drawn, and the token of its save; or raise StorageError."""
     stored = folders.read(folder, _KIND, mmap=mmap, verify=verify)
     found = stored.arrays
     try:
@@ -62,19 +62,20 @@ def load(folder: str | os.PathLike[str], *, mmap: bool, verify: bool) -> Parts:
         )
         matrix = snapshots.matrix(found["weights"], graph.m)
         indices, origin = found["indices"], stored.facts["origin"]
+        drawn = Drawn.from_fact(stored.facts["drawn"])
         if indices.shape != row.shape or indices.dtype != np.int64:
             raise ArrayError("indices do not match the instances")
         if not isinstance(origin, str):
             raise ArrayError("the origin is not a name")
     except (KeyError, InputError, TypeError, ValueError, AttributeError) as error:
         raise StorageError(f"{folder} does not hold a set of instances: {error}") from error
-    return Parts(graph, matrix, row, source, target, origin, indices, stored.token)
+    return Parts(graph, matrix, row, source, target, origin, indices), drawn, stored.token
 
 
 def reduce(instances: InstanceSet) -> tuple[Any, ...]:
     """Return what pickle needs: a folder, a mapped file, or the snapshots that the set uses."""
     made = type(instances)  # pickled by name; this module cannot import it
-    chosen = (instances.sources, instances.goals, instances.origin, instances.indices)
+    chosen = (instances.sources, instances.goals, instances.origin, instances.indices, instances._drawn)
     if instances._home is not None:
         return _reopen, (made, *instances._home, instances.rows, *chosen)
     file = mapped.describe(instances.weights)
@@ -154,8 +155,9 @@ def _rebuild(
     goals: Any,
     origin: str,
     indices: Any,
+    drawn: Drawn,
     home: tuple[str, str] | None = None,
 ) -> InstanceSet:
     rows, sources, goals, indices = (arrays.aligned(array) for array in (rows, sources, goals, indices))
     whole = object.__new__(made)
-    return whole._fill(graph, arrays.aligned(weights), rows, sources, goals, origin, indices, home)
+    return whole._fill(graph, arrays.aligned(weights), rows, sources, goals, origin, indices, home=home, drawn=drawn)
