@@ -132,6 +132,20 @@ class BatchOutcome(_Result):
 class Distances(_Result):
     distance: Final[_Floats]
 
+class PotentialValues(_Result):
+    rho: Final[_Floats]
+
+class Dissection(_Result):
+    order: Final[_Indices]
+
+class HierarchyArrays(_Result):
+    place: Final[_Indices]
+    parent: Final[_Indices]
+    first_up: Final[_Indices]
+    first_down: Final[_Indices]
+    up: Final[NDArray[np.uint8]]
+    down: Final[NDArray[np.uint8]]
+
 class RankingOutcome(_Result):
     status: Final[NDArray[np.uint8]]
     cost: Final[_Floats]
@@ -180,6 +194,15 @@ class SurveyOutcome(_Result):
 
     digest: Final[NDArray[np.uint64]]
     """Equal for snapshots of equal content."""
+
+class ContentOutcome(_Result):
+    """Numbers for each snapshot by which copies of it are found; absent edges count as weights of 0."""
+
+    first: Final[_Floats]
+    second: Final[_Floats]
+    squares: Final[_Floats]
+    absent: Final[NDArray[np.uint64]]
+    """A hash of the absent edges; 0 if there are none."""
 
 class Transpose:
     first_out: Final[_Indices]
@@ -245,6 +268,35 @@ class Links:
     def tree(self, weight: Any, sources: list[int], cutoff: float, paths: bool, predecessors: bool) -> TreeAnswer: ...
     def bidirectional(self, weight: Any, back: Links, source: int, target: int) -> PathAnswer: ...
 
+class Potential:
+    """A heuristic for every goal (src/core/potentials.hpp)."""
+
+    @property
+    def n(self) -> int: ...
+    def values(self, goals: _Indices, stop: Stop | None) -> PotentialValues: ...
+    def age_guide(self, generation: int, /) -> None: ...
+
+def metric_potential(metric: str, coordinates: _Floats, scale: float) -> Potential: ...
+def landmark_potential(to: _Floats, away: _Floats, beyond: float, scale: float) -> Potential: ...
+def hierarchy_potential(
+    place: _Indices,
+    parent: _Indices,
+    first_up: _Indices,
+    first_down: _Indices,
+    up: NDArray[np.uint8],
+    down: NDArray[np.uint8],
+    single: bool,
+    beyond: float,
+    scale: float,
+) -> Potential | None: ...
+
+class Skeleton(_Result):
+    """Ends with LIMIT if it would have more arcs than allowed; `at` is then how many."""
+
+    @property
+    def arcs(self) -> int: ...
+    def build(self, graph: Graph, weights: NDArray[Any], single: bool, stop: Stop | None) -> HierarchyArrays: ...
+
 class Graph:
     bytes_per_vertex: int
     def __init__(self, first_out: _Indices, head: _Indices) -> None: ...
@@ -253,6 +305,8 @@ class Graph:
     def rearranged(self) -> bool: ...
     def rearrange(self, coordinates: _Floats | None, least_gain: float) -> bool: ...
     def transpose(self) -> Transpose: ...
+    def dissect(self, coordinates: _Floats | None, stop: Stop | None) -> Dissection: ...
+    def skeleton(self, order: _Indices, most: int, stop: Stop | None) -> Skeleton: ...
     def reaches(self, weights: NDArray[Any] | None, goal: int) -> NDArray[np.uint8]: ...
     def age_workspace(self, generation: int, /) -> None: ...
     # Arguments in any other form than this end with BAD_INPUT: the Python side has to look at them.
@@ -261,8 +315,8 @@ class Graph:
         greedy: bool,
         weights: NDArray[Any],
         source: int,
-        goal: int,
-        rho: _Floats,
+        goal: int | _Indices,
+        rho: _Floats | Potential,
         reopen: bool,
         budget: int | None,
         lower_bound: _Floats | None,
@@ -275,6 +329,16 @@ class Graph:
         instances: Instances,
         options: SearchOptions,
         rho: list[_Floats],
+        rho_of: _Indices,
+        bound: list[_Floats],
+        bound_of: _Indices,
+        stop: Stop | None,
+    ) -> BatchOutcome: ...
+    def solve_guided(
+        self,
+        instances: Instances,
+        options: SearchOptions,
+        potentials: list[Potential],
         rho_of: _Indices,
         bound: list[_Floats],
         bound_of: _Indices,
@@ -350,6 +414,9 @@ def survey_rows(
     absent_allowed: bool,
     stop: Stop | None,
 ) -> SurveyOutcome: ...
+def content_rows(
+    weights: NDArray[Any], rows: _Positions, first: _Floats, second: _Floats, stop: Stop | None
+) -> ContentOutcome: ...
 def scan_records(data: bytes, begin: int, letter: str, comments: str, kinds: str) -> Scan: ...
 def explore(
     weights: _Positions,
