@@ -491,7 +491,19 @@ def test_an_interrupt_ends_it_with_one_line_and_nothing_half_written(tmp_path: P
 def test_help_is_light_and_complete(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "--help")
     assert code == 0
-    for command in ("import", "info", "fit", "solve", "evaluate", "certify", "bounds", "demo", "bench", "report"):
+    for command in (
+        "import",
+        "info",
+        "advise",
+        "fit",
+        "solve",
+        "evaluate",
+        "certify",
+        "bounds",
+        "demo",
+        "bench",
+        "report",
+    ):
         assert f"\n  {command} " in out
         code, text, _ = run(capsys, command, "--help")
         assert code == 0

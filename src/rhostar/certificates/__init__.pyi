@@ -1,3 +1,5 @@
+from ._any_goal import certify_any_goal as certify_any_goal
+from ._any_goal import largest_excess_by_edges as largest_excess_by_edges
 from ._certificate import Certificate as Certificate
 from ._certificate import Dropped as Dropped
 from ._certify import certify as certify

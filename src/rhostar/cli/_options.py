@@ -134,7 +134,7 @@ def parts(instances: InstanceSet, model: Model) -> tuple[InstanceSet | None, Ins
 
 
 def baseline(name: str, instances: InstanceSet) -> tuple[str, Any]:
-    """Return a handcrafted heuristic: its name in tables, and its values, or those for each goal."""
+    """Return a handcrafted heuristic: its name in tables, and its values, or a potential if there are several goals."""
     import numpy as np
 
     from rhostar import heuristics
@@ -146,13 +146,12 @@ def baseline(name: str, instances: InstanceSet) -> tuple[str, Any]:
     if name == "landmarks":
         from rhostar.learners import Landmarks
 
-        return "landmarks", Landmarks(random_state=0).fit(instances).rho_
+        return "landmarks", Landmarks(random_state=0).fit(instances)
     if name not in BASELINES:
         raise InputError(f"--baseline must be one of {', '.join(BASELINES)}, got {name!r}")
     scale = heuristics.safe_scale(instances, name)  # type: ignore[arg-type]
-    make = getattr(heuristics, name)
-    tables = {int(g): make(instances.graph, int(g), scale=scale) for g in np.unique(instances.goals)}
-    return name, tables if len(tables) > 1 else next(iter(tables.values()))
+    goal = instances.goal if isinstance(instances.goal, int) else None
+    return name, getattr(heuristics, name)(instances.graph, goal, scale=scale)
 
 
 def methods(

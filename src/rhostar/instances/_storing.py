@@ -1,12 +1,15 @@
 """Saves and loads a set of instances, and pickles it for other processes.
 
 A set is saved as a folder (:mod:`rhostar.instances._folder`). A set whose snapshots are mapped from a file pickles as
-the name of that file and its rows: each process maps the file itself, and no weights are sent.
+the name of that file and its rows: each process maps the file itself, and no weights are sent. On another machine a
+copy of the folder may lie elsewhere: see :func:`_places`.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -62,7 +65,9 @@ def load(folder: str | os.PathLike[str], *, mmap: bool, verify: bool) -> tuple[P
         drawn = Drawn.from_fact(stored.facts["drawn"])
         if indices.shape != row.shape or indices.dtype != np.int64:
             raise ArrayError("indices do not match the instances")
-    except (KeyError, InputError) as error:
+        if not isinstance(origin, str):
+            raise ArrayError("the origin is not a name")
+    except (KeyError, InputError, TypeError, ValueError, AttributeError) as error:
         raise StorageError(f"{folder} does not hold a set of instances: {error}") from error
     return Parts(graph, matrix, row, source, target, origin, indices), drawn, stored.token
 
@@ -88,13 +93,53 @@ def _reopen(made: type[InstanceSet], folder: str, token: str, *parts: Any) -> In
     """Unpickle a part of a mapped set: each process opens the folder once."""
     whole = _opened.get((folder, token))
     if whole is None:
-        whole = made.load(folder, verify=False)
-        if whole._home != (folder, token):
-            raise StorageError(f"{folder} was saved again after this set was made from it")
+        place = _locate(folder, token)
+        # A copy is read once and compared with its checksums; the folder itself was checked when it was loaded.
+        whole = made.load(place, verify=place != folder)
+        if whole._home is None or whole._home[1] != token:
+            raise _replaced(folder)
         while len(_opened) >= _KEPT_OPEN:
             _opened.pop(next(iter(_opened)), None)
         _opened[folder, token] = whole
-    return _rebuild(made, whole.graph, whole.weights, *parts, whole._home)  # type: ignore[call-arg]
+    return _rebuild(made, whole.graph, whole.weights, *parts, (folder, token))  # type: ignore[call-arg]
+
+
+def _locate(folder: str, token: str) -> str:
+    """Return where the set lies on this machine: a place with the same token."""
+    tried = []
+    for place in _places(folder):
+        found = folders.token_of(place, _KIND)
+        if found == token:
+            return place
+        if found is not None:
+            tried.append(place)
+    if folder in tried:
+        raise _replaced(folder)
+    if tried:
+        raise StorageError(f"{tried[0]} holds another set than {folder} on the machine that sent this work")
+    roots = os.environ.get(ROOTS)
+    where = f"nor under {ROOTS}={roots}" if roots else f"and {ROOTS} does not say where copies of sets lie"
+    raise StorageError(f"{folder} does not exist on this machine, {where}")
+
+
+ROOTS = "RHOSTAR_SETS"
+"""The environment variable with the folders, separated like those of PATH, under which a machine has copies of sets."""
+
+
+def _places(folder: str) -> Iterator[str]:
+    """Return where to look for a set: the folder itself, then its last parts under each root.
+
+    For /data/may/roads and a root /scratch these are /scratch/data/may/roads, /scratch/may/roads and /scratch/roads.
+    """
+    yield folder
+    parts = Path(folder).parts[1:]
+    for root in filter(None, os.environ.get(ROOTS, "").split(os.pathsep)):
+        for begin in range(len(parts)):
+            yield os.path.join(root, *parts[begin:])
+
+
+def _replaced(folder: str) -> StorageError:
+    return StorageError(f"{folder} was saved again after this set was made from it")
 
 
 def _remap(made: type[InstanceSet], graph: Graph, file: mapped.File, *parts: Any) -> InstanceSet:

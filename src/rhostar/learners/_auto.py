@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.base import clone
 
 from rhostar import _arrays as arrays
-from rhostar.errors import FitError, InputError
+from rhostar.errors import FitError, InputError, LimitError
 from rhostar.instances import InstanceSet, provenance
 from rhostar.learners._base import Learner, Scorer, Seed, one_of
 from rhostar.learners._distances import MeanDistance
 from rhostar.learners._inconsistency import InconsistencyLP
+from rhostar.learners._potentials import Potentials
 from rhostar.learners._progress import progress
 from rhostar.learners._ranking import SelfImitatedRanking
 from rhostar.learners._weights import LowerEnvelope, MeanWeights, PathUse
@@ -24,6 +25,9 @@ from rhostar.utilities import Utility
 
 _LARGEST_PROGRAM = 2_000_000
 """The linear programs are not tried if snapshots times vertices exceed this."""
+
+_INSTANCES_PER_GOAL = 8
+"""With fewer instances per goal, one weight per edge is learned for all goals."""
 
 _ROUNDS = (0.4, 0.15, 1.0, 0.05)
 """Initial step sizes of the rounds of ranking, the most promising first."""
@@ -92,6 +96,7 @@ class Auto(Learner):
 
     consistency = "That of the winner."
     least_instances = 2
+    one_goal = False
     algorithm: Algorithm
 
     learner_: Learner
@@ -131,7 +136,8 @@ class Auto(Learner):
             winner = clone(winner).fit(instances)
         learned = {"learner_": winner, "candidates_": contest.tried}
         learned["trained_on_"] = provenance(instances, contest.held_out)
-        return learned | {name: getattr(winner, name) for name in ("rho_", "family_", "lower_")}
+        names = ("rho_", "potential_", "family_", "lower_")
+        return learned | {name: getattr(winner, name) for name in names if hasattr(winner, name)}
 
     def _pass_on(self, learner: Learner, seconds: float) -> None:
         """Give a learner the parameters that all learners share, and the time that is left."""
@@ -160,7 +166,8 @@ def learn(
     Parameters
     ----------
     instances
-        The training set. If it has several goals, each gets its own ρ and its share of the time.
+        The training set. If it has several goals, each gets its own ρ and its share of the time; if it has fewer than
+        8 instances per goal, :class:`Potentials` that serve every goal are tried instead.
     algorithm
         The algorithm that will use ρ: "astar" (with reopening) or "gbfs".
     utility
@@ -212,7 +219,8 @@ def learn(
         n_jobs=n_jobs,
         verbose=verbose,
     )
-    return (PerGoal(auto) if goals > 1 else auto).fit(instances)
+    # A table for each goal needs instances of each; with few, one weight per edge serves all goals.
+    return (PerGoal(auto) if 1 < goals <= len(instances) / _INSTANCES_PER_GOAL else auto).fit(instances)
 
 
 # ---------------------------------------------------------------- what is tried, from quick to slow
@@ -220,6 +228,14 @@ def learn(
 
 def _learners(algorithm: Algorithm, instances: InstanceSet, contest: _Contest) -> Iterator[Learner]:
     graph = instances.graph
+    if not isinstance(instances.goal, int):
+        yield Potentials()
+        for scale in (1.2, 1.4):
+            yield Potentials(scale=scale)
+        yield Potentials("mean")
+        for clusters in (4, 8):
+            yield Potentials(clusters=clusters)
+        return
     walls = not np.isfinite(instances.weights[instances.rows[0]]).all()
     yield MeanDistance()
     yield MeanWeights(penalty=30.0 if walls else 0.0)
@@ -289,8 +305,9 @@ class _Contest:
     def enter(self, learner: Learner) -> None:
         begin = time.perf_counter()
         try:
-            rho = learner.fit(self.train).rho_
-        except FitError:
+            rho: Any = learner.fit(self.train)
+            rho = getattr(rho, "rho_", rho)
+        except (FitError, LimitError):
             self.tried.append(Candidate(learner, np.inf, np.nan, -np.inf, time.perf_counter() - begin, np.inf))
             return
         seconds = time.perf_counter() - begin
