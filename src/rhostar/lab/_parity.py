@@ -182,7 +182,7 @@ def parity_bound(n: int) -> int:
     --------
     >>> from rhostar.lab._parity import parity_bound
     >>> [round(parity_bound(10**k) / 10**k, 1) for k in (2, 4, 6, 8)]
-    [0.4, 1.2, 2.0, 2.8]
+    [0.6, 1.2, 2.0, 2.8]
     """
     best, m = 0, 2
     while True:
