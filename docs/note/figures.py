@@ -108,6 +108,9 @@ def tex(text: str) -> str:
         "−": "$-$",
         "Σ": "$\\Sigma$",
         "·": "$\\cdot$",
+        "ℓ": "$\\ell$",
+        "ρ\\_t": "$\\rho_t$",
+        "2^k": "$2^k$",
     }.items():
         text = text.replace(plain, written)
     return text.replace("A*", "\\astar{}")

@@ -35,7 +35,24 @@ def test_the_reference_agrees() -> None:
     children = reference.children_of(graph.n, graph.tail.tolist(), graph.head.tolist(), np.asarray(weights).tolist())
     for rho[leaves[0]] in values:
         run = reference.astar(children, source, goal, rho.tolist())
-        assert len(course(instance, rho)) == run.expanded + 1
+        steps = itertools.pairwise(run.states)  # the vertex selected is in OPEN before, and in CLOSED or the goal after
+        expanded = [next(iter(before.open & after.closed)) for before, after in steps if before.open & after.closed]
+        assert course(instance, rho) == (*expanded, goal)
+
+
+@pytest.mark.parametrize(("h", "k"), [(1, 3), (3, 2), (4, 3)])
+def test_the_value_of_a_leaf_decides_the_moment_of_its_first_selection(h: int, k: int) -> None:
+    """Heads and scanners are selected in the same order always; between which of them the leaf comes first differs."""
+    instance, rho, (leaf,), values = rs.lab.leaves(h + k + 3, heads=h, scanners=k)
+    round_of = [[2 + z, *range(2 + h, 2 + h + k)] for z in range(h)]
+    order = [0, *itertools.chain(*round_of), 1]
+    moments = []
+    for rho[leaf] in values:
+        found = course(instance, rho)
+        assert [v for v in found if v != leaf] == order
+        moments.append(found.index(leaf) if leaf in found else None)
+    # After a head, or after any scanner, and at last never: one moment for each value, in order.
+    assert moments == [*range(2, len(order)), None]
 
 
 @pytest.mark.parametrize("h", [4, 9, 15])

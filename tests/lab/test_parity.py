@@ -189,8 +189,25 @@ def test_the_guaranteed_size_grows_like_n_lg_n() -> None:
     assert size[24] - size[20] == pytest.approx(size[20] - size[16], abs=0.1)
     assert all(value > k / 16 for k, value in size.items())
     assert parity.parity_bound(3) == 0
-    assert parity.parity_bound(263) < 263 * math.log2(263) / 16
-    assert all(parity.parity_bound(n) >= n * math.log2(n) / 16 for n in [*range(264, 600), *range(600, 20_000, 97)])
+    assert parity.parity_bound(17) < 17 * math.log2(17) / 16
+    assert all(parity.parity_bound(n) >= n * math.log2(n) / 16 for n in [*range(18, 600), *range(600, 20_000, 97)])
+
+
+@pytest.mark.parametrize("bits", [3, 4, 5])
+def test_more_than_half_of_all_patterns_shatter_half_of_the_instances_rounded_up(bits: int) -> None:
+    """The lemma of Sauer as `parity_bound` uses it; with half of the patterns and odd D one less may be the most."""
+
+    def largest(family: set[int]) -> int:
+        sets = [s for s in range(1 << bits) if len({f & s for f in family}) == 1 << s.bit_count()]
+        return max(s.bit_count() for s in sets)
+
+    rng = np.random.default_rng(bits)
+    half = (bits + 1) // 2
+    for _ in range(200):
+        assert largest(set(rng.permutation(1 << bits)[: (1 << bits - 1) + 1].tolist())) >= half
+    few = {f for f in range(1 << bits) if f.bit_count() < half}
+    assert largest(few) == half - 1
+    assert bits % 2 == 0 or len(few) == 1 << bits - 1
 
 
 def test_two_groups_of_layers_have_every_pattern_if_each_has_more_than_half() -> None:

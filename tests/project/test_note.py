@@ -138,6 +138,21 @@ def test_the_table_of_the_page_is_the_one_that_was_measured(monkeypatch: pytest.
     assert theorems.table(rows) in (ROOT / "docs" / "theory.md").read_text()
 
 
+def test_figures_quoted_from_the_table_are_those_of_the_table() -> None:
+    rows = json.loads((ROOT / "benchmarks" / "results" / "theorems.json").read_text())["rows"]
+    run = {row["key"]: row["run"] for row in rows}
+    share = re.search(r"at most ([0-9.]+) of it for \$n=8\$ to \$10\$", whole())
+    assert share is not None
+    assert f"{share[1]} for n = 8 to 10" in run["cuts"]
+    courses = re.search(r"hill climbing found \$([0-9, ]+)\$", whole())
+    assert courses is not None
+    assert [int(x) for x in courses[1].split(",")] == [
+        int(x.replace(",", "")) for x in re.findall(r"[0-9,]*[0-9]", run["crowds"].split("for n")[0])
+    ]
+    assert "7, 10, 15 for n" in run["moving"]
+    assert "Hill climbing finds 7, 10, 15 for $n=5,6,7$" in whole()
+
+
 def test_plain_characters_only() -> None:
     for path in NOTE.glob("*.tex"):
         assert path.read_text().isascii(), path.name

@@ -17,7 +17,8 @@ def exceeding(graph: Graph, rho: NDArray[np.float64], caps: NDArray[np.float64],
 def projected(graph: Graph, rho: NDArray[np.float64], caps: NDArray[np.float64], goal: int) -> NDArray[np.float64]:
     """Return the largest ρ′ ≤ ρ with ρ′_v − ρ′_c ≤ D on every edge that does not leave the goal, whose value stays.
 
-    ρ′_v = min_u (ρ_u + dist_D(v, u)): distances to one more vertex, to which every vertex has an edge.
+    Caps are at least 0. ρ′_v = min_u (ρ_u + dist_D(v, u)): distances to one more vertex, to which every vertex has an
+    edge.
 
     Examples
     --------

@@ -52,7 +52,7 @@ def interval_code(n: int, algorithm: Algorithm = "astar") -> ShatteredSet:
     Returns
     -------
     ShatteredSet
-        Two instances for each item, with expansions as utility.
+        Two instances for each item, with expansions as utility: 2 or 3 of them for A*, 3 or 4 for GBFS.
 
     Raises
     ------

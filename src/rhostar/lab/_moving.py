@@ -4,18 +4,18 @@
 (n−1)(n−2) + 1 courses on one instance with reopening, and at most n − 1 without.
 
 *Proof.* The course with reopening is a function of the transcripts of closure(y), y ≠ t, by the first theorem of
-:mod:`rhostar.lab._transcripts`. Edges into s and out of t may be deleted, so s occurs in no closure but its own.
-Ties are settled by indices, so a comparison with ρ_v has one threshold, at which the smaller index wins. Let y ≠ v,
-y ≠ s. Until v is selected, closure(y) does not depend on ρ_v, and afterwards ρ_v is not compared. At each step v is
-selected if ρ_v is below a number that does not depend on ρ_v. There are at most n − 2 steps without v: one for each
-vertex but s and v, y included. closure(s) makes at most n − 2 as well. In closure(v) ρ_v only says where it ends,
-before or after each of n − 2 others. If v is not t, these are n − 3 closures with y ≠ s, v, t, and those of s and v:
-(n−1)(n−2) thresholds. If v = t, they are n − 2 closures with y ≠ s, t, and that of s: the same. If v = s, there is
-none. Without reopening the run itself is one such process: n − 2 thresholds. ∎
+:mod:`rhostar.lab._transcripts`, which holds for every ρ with ties settled by indices. Edges into s and out of t may be
+deleted, so s occurs in no closure but its own. Ties are settled by indices, so a comparison with ρ_v has one threshold,
+at which the smaller index wins. Let y ≠ v, y ≠ s. Until v is selected, closure(y) does not depend on ρ_v, and
+afterwards ρ_v is not compared. At each step v is selected if ρ_v is below a number that does not depend on ρ_v. There
+are at most n − 2 steps without v: one for each vertex but s and v, y included. closure(s) makes at most n − 2 as well.
+In closure(v) ρ_v only says where it ends, before or after each of n − 2 others. If v is not t, these are n − 3 closures
+with y ≠ s, v, t, and those of s and v: (n−1)(n−2) thresholds. If v = t, they are n − 2 closures with y ≠ s, t, and that
+of s: the same. If v = s, there is none. Without reopening the run itself is one such process: n − 2 thresholds. ∎
 
-So k instances that read one moving vertex have at most k(n−1)(n−2) + 1 patterns: of such instances a set with
-m of them for each vertex is shattered only if m ≤ 2·lg n + O(lg lg n). This cannot give more than O(n lg n). The order
-n² is right: :mod:`rhostar.lab._leaves` has more than (n − 3)²/4 courses.
+So k instances that read one moving vertex, the other values being those of one table ρ⁰, have at most k(n−1)(n−2) + 1
+patterns: of such instances a set with m of them for each vertex is shattered only if m ≤ 2·lg n + O(lg lg n). This
+cannot give more than O(n lg n). The order n² is right: :mod:`rhostar.lab._leaves` has more than (n − 3)²/4 courses.
 
 **A line is different.** :func:`converter` is an instance on which the values of k vertices move together by x, and the
 cost of A* without reopening is x rounded down to a multiple of 4: 2ᵏ costs on n = 5k + 2 vertices.
@@ -124,7 +124,8 @@ def most_courses(n: int, *, reopen: bool = True) -> int:
 def moving_example(n: int) -> tuple[Instance, NDArray[np.float64]]:
     """Return an instance and ρ with the most courses known while the goal's value moves: 4, 7, 10, 15 for n = 4 to 7.
 
-    For n = 4 no instance has more, whichever value moves (``benchmarks/exhaust_moving.py``). For large n see
+    For n = 4 no instance has more, whichever value moves; with a value other than the goal's the most is 3
+    (``benchmarks/exhaust_moving.py``). For large n see
     :func:`rhostar.lab.leaves`.
 
     Parameters
@@ -250,11 +251,12 @@ def _of_bar(problem: Problem, root: int, rho: list[Number]) -> list[Number]:
 def converter(bits: int) -> Line:
     """Return an analogue-digital converter: A* without reopening rounds x down to a multiple of 4, in k bits.
 
-    The values of k vertices v_1..v_k move together by x. Stage l finds a bit by comparing. It is entered with g = the
-    bits found so far, which is the g of u_l and of p_l. The scores are B·l + g + 4·2^(k−l) for u_l, one less for p_l,
-    and B·l + x − 1 for v_l, a child of s. If x is below g + 4·2^(k−l), v_l comes before p_l and closes q_l on a long
-    path; then q_l cannot close m_l, and the way u_l → m_l → u_{l+1} costs nothing. Otherwise q_l, a child of p_l,
-    closes m_l on a bad path before u_l is expanded, and the search goes from u_l to u_{l+1} directly, for 4·2^(k−l).
+    The values of k vertices v_1..v_k move together by x. Each stage is numbered in the order u, m, p, q, v. Stage l
+    finds a bit by comparing. It is entered with g = the bits found so far, which is the g of u_l and of p_l. The scores
+    are B·l + g + 4·2^(k−l) for u_l, one less for p_l, and B·l + x − 1 for v_l, a child of s. If x is below g +
+    4·2^(k−l), v_l comes before p_l and closes q_l on a long path; then q_l cannot close m_l, and the way u_l → m_l →
+    u_{l+1} costs nothing. Otherwise q_l, a child of p_l, closes m_l on a bad path before u_l is expanded, and the
+    search goes from u_l to u_{l+1} directly, for 4·2^(k−l).
 
     Parameters
     ----------

@@ -162,8 +162,9 @@ def sums_of_prefixes(orders: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64]
 def parity_bound(n: int) -> int:
     """Return a size of shattered sets that the theorem guarantees for n vertices, cost as utility, unit weights.
 
-    For each number of layers m it takes the largest N with S = Σ_k C(N, k)·(k + 1)⁻ᵐ ≤ 2, which shatters ⌊N/2⌋
-    instances per item by the lemma of Sauer and Shelah. (Two groups of layers whose patterns add up over F₂, as in the
+    For each number of layers m it takes the largest N with S = Σ_k C(N, k)·(k + 1)⁻ᵐ ≤ 2. Then more than half of all
+    patterns occur, so ⌈N/2⌉ instances per item are shattered by the lemma of Sauer and Shelah; fewer of them leave more
+    vertices for items, and the best number is taken. (Two groups of layers whose patterns add up over F₂, as in the
     proof, shatter fewer for the same m, but have a certificate.) It grows like n lg n/8; for few vertices
     :func:`parity_code` and the linear sets are larger.
 
@@ -181,15 +182,16 @@ def parity_bound(n: int) -> int:
     --------
     >>> from rhostar.lab._parity import parity_bound
     >>> [round(parity_bound(10**k) / 10**k, 1) for k in (2, 4, 6, 8)]
-    [0.4, 1.2, 2.0, 2.8]
+    [0.6, 1.2, 2.0, 2.8]
     """
     best, m = 0, 2
     while True:
-        bits = _largest(m) // 2
-        items = (n - 3) // (2 * m - 1) - bits
-        if items < 1:
+        tracks = (n - 3) // (2 * m - 1)  # each pivot and each item takes 2m − 1 vertices
+        most = (_largest(m) + 1) // 2
+        bits = min(most, tracks // 2)
+        best = max(best, bits * (tracks - bits))
+        if bits < most:  # more layers only leave fewer vertices
             return best
-        best = max(best, bits * items)
         m = m + 1 if m < 12 else math.ceil(1.2 * m)
 
 

@@ -18,6 +18,10 @@ and declare the first other one, p, with the number of times that p will be in s
 **Lemma 6 (cuts).** Σ_{u in R} |pairs sent for u given K(R without u)| ≤ (n/2)·lg n for every R. So in a random order of
 the owners, the r-th needs at most min(n/2, n·lg n/(2r)) pairs and (n−1)/r new edges in the mean, and some order is no
 worse than the mean.
+
+**What is not executed.** Weights and ρ are taken as they are, and an exponent is sent as one of E_N integers around 0,
+which is enough for numbers of ordinary sizes. The proof first moves ρ to the mean of corners of its cell, where real
+weights of any sizes have at most E_N exponents; tests check the parts of that argument on few vertices.
 """
 
 from __future__ import annotations

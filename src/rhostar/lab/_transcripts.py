@@ -11,7 +11,8 @@ I reaches, a_v being the least length of such a path; it ends after z. closure(s
 
 **Theorem (closures suffice).** Put pop(z) = {if z = t: end. Expand z. For v in the transcript of closure(z), in order:
 if v is in OPEN: pop(v)}. Then pop(s) is the run of A* with reopening: :func:`rebuild` makes it from the instance and
-n − 1 transcripts, without ρ.
+n − 1 transcripts, without ρ. It holds for every ρ: closures and runs with ties settled by indices are those of
+ρ_v + ε·v for all tiny ε > 0, where no scores tie.
 
 **Records.** A selection in B(z) is a record if its score exceeds all those after z before it. No vertex is a record
 twice. The transcript of closure(z) is y₁, (I_{y₁} less what was there), y₂, (I_{y₂} less what was there), ..., where
