@@ -151,15 +151,8 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no
 lock: .venv/.python  ## pin the versions and hashes of all dependencies again
 	$(LOCK) pyproject.toml --group build -o locks/run.txt
 	$(LOCK) pyproject.toml --group build --group dev -c locks/run.txt -o locks/dev.txt
+	$(LOCK) --group peers -c locks/dev.txt -o locks/peers.txt
 	echo uv | $(LOCK) - -o locks/uv.txt
-
-lock: .venv/.python  ## pin the versions of all dependencies again
-	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links --strip-extras \
-	  pyproject.toml --group build -o locks/run.txt
-	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links --strip-extras \
-	  pyproject.toml --group build --group dev -c locks/run.txt -o locks/dev.txt
-	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links --strip-extras \
-	  --group peers -c locks/dev.txt -o locks/peers.txt
 
 clean:  ## remove everything that make created
 	rm -rf .venv build dist demo
