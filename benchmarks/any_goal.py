@@ -330,9 +330,9 @@ def write(results: dict) -> None:
         "maps": map_table(results["maps"]),
     }
     for name, table in tables.items():
-        begin, end = f"<!-- {name}: made by make bench-any-goal -->\n", "\n<!-- end -->"
+        begin = f"<!-- {name}: made by make bench-any-goal -->\n"
         at = text.index(begin) + len(begin)
-        text = text[:at] + table + text[text.index(end, at) :]
+        text = text[:at] + table + "\n" + text[text.index("<!-- end -->", at) :]
     PAGE.write_text(text)
 
 
