@@ -93,7 +93,7 @@ bench-any-goal: .venv/.dev .venv/.peers .venv/.built  ## compare searches to any
 
 # Only for that comparison; one that does not install is left out.
 .venv/.peers: locks/peers.txt | .venv/.python
-	-$(UV) -r locks/peers.txt
+	-$(UV) --require-hashes -r locks/peers.txt
 	@touch $@
 
 .venv/.python:

@@ -247,7 +247,7 @@ class Model:
         source = Path(path)
         most = None if max_bytes is None else arrays.integer(max_bytes, "max_bytes", 1)
         try:
-            parts = archives.read_arrays(source, _belongs, strict=True, max_bytes=most)
+            parts = archives.read_arrays(source, _belongs, strict=True, max_bytes=most, what="model of rhostar")
             facts = json.loads(parts["facts"].tobytes().decode())
             if facts["format"] != _KIND or facts["version"] != _VERSION:
                 raise StorageError(f"{source} holds {facts['format']!r} version {facts['version']}, not a model")

@@ -1,4 +1,3 @@
-from ._any_goal import AnyGoalCertificate as AnyGoalCertificate
 from ._any_goal import certify_any_goal as certify_any_goal
 from ._any_goal import largest_excess_by_edges as largest_excess_by_edges
 from ._certificate import Certificate as Certificate

@@ -37,7 +37,7 @@ def judged(case: Case, bound: str | None) -> Part:
     found = Judged(
         request,
         case.sample,
-        score(request, instances, case.tables, paths),
+        score(request, instances, case.measured, paths),
         loss_range(request, case.stated, case.excess, exact=case.exact),
         case.goals["holdout"],
         case.known,
@@ -80,7 +80,7 @@ def learned(case: Case) -> Part:
 
 def certainties(case: Case, largest: float) -> Part:
     """Return what is certain; `largest` is the largest excess that was seen."""
-    goals = sorted(case.placed)
+    goals = sorted({goal for own in case.goals.values() for goal in own})
     found = certain(case.request, case.graph, case.stated, case.placed, goals, case.excess, largest)
     rows = tuple(entry for entry in found if isinstance(entry, Certificate))
     return Part(rows, tuple(entry for entry in found if isinstance(entry, Dropped)))
