@@ -73,14 +73,17 @@ def test_clusters_know_what_kind_of_day_it_is() -> None:
         assert rs.astar(*fresh[i], learner).expanded == expected.expanded == found.expanded[i]
 
 
-def test_several_clusters_have_no_table_so_nothing_is_promised_for_another_rho() -> None:
+def test_several_clusters_have_no_table_and_are_certified_as_they_run() -> None:
     instances = trips()
     learner = Potentials(clusters=2).fit(rs.InstanceSet(instances.graph, instances.weights, 0, 143))
     assert not hasattr(learner, "rho_")
     with pytest.raises(HeuristicError, match="chooses by the weights of the query"):
         learner.rho_for(3)
-    with pytest.raises(HeuristicError, match="chooses by the weights of the query"):
-        rs.certify(learner, holdout=trips(seed=4), utility=rs.utilities.Expansions(limit=200.0))
+    utility, holdout = rs.utilities.Expansions(limit=200.0), trips(seed=4)
+    found = rs.certify(learner, holdout=holdout, utility=utility)
+    assert found.best.observed == pytest.approx(rs.evaluate(holdout, learner, utility)[0].mean, rel=1e-12)
+    one = learner.potential_.potentials[0]
+    assert found.best.observed != rs.evaluate(holdout, one, utility)[0].mean, "the twin: one of its tables"
     bad = -instances.weights[0]
     with pytest.raises(WeightError, match="weights"):
         rs.astar(instances.graph, bad, 0, 143, learner)
