@@ -129,7 +129,7 @@ TOOLS := $(CURDIR)/build/wheel-tools
 wheel: .venv/.dev .venv/.built  ## build a wheel in dist/ that runs on other Linux systems, and try it in a clean environment
 	rm -rf dist build/plain build/smoke
 ifeq ($(shell uname -s),Linux)
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --target $(TOOLS) -r locks/wheel.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --target $(TOOLS) --require-hashes -r locks/wheel.txt
 	PYTHONPATH=$(TOOLS) ZIG_GLOBAL_CACHE_DIR=$(CURDIR)/build/zig \
 	  CXX="$(CURDIR)/$(BIN)/python -m ziglang c++ -target $(shell uname -m)-linux-gnu.$(GLIBC)" \
 	  $(BIN)/python -m build --wheel --no-isolation -C build-dir=build/wheel --outdir build/plain .

@@ -11,7 +11,15 @@ import pytest
 from sklearn.base import clone
 
 import rhostar as rs
-from rhostar.errors import InputError, ModelError, NotFittedError, StorageError, VertexError, WeightError
+from rhostar.errors import (
+    HeuristicError,
+    InputError,
+    ModelError,
+    NotFittedError,
+    StorageError,
+    VertexError,
+    WeightError,
+)
 from rhostar.learners import Potentials
 from rhostar.potentials import Clustered, Hierarchy
 from support.instances import changing_graph
@@ -65,6 +73,22 @@ def test_clusters_know_what_kind_of_day_it_is() -> None:
         assert rs.astar(*fresh[i], learner).expanded == expected.expanded == found.expanded[i]
 
 
+def test_several_clusters_have_no_table_and_are_certified_as_they_run() -> None:
+    instances = trips()
+    learner = Potentials(clusters=2).fit(rs.InstanceSet(instances.graph, instances.weights, 0, 143))
+    assert not hasattr(learner, "rho_")
+    with pytest.raises(HeuristicError, match="chooses by the weights of the query"):
+        learner.rho_for(3)
+    utility, holdout = rs.utilities.Expansions(limit=200.0), trips(seed=4)
+    found = rs.certify(learner, holdout=holdout, utility=utility)
+    assert found.best.observed == pytest.approx(rs.evaluate(holdout, learner, utility)[0].mean, rel=1e-12)
+    one = learner.potential_.potentials[0]
+    assert found.best.observed != rs.evaluate(holdout, one, utility)[0].mean, "the twin: one of its tables"
+    bad = -instances.weights[0]
+    with pytest.raises(WeightError, match="weights"):
+        rs.astar(instances.graph, bad, 0, 143, learner)
+
+
 def test_more_clusters_than_snapshots_are_not_made() -> None:
     instances = trips(count=3)
     assert len(Potentials(clusters=9).fit(instances).weights_) == 3
@@ -116,7 +140,7 @@ def test_it_is_an_estimator_like_the_others() -> None:
     with pytest.raises(NotFittedError):
         Potentials().score(instances)
     with pytest.raises(VertexError):
-        learner.rho_for(10_000)
+        Potentials().fit(instances).rho_for(10_000)
     for bad in ({"clusters": 0}, {"scale": -1.0}, {"statistic": "mode"}, {"quantile": 2.0}):
         with pytest.raises(InputError, match=next(iter(bad))):
             Potentials(**bad).fit(instances)

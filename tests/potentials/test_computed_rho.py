@@ -151,8 +151,10 @@ def test_a_potential_can_be_scaled() -> None:
     graph = random_graph(np.random.default_rng(4), 30)
     hierarchy = rs.potentials.Hierarchy(graph, np.ones(graph.m), scale=3.0)
     both = rs.potentials.Clustered(graph, [hierarchy, hierarchy], [0, 1], [[1.0, 1.0], [2.0, 2.0]])
+    weights = np.ones(graph.m)
     for potential in (*(draw(np.random.default_rng(1), graph, k) for k in ("octile", "landmarks")), hierarchy, both):
-        np.testing.assert_allclose(potential.scaled(0.5).rho_for(5), 0.5 * potential.rho_for(5), rtol=1e-15)
+        half, whole = potential.scaled(0.5).on(weights), potential.on(weights)
+        np.testing.assert_allclose(half.rho_for(5), 0.5 * whole.rho_for(5), rtol=1e-15)
         with pytest.raises(InputError, match="scale"):
             potential.scaled(-1.0)
 

@@ -56,7 +56,7 @@ class Potentials(Learner):
     potential_
         ρ for every goal, a :class:`rhostar.potentials.Potential`.
     rho_
-        The table for the goal of the training set, if it has only one; with several clusters, the table of the largest.
+        The table for the goal of the training set, if it has only one and there is only one cluster.
     weights_
         (clusters, m) ŵ; there may be fewer clusters than asked for.
     cluster_of_
@@ -141,12 +141,12 @@ class Potentials(Learner):
             "cluster_of_": cluster_of,
             "lower_": arrays.frozen(scale * weights.max(axis=0)),
         }
-        if isinstance(instances.goal, int):
+        if isinstance(instances.goal, int) and len(weights) == 1:
             learned["rho_"] = _table(graph, weights[0], instances.goal, scale)
         return learned
 
     def rho_for(self, goal: int) -> NDArray[np.float64]:
-        """Return the heuristic values for any goal; with several clusters, those of the largest.
+        """Return the heuristic values for any goal.
 
         Parameters
         ----------
@@ -162,6 +162,8 @@ class Potentials(Learner):
         ------
         VertexError
             If it is not a vertex.
+        HeuristicError
+            If there are several clusters: then the weights of a query choose among tables.
         """
         potential: Potential = self._fitted("potential_")
         return potential.rho_for(goal)

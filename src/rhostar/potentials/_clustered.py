@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.errors import ArrayError, InputError
+from rhostar.errors import ArrayError, HeuristicError, InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
 from rhostar.potentials._base import Potential
@@ -112,7 +112,9 @@ class Clustered(Potential):
         return _restored(self.fingerprint, members, self.probes, self.usual)
 
     def _values(self, goals: NDArray[np.int32]) -> NDArray[np.float64]:
-        return self.potentials[0]._values(goals)
+        raise HeuristicError(
+            "this potential chooses by the weights of the query, so it has no table; on(weights) returns one that has"
+        )
 
     def __repr__(self) -> str:
         return f"Clustered({len(self.potentials)} potentials, {self.n} vertices)"

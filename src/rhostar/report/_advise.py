@@ -199,7 +199,7 @@ def _costs_to_go(test: InstanceSet) -> Option:
 def _hierarchy(test: InstanceSet, optimum: NDArray[np.float64]) -> tuple[list[Option], str]:
     """Return the option of contraction hierarchies, or nothing and why."""
     try:
-        import pyroutingkit  # type: ignore[import-not-found]
+        import pyroutingkit
     except ImportError:
         return [], "Contraction hierarchies were not measured: pyroutingkit is not installed."
     graph = test.graph

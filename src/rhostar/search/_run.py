@@ -265,7 +265,7 @@ def solve(
         found = kernel.solve(greedy, weights, source, goal, rho, reopen, limit, lower_bound, trace, stop)
     if isinstance(found, Run):
         return found
-    if isinstance(rho, _core.Potential):
+    if isinstance(rho, _core.Potential) and found.status is _core.Status.BAD_RHO:
         rho = for_goal(given, graph, goal)
     raise failures.search_failure(found, graph, weights, rho=rho, lower_bound=lower_bound)
 
