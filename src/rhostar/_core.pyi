@@ -174,6 +174,13 @@ class WeightsOutcome(_Result):
     absent: Final[NDArray[np.uint8]]
     """For each snapshot, 1 if an edge is absent."""
 
+class FlowOutcome(_Result):
+    """Ends with LIMIT if the time was over."""
+
+    potential: Final[_Positions]
+    """What one more unit at each vertex would cost."""
+    pivots: Final[int]
+
 class SurveyOutcome(_Result):
     """Ends with OUTSIDE_BOUNDS at the first snapshot with a weight that breaks a demand."""
 
@@ -318,6 +325,19 @@ def survey_rows(
     absent_allowed: bool,
     stop: Stop | None,
 ) -> SurveyOutcome: ...
+def solve_flow(
+    tail: _Indices,
+    head: _Indices,
+    first: _Positions,
+    slope: _Positions,
+    room: _Positions,
+    supply: _Positions,
+    upper: _Positions,
+    guess: _Floats,
+    root: int,
+    seconds: float,
+    stop: Stop | None,
+) -> FlowOutcome: ...
 def scan_records(data: bytes, begin: int, letter: str, comments: str, kinds: str) -> Scan: ...
 def explore(
     weights: _Positions,

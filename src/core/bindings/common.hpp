@@ -213,6 +213,7 @@ void bind_csr(nb::module_& module, GraphClass& graph);
 void bind_best_first(nb::module_& module, GraphClass& graph);
 void bind_query(nb::module_& module, GraphClass& graph);
 void bind_labels(GraphClass& graph);
+void bind_flow(nb::module_& module);
 void bind_optimal_path(nb::module_& module, GraphClass& graph);
 void bind_survey(nb::module_& module);
 void bind_text(nb::module_& module);

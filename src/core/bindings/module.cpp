@@ -14,6 +14,7 @@ NB_MODULE(_core, module) {
   bind_best_first(module, graph);
   bind_query(module, graph);
   bind_labels(graph);
+  bind_flow(module);
   bind_optimal_path(module, graph);
   bind_survey(module);
   bind_text(module);
