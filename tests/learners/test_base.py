@@ -26,6 +26,7 @@ LEARNERS = [
     rs.learners.PathUse(0.1, blur=1.0),
     rs.learners.LowerEnvelope(),
     rs.learners.Rounded(rs.learners.MeanDistance()),
+    rs.learners.Limited(rs.learners.MeanDistance(), 1.0),
     rs.learners.Landmarks(4, random_state=0),
     rs.learners.BestOf(random_state=0),
     rs.learners.InconsistencyLP(2.0),

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rhostar.bounds import _checks as checks
 from rhostar.certificates import _assumptions as assumptions
@@ -18,7 +17,7 @@ from rhostar.errors import AssumptionError, InputError, InstanceError
 from rhostar.families import Family, FullTable
 from rhostar.instances import InstanceSet, Provenance
 from rhostar.search import Algorithm, Rho
-from rhostar.search._rho import values_for
+from rhostar.search._rho import chooses, values_for
 from rhostar.utilities import Utility
 
 
@@ -132,10 +131,15 @@ def certify(
     if train is not None and holdout is not None:
         notes += assumptions.between(keys["train"], keys["holdout"], train, holdout)
 
+    if chooses(rho_or_learner) and train is not None:
+        raise InputError(
+            "train cannot serve a heuristic that chooses among tables: bounds for every rho at once would have to "
+            "count all combinations of tables and all rules; leave train out and certify on a holdout"
+        )
     goals = sorted({int(goal) for part in given.values() for goal in np.unique(part.goals)})
     rows: list[Certificate] = []
     dropped: list[Dropped] = []
-    measured: dict[int, NDArray[np.float64]] = {}
+    measured: dict[int, Any] = {}
     for goal in goals:
         found = certify_goal(
             request,
@@ -144,7 +148,7 @@ def certify(
             FullTable() if family is None else _family_for(family, goal),
             stated,
             request.delta / len(goals),
-            values_for(rho_or_learner, graph, goal),
+            rho_or_learner if chooses(rho_or_learner) else values_for(rho_or_learner, graph, goal),
         )
         label = goal if len(goals) > 1 else None
         rows += [replace(row, goal=label) for row in found.rows]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from rhostar.certificates._request import Request, Setting
 from rhostar.errors import AssumptionError, InputError
 from rhostar.families import Family
 from rhostar.instances import InstanceSet
+from rhostar.search._rho import chooses
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +29,7 @@ class Found:
     rows: tuple[Certificate, ...]
     dropped: tuple[Dropped, ...]
     notes: tuple[str, ...]
-    rho: NDArray[np.float64]
+    rho: Any
     """The heuristic that was measured."""
 
 
@@ -38,7 +40,7 @@ def certify_goal(
     family: Family,
     stated: Bounds,
     delta: float,
-    rho: NDArray[np.float64],
+    rho: Any,
 ) -> Found:
     """Return the certificates of ρ for one goal.
 
@@ -57,8 +59,10 @@ def certify_goal(
     delta
         The share of δ that this goal has.
     rho
-        The heuristic as it was given.
+        The heuristic as it was given: a table, or what chooses one for each instance.
     """
+    if chooses(rho):
+        return _certify_choice(make_setting(request, goal, sets, family, stated, delta), sets["holdout"], rho)
     check_family(family, rho, goal, sets)
     setting = make_setting(request, goal, sets, family, stated, delta)
     choice = choose(setting)
@@ -78,6 +82,15 @@ def certify_goal(
     # The share of a bound that does not apply is not given to others: they were chosen before ρ was looked at.
     notes = [*placed.notes, *(f"{b.label} does not apply: {placed.above}" for b in choice.kept if b not in applicable)]
     return Found(tuple(rows) or (whole_range(setting),), tuple(dropped), tuple(notes), placed.rho)
+
+
+def _certify_choice(setting: Setting, holdout: InstanceSet, rho: Any) -> Found:
+    """Return the certificates of what chooses a table for each instance: it is one heuristic, on a holdout."""
+    choice = choose(setting)
+    paths = optimal_paths(holdout) if setting.request.utility.needs_optimum else None
+    measured = Measured(setting, holdout, rho, paths, 0.0)
+    rows = [certificate(setting, bound, measured, setting.delta / len(choice.kept)) for bound in choice.kept]
+    return Found(tuple(rows) or (whole_range(setting),), choice.dropped, (), rho)
 
 
 # ---------------------------------------------------------------- before any utility is seen

@@ -87,7 +87,7 @@ class InconsistencyLP(Learner):
     ...     runs = rs.solve_many(instances, learner.rho_)
     ...     print(runs.expanded.mean().round(1), runs.cost.mean().round(2))
     9.8 13.41
-    20.1 12.88
+    20.0 12.88
     """
 
     algorithm = "astar"

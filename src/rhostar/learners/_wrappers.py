@@ -1,4 +1,4 @@
-"""Learners that wrap other learners: one ρ per goal, ρ rounded to few levels, the best of several learners."""
+"""Learners that wrap other learners: one ρ per goal, ρ rounded to few levels or limited, the best of several."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from sklearn.base import clone
 
 from rhostar import _arrays as arrays
 from rhostar import families
+from rhostar.certificates import largest_excess, limited_excess
 from rhostar.errors import InputError, InstanceError
 from rhostar.instances import InstanceSet, provenance
 from rhostar.learners._base import Learner, Scorer, Seed, generator
 from rhostar.learners._distances import MeanDistance
+from rhostar.learners._weights import edge_statistics
 from rhostar.search import Algorithm
 from rhostar.utilities import Expansions, Utility
 
 
-class _Wrapper(Learner):
+class Wrapper(Learner):
     """A learner around another one, for the same algorithm."""
 
     learner: Learner | None
@@ -38,7 +40,7 @@ class _Wrapper(Learner):
         return self.learner
 
 
-class PerGoal(_Wrapper):
+class PerGoal(Wrapper):
     """One fit for each goal that occurs.
 
     Parameters
@@ -85,7 +87,7 @@ class PerGoal(_Wrapper):
         return {"rho_": tables, "learners_": fitted, "goal_": np.array(sorted(fitted)), "trained_on_": seen}
 
 
-class Rounded(_Wrapper):
+class Rounded(Wrapper):
     """Rounds the ρ of a learner to few levels, which makes certificates for every ρ at once far tighter (Q).
 
     Parameters
@@ -150,6 +152,72 @@ class Rounded(_Wrapper):
         family = families.Quantised(levels=levels, goal=inner.goal_, built_from=seen)
         learned = {"rho_": family.nearest(rho), "family_": family, "learner_": inner}
         return learned | {"trained_on_": inner.trained_on_}
+
+
+class Limited(Wrapper):
+    """Lowers the ρ of a learner until no single answer of A* can be far above the optimum (U5).
+
+    ρ becomes min(ρ_v, ρ_t + dist_lo(v, t) + excess). On every instance whose weights are at least `lo`, an answer of A*
+    (with reopening, without a budget) then costs at most `excess` more than the optimum. It costs expansions: far from
+    the goal, ρ can hardly rise above the distances under the least weights.
+
+    Parameters
+    ----------
+    learner
+        Whose ρ to lower; it is cloned. None is :class:`MeanDistance`.
+    excess
+        By how much an answer may exceed the optimum, in the unit of the weights.
+    lo
+        (m,) lower bounds on the weights of every instance, inf for edges that are never present; None takes the least
+        weights of the training set: the limit then holds there, and later only where no weight is smaller.
+
+    Attributes
+    ----------
+    learner_
+        The learner inside, fitted.
+    unlimited_
+        The excess that its ρ would allow, by the same bound.
+
+    Raises
+    ------
+    InputError
+        Raised by ``fit`` if `excess` is negative, or the learner inside fits several goals.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(8, 8)
+    >>> weights = np.random.default_rng(0).uniform(1, 3, size=(60, graph.m))
+    >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=63)
+    >>> optimum = rs.solve_many(instances, np.zeros(64)).cost
+    >>> for excess in (0.0, 1.0, np.inf):
+    ...     learner = rs.learners.Limited(rs.learners.InconsistencyLP(0.5), excess).fit(instances)
+    ...     runs = rs.solve_many(instances, learner)
+    ...     print(runs.expanded.mean().round(1), (runs.cost - optimum).max().round(1))
+    59.0 0.0
+    56.4 0.3
+    19.5 3.4
+    """
+
+    algorithm = "astar"
+    consistency = (
+        "Nothing is known, but no answer exceeds the optimum by more than `excess` where weights are at least lo."
+    )
+
+    def __init__(self, learner: Learner | None = None, excess: float = 0.0, *, lo: ArrayLike | None = None) -> None:
+        self.learner, self.excess, self.lo = learner, excess, lo
+
+    def _learn(self, instances: InstanceSet) -> dict[str, Any]:
+        excess = arrays.number(self.excess, "excess", "at least 0", lambda x: x >= 0)
+        inner = clone(self._inner()).fit(instances)
+        if not isinstance(inner.rho_, np.ndarray):
+            raise InputError("learner must fit values for one goal; put Limited inside PerGoal, not around it")
+        graph, goal = instances.graph, int(instances.goals[0])
+        low = edge_statistics(instances, "min", 0.0).value if self.lo is None else self.lo
+        unlimited = largest_excess(graph, inner.rho_, goal, low)
+        rho = limited_excess(graph, inner.rho_, goal, low, min(excess, unlimited))
+        seen = inner.trained_on_
+        return {"rho_": rho, "learner_": inner, "unlimited_": unlimited, "trained_on_": seen}
 
 
 class BestOf(Learner):

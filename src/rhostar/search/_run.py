@@ -26,7 +26,7 @@ from rhostar.errors import HeuristicError, InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
 from rhostar.search._outcome import Algorithm, Run, Runs
-from rhostar.search._rho import Rho, for_goal, values_for_each
+from rhostar.search._rho import Rho, for_goal, for_instance, values_for_each, values_for_instances
 
 _LARGEST_BUDGET = 2**63 - 1
 
@@ -200,7 +200,7 @@ def solve_many(
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
     graph, goals = instances.graph, instances.goals
-    values, rho_of = values_for_each(rho, graph, goals)
+    values, rho_of = values_for_instances(rho, instances)
     bounds: list[NDArray[np.float64]] = []
     bound_of = np.empty(0, dtype=np.int32)
     if lower_bound is not None:
@@ -248,7 +248,7 @@ def solve(
         return found
     if not isinstance(rho, np.ndarray):
         # The kernel comes first: a call with an array must not pay for the other forms of rho.
-        rho = for_goal(rho, graph, goal)
+        rho = for_instance(rho, graph, weights, goal)
         found = kernel.solve(greedy, weights, source, goal, rho, reopen, budget, lower_bound, trace, stop)
         if isinstance(found, Run):
             return found
