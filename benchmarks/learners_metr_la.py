@@ -253,7 +253,7 @@ def markdown(result: dict) -> str:
         "to learn from, 600 others to report on, drawn without regard to time; one random source for each; means over "
         f"{len(result['goals'])} goals. *Program* is `InconsistencyLP` with that penalty, *bumps* is `BumpSearch`. "
         "*Above* is the mean of cost / optimum − 1, *worst* the largest. Nothing is chosen on the test snapshots: all "
-        "penalties are reported, `learn` chooses on a quarter of the 200, and the prices for bumps come from other "
+        "penalties are reported, `learn` chooses on the 200 by cross-fitting, and the prices for bumps come from other "
         "snapshots.",
         "",
         "| | expansions | above | optimal | worst | fit |",

@@ -15,6 +15,7 @@ from rhostar import families
 from rhostar.certificates import largest_excess, limited_excess
 from rhostar.errors import InputError, InstanceError
 from rhostar.instances import InstanceSet, provenance
+from rhostar.learners import _choosing as choosing
 from rhostar.learners._base import Learner, Scorer, Seed, generator
 from rhostar.learners._distances import MeanDistance
 from rhostar.learners._weights import edge_statistics
@@ -221,31 +222,34 @@ class Limited(Wrapper):
 
 
 class BestOf(Learner):
-    """Fits several learners and keeps the one that does best on held-out instances.
+    """Fits several learners and keeps the one that does best on instances that it was not fitted on.
+
+    Each learner is fitted on all folds of the training set but one and judged on that one, for each fold in turn. The
+    first learner within one standard error of the best wins: put the simpler ones first.
 
     Parameters
     ----------
     learners
-        Learners to clone and fit; None is :class:`MeanDistance` with its three statistics.
+        Learners to clone and fit, from simple to complex; None is :class:`MeanDistance` with its three statistics.
     utility
         The measure that decides; None is the number of expansions.
     algorithm
         What to run: "astar" (with reopening) or "gbfs".
+    folds
+        How many parts the training set is dealt into, by whole snapshots.
     validation
-        The share of the training set that is held out (whole snapshots), or a separate set.
-    refit
-        Whether the winner is fitted again on the whole training set.
+        A separate set that judges too, or None.
     random_state
-        Decides which instances are held out.
+        Deals out the folds.
     n_jobs
-        As in joblib, for running the learners on the held-out instances.
+        As in joblib, for running the learners.
 
     Attributes
     ----------
     learner_
-        The winner, fitted.
+        The winner, fitted on the whole training set.
     scores_
-        The score of each learner, larger is better, in the order given.
+        The mean score of each learner, larger is better, in the order given.
     best_index_
         Which of them won.
 
@@ -270,13 +274,13 @@ class BestOf(Learner):
         *,
         utility: Utility | None = None,
         algorithm: Algorithm = "astar",
-        validation: float | InstanceSet = 0.25,
-        refit: bool = True,
+        folds: int = 4,
+        validation: InstanceSet | None = None,
         random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.learners, self.utility, self.algorithm, self.validation = learners, utility, algorithm, validation
-        self.refit, self.random_state, self.n_jobs = refit, random_state, n_jobs
+        self.learners, self.utility, self.algorithm, self.folds = learners, utility, algorithm, folds
+        self.validation, self.random_state, self.n_jobs = validation, random_state, n_jobs
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         learners = self.learners
@@ -287,21 +291,23 @@ class BestOf(Learner):
                 raise InputError(f"learners[{k}] must be a Learner, got {learner!r}")
         if not learners:
             raise InputError("learners must hold at least one learner")
-        train, held_out = hold_out(instances, self.validation, self.random_state)
+        parts = choosing.parts(instances, self.folds, self.validation, self.random_state)
         limit = 100 * instances.graph.n
         scorer = Scorer(self.utility or Expansions(limit), algorithm=self.algorithm, budget=limit)
-        fitted = [clone(learner).fit(train) for learner in learners]
-        scores = [scorer.of_values(learner.rho_, held_out, self.n_jobs) for learner in fitted]
-        best = int(np.argmax(scores))
-        winner = fitted[best]
-        if self.refit and train is not instances:
-            winner = clone(learners[best]).fit(instances)
-        learned = {"learner_": winner, "scores_": np.array(scores), "best_index_": best}
-        seen = provenance(instances, held_out, *(learner.trained_on_ for learner in fitted))
+        scores, seen = [], []
+        for learner in learners:
+            fitted = [clone(learner).fit(part.train) for part in parts]
+            judged = zip(fitted, parts, strict=True)
+            scores.append(np.concatenate([scorer.each(one.rho_, part.judged, self.n_jobs) for one, part in judged]))
+            seen += [one.trained_on_ for one in fitted]
+        best = choosing.choose([-score for score in scores], np.concatenate([part.groups for part in parts]))
+        winner = clone(learners[best]).fit(instances)
+        learned = {"learner_": winner, "scores_": np.array([score.mean() for score in scores]), "best_index_": best}
+        all_seen = provenance(instances, *(part.judged for part in parts), *seen)
         family = winner.family_
         if not family.every_rho:  # the choice between families was made by looking at all of these
-            family = replace(family, built_from=provenance(seen, *family.built_from).parts)
-        return learned | {"rho_": winner.rho_, "family_": family, "lower_": winner.lower_, "trained_on_": seen}
+            family = replace(family, built_from=provenance(all_seen, *family.built_from).parts)
+        return learned | {"rho_": winner.rho_, "family_": family, "lower_": winner.lower_, "trained_on_": all_seen}
 
 
 def hold_out(
