@@ -11,8 +11,9 @@ export CXX
 CORE := CMakeLists.txt pyproject.toml src/rhostar/__init__.py $(shell find src/core -name '*.[ch]pp')
 CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
-.PHONY: demo test lint coverage docs build wheel release test-sanitized lock clean help
+.PHONY: demo test lint coverage docs note build wheel release test-sanitized lock clean help theorems
 .PHONY: bench-search bench-pieces bench-reading bench-learners bench-planning bench-certificates bench-overhead
+.PHONY: test-cluster fuzz bench-scale test-networkx bench-networkx bench-any-goal
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## learn, compare and certify on a generated city; writes demo/report.html
@@ -20,6 +21,14 @@ demo: .venv/.built  ## learn, compare and certify on a generated city; writes de
 
 test: .venv/.dev .venv/.built lint  ## run lint, then all tests
 	$(BIN)/python -m pytest -n 2 -q tests --pyargs rhostar
+
+# networkx's own tests, away from this project's settings. A call that the backend refuses goes to networkx.
+NETWORKX_TESTS ?= networkx
+test-networkx: .venv/.dev .venv/.built  ## run networkx's own tests through the backend; counts the calls it answers
+	@mkdir -p build/networkx
+	cd build/networkx && NETWORKX_TEST_BACKEND=rhostar NETWORKX_FALLBACK_TO_NX=1 PYTHONPATH=$(CURDIR)/tests \
+	  $(CURDIR)/$(BIN)/python -m pytest -q -c /dev/null --rootdir . -p no:cacheprovider -p support.networkx_calls \
+	  --pyargs $(NETWORKX_TESTS)
 
 lint: .venv/.dev  ## check style and types
 	$(BIN)/ruff check --quiet .
@@ -31,10 +40,24 @@ coverage: .venv/.dev .venv/.built  ## run all tests and show which lines they re
 	$(BIN)/python -m pytest -n 2 -q --cov --cov-report=term --cov-report=html tests --pyargs rhostar
 	@echo "build/coverage/index.html"
 
+test-cluster: .venv/.dev .venv/.built  ## run the tests on Dask, Ray and killed worker processes
+	$(BIN)/python -m pytest -q -m cluster tests
+
+fuzz: .venv/.dev .venv/.built  ## read 5,000 damaged files of every format, with capped memory (takes minutes)
+	$(BIN)/python tools/fuzz.py
+
 docs: .venv/.dev .venv/.built  ## build the documentation, with the reference, in build/docs
 	$(BIN)/python tools/housemap.py
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 	@echo "build/docs/index.html"
+
+note: .venv/.built  ## typeset the theory with its proofs: build/note/note.pdf; needs pdflatex
+	$(BIN)/python docs/note/figures.py build/note
+	@command -v pdflatex >/dev/null || { echo "No pdflatex: the figures are in build/note, but the note cannot be typeset. Install a TeX (Debian, Ubuntu: apt install texlive-latex-recommended lmodern)"; exit 1; }
+	cd docs/note && for pass in 1 2 3; do TEXINPUTS=".:$(CURDIR)/build/note:" \
+	  pdflatex -interaction=batchmode -halt-on-error -output-directory="$(CURDIR)/build/note" note.tex >/dev/null \
+	  || { tail -n 30 "$(CURDIR)/build/note/note.log"; exit 1; }; done
+	@echo "build/note/note.pdf"
 
 build: .venv/.built  ## build the compiled core, if it changed
 
@@ -56,22 +79,39 @@ bench-planning: .venv/.built  ## compare learned values with Neural A* on its ma
 bench-certificates: .venv/.built  ## measure how tight certificates are on METR-LA, and their cost
 	$(BIN)/python benchmarks/certificates.py
 
+bench-networkx: .venv/.dev .venv/.built  ## compare with networkx on its own graphs; updates the table in docs/networkx.md
+	$(BIN)/python benchmarks/networkx_paths.py --write
+
 bench-overhead: .venv/.built  ## measure the overhead of a call, and memory per vertex
 	$(BIN)/python benchmarks/overhead.py
+
+theorems: .venv/.built  ## run the statements of the theory on many cases; updates the table in docs/theory.md (minutes)
+	$(BIN)/python benchmarks/theorems.py
+
+bench-scale: .venv/.dev .venv/.built  ## measure time and memory against vertices, instances and workers (takes minutes)
+	$(BIN)/python benchmarks/scale.py
+
+bench-any-goal: .venv/.dev .venv/.peers .venv/.built  ## compare searches to any goal with CCH, pyastar2d and tcod; updates docs/any-goal.md
+	$(BIN)/python benchmarks/any_goal.py
+
+# Only for that comparison; one that does not install is left out.
+.venv/.peers: locks/peers.txt | .venv/.python
+	-$(UV) -r locks/peers.txt
+	@touch $@
 
 .venv/.python:
 	@command -v $(PYTHON) >/dev/null || { echo "rhostar needs Python 3.11 or later: install python3 (Debian, Ubuntu: apt install python3 python3-venv python3-dev)"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "rhostar needs Python 3.11 or later; $(PYTHON) is older. Set PYTHON=python3.11 or the like."; exit 1; }
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "python3 has no venv: install it (Debian, Ubuntu: apt install python3-venv)"; exit 1; }
-	@$(BIN)/python -m pip install --quiet uv
+	@$(BIN)/python -m pip install --quiet --require-hashes -r locks/uv.txt
 	@touch $@
 
 .venv/.run: locks/run.txt | .venv/.python
-	$(UV) -r locks/run.txt
+	$(UV) --require-hashes -r locks/run.txt
 	@touch $@
 
 .venv/.dev: locks/dev.txt | .venv/.python
-	$(UV) -r locks/dev.txt
+	$(UV) --require-hashes -r locks/dev.txt
 	@touch $@
 
 # The editable install maps the modules it found: a new or removed file needs a new map.
@@ -108,11 +148,21 @@ test-sanitized: .venv/.dev .venv/.built  ## run all tests with the address and u
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 RHOSTAR_SANITIZED=$(SANITIZED)/venv \
 	$(SANITIZED)/venv/bin/python -m pytest -n 2 -q --capture=sys -p no:cacheprovider --timeout=150 tests --pyargs rhostar
 
+# Files with other content than at the time of the lock are refused at install.
+LOCK := $(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+	--strip-extras --generate-hashes
+lock: .venv/.python  ## pin the versions and hashes of all dependencies again
+	$(LOCK) pyproject.toml --group build -o locks/run.txt
+	$(LOCK) pyproject.toml --group build --group dev -c locks/run.txt -o locks/dev.txt
+	echo uv | $(LOCK) - -o locks/uv.txt
+
 lock: .venv/.python  ## pin the versions of all dependencies again
 	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links --strip-extras \
 	  pyproject.toml --group build -o locks/run.txt
 	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links --strip-extras \
 	  pyproject.toml --group build --group dev -c locks/run.txt -o locks/dev.txt
+	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links --strip-extras \
+	  --group peers -c locks/dev.txt -o locks/peers.txt
 
 clean:  ## remove everything that make created
 	rm -rf .venv build dist demo

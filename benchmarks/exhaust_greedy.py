@@ -1,10 +1,11 @@
 """The exact pseudo-dimension of greedy search on few vertices (the argument), by trying every graph.
 
 Greedy search depends only on the order of ρ, so an instance with a threshold is a set of orders. All edge sets from one
-start are run under all orders. For the cost, any subset of the paths that occur may be the expensive one: on up to 6
-vertices there are at most 4 paths, and non-negative weights can make any of them expensive. Backtracking then looks for
-functions that split all orders in every way; the first function is tried only up to renaming of vertices. 6 vertices
-take about a minute.
+start are run under all orders. For the cost, all weights are covered: an instance with a threshold tells which of the
+paths that occur are expensive, and every subset of them is tried, whether some weights make exactly these expensive or
+not. Trying too many can only find too much, and each size that is found has a witness in the atlas. Backtracking then
+looks for functions that split all orders in every way; the first function is tried only up to renaming of vertices.
+6 vertices take about a minute.
 """
 
 import itertools

@@ -55,12 +55,30 @@ def test_everything_comes_back(instances: rs.InstanceSet, tmp_path: Path) -> Non
 
 
 def test_instances_of_several_origins_are_remembered(instances: rs.InstanceSet, tmp_path: Path) -> None:
-    other = rs.InstanceSet(instances.graph, instances.weights, instances.sources, instances.goals)
+    other = rs.InstanceSet(instances.graph, 2 * instances.weights, instances.sources, instances.goals)
     learner = rs.learners.BestOf(validation=other[:4]).fit(instances)
     rs.Model.of(learner, instances.graph).save(tmp_path / "model.npz")
     found = rs.Model.load(tmp_path / "model.npz").trained_on_
     assert (found.overlap(instances), found.overlap(other), found.size) == (30, 4, 34)
     assert found.among(other).tolist() == [True] * 4 + [False] * 26
+
+
+def test_a_model_keeps_the_content_of_what_it_saw(instances: rs.InstanceSet, tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    rs.Model.of(rs.learners.MeanDistance().fit(instances), instances.graph).save(path)
+    copy = rs.InstanceSet(instances.graph, instances.weights.astype(np.float32), instances.sources, instances.goals)
+    assert rs.Model.load(path).trained_on_.overlap(copy) == 30
+    with np.load(path) as stored:
+        parts = {name: stored[name] for name in stored.files}
+    names = [name for name in parts if name.startswith("trained_on_0_")]
+    assert len(names) == 3
+    np.savez(path, **{name: part for name, part in parts.items() if name not in names})
+    bare = rs.Model.load(path).trained_on_
+    assert (bare.keys, bare.overlap(instances), bare.overlap(copy)) == (None, 30, 0)
+    for wrong in ({names[0]: parts[names[0]][:3]}, {"trained_on_0": parts["trained_on_0"].astype(float)}):
+        np.savez(path, **(parts | wrong))
+        with pytest.raises(StorageError, match="cannot be used"):
+            rs.Model.load(path)
 
 
 def test_parameters_that_are_no_plain_values_are_kept_as_they_print(instances: rs.InstanceSet, tmp_path: Path) -> None:
@@ -80,8 +98,8 @@ def test_parameters_that_are_no_plain_values_are_kept_as_they_print(instances: r
 def test_families_come_back(instances: rs.InstanceSet, tmp_path: Path, kind: str) -> None:
     origin = (Provenance.of(instances[:5]), Provenance("other", np.arange(3)))
     families = {
-        "linear": Linear(origin, base=np.arange(20.0), features=np.ones((20, 2))),
-        "quantised": Quantised(origin, levels=np.array([0.0, 1.5]), goal=19, goal_value=0.25),
+        "linear": Linear(built_from=origin, base=np.arange(20.0), features=np.ones((20, 2))),
+        "quantised": Quantised(built_from=origin, levels=np.array([0.0, 1.5]), goal=19, goal_value=0.25),
     }
     rs.Model.of(Fitted(np.zeros(20), family_=families[kind]), instances.graph).save(tmp_path / "m.npz")
     found = rs.Model.load(tmp_path / "m.npz").family_
@@ -129,7 +147,7 @@ def test_damaged_files_are_refused_and_never_unpickled(instances: rs.InstanceSet
     whole = path.read_bytes()
     for wrong in (b"", b"nonsense", whole[: len(whole) // 2], whole[:-30]):
         path.write_bytes(wrong)
-        with pytest.raises(StorageError, match="damaged or not a model"):
+        with pytest.raises(StorageError, match="not a numpy archive, or a damaged one"):
             rs.Model.load(path)
     rng = np.random.default_rng(0)
     for _ in range(60):  # a changed byte is refused, or harmless: checksums of the archive see it

@@ -9,7 +9,7 @@
 namespace rhostar {
 
 // Instance i uses snapshot rows[i], starts at sources[i] and ends at goals[i], with the heuristic values
-// rho[rho_of[i]] and, if there are any, the lower bounds bound[bound_of[i]].
+// rho[rho_of[i]], or those of guides[rho_of[i]], and, if there are any, the lower bounds bound[bound_of[i]].
 template <class Arcs, class W>
 struct Batch {
   Arcs arcs;  // its weights are set for each instance
@@ -19,6 +19,7 @@ struct Batch {
   const std::int32_t* sources;
   const std::int32_t* goals;
   const double* const* rho;
+  Guide* const* guides;  // for rules that compute rho
   const std::int32_t* rho_of;
   const double* const* bound;  // null if there are none
   const std::int32_t* bound_of;
@@ -32,7 +33,16 @@ Ending each_instance(const Batch<Arcs, W>& batch, Interrupt* interrupt, Search&&
   for (std::int64_t i = 0; i < batch.size; ++i) {
     if (interrupt && interrupt->requested()) return {Status::stopped, i};
     arcs.weights = batch.weights + batch.rows[i] * batch.stride;
-    const Outcome out = search(i, arcs, Rule{batch.rho[batch.rho_of[i]]});
+    const std::int32_t which = batch.rho_of[i];
+    const Rule rule = [&] {
+      if constexpr (is_guided<Rule>) {
+        batch.guides[which]->aim(batch.goals + i, 1);
+        return Rule{{batch.guides[which]}};
+      } else {
+        return Rule{{batch.rho[which]}};
+      }
+    }();
+    const Outcome out = search(i, arcs, rule);
     if (!is_end_of_run(out.status)) return {out.status, i, out.offender};
   }
   return {};

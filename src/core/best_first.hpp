@@ -31,6 +31,7 @@
 #include "csr.hpp"
 #include "heap.hpp"
 #include "interrupt.hpp"
+#include "potentials.hpp"
 #include "status.hpp"
 #include "workspace.hpp"
 
@@ -38,27 +39,51 @@ namespace rhostar {
 
 // ---------------------------------------------------------------- rules
 
-struct AStarRule {
-  static constexpr bool greedy = false;
-  const double* rho;
-  bool readable(std::int32_t v) const { return std::isfinite(rho[v]); }
-  double score(double g, std::int32_t v) const { return g + rho[v]; }
-  void prefetch(const auto& arcs, std::int32_t v) const { arcs.prefetch_rho(rho, v); }
+// Where rho comes from: a table, or a guide that computes it (potentials.hpp).
+struct TableRho {
+  const double* table;
+  double of(std::int32_t v) const { return table[v]; }
+  void prefetch(const auto& arcs, std::int32_t v) const { arcs.prefetch_rho(table, v); }
 };
 
-struct GreedyRule {
+struct GuideRho {
+  Guide* guide;
+  double of(std::int32_t v) const { return (*guide)(v); }
+  void prefetch(const auto& arcs, std::int32_t v) const { guide->prefetch(arcs.outer(v)); }
+};
+
+template <class Rho>
+struct AStar {
+  static constexpr bool greedy = false;
+  Rho rho;
+  double score(double g, double rho_of_v) const { return g + rho_of_v; }
+};
+
+template <class Rho>
+struct Greedy {
   static constexpr bool greedy = true;
-  const double* rho;
-  bool readable(std::int32_t v) const { return std::isfinite(rho[v]); }
-  double score(double, std::int32_t v) const { return rho[v]; }
-  void prefetch(const auto& arcs, std::int32_t v) const { arcs.prefetch_rho(rho, v); }
+  Rho rho;
+  double score(double, double rho_of_v) const { return rho_of_v; }
+};
+
+using AStarRule = AStar<TableRho>;
+using GreedyRule = Greedy<TableRho>;
+
+// Whether rho is computed.
+template <class Rule>
+constexpr bool is_guided = false;
+template <template <class> class Algorithm>
+constexpr bool is_guided<Algorithm<GuideRho>> = true;
+
+struct NoRho {
+  double of(std::int32_t) const { return 0.0; }
+  void prefetch(const auto&, std::int32_t) const {}
 };
 
 struct DijkstraRule {
   static constexpr bool greedy = false;
-  bool readable(std::int32_t) const { return true; }
-  double score(double g, std::int32_t) const { return g; }
-  void prefetch(const auto&, std::int32_t) const {}
+  NoRho rho;
+  double score(double g, double) const { return g; }
 };
 
 // ---------------------------------------------------------------- the event log
@@ -146,24 +171,30 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
     return out;
   };
 
-  const auto score = [&](double g, std::int32_t v) { return rule.score(g, arcs.outer(v)); };
+  const auto rho = [&](std::int32_t v) { return rule.rho.of(arcs.outer(v)); };
+  // Only a guide may lead to several goals; it knows them, and `goal` is one of them.
+  const auto is_goal = [&](std::int32_t v) {
+    if constexpr (is_guided<Rule>) return rule.rho.guide->is_goal(arcs.outer(v));
+    else return v == goal;
+  };
 
   const auto write_first = [&](std::int32_t v, double g, std::int32_t parent) {
     nodes[v] = {g, parent, open};
     if constexpr (near) workspace.note(v);
   };
 
-  if (!rule.readable(arcs.outer(source))) return fail(Status::bad_rho, arcs.outer(source));
+  const double first_rho = rho(source);
+  if (!std::isfinite(first_rho)) return fail(Status::bad_rho, arcs.outer(source));
   write_first(source, 0.0, -1);
-  if (!Key::fits(score(0.0, source))) return fail(Status::unfit, -1);
-  heap.push(Key::make(score(0.0, source), arcs.tie(source)));
+  if (!Key::fits(rule.score(0.0, first_rho))) return fail(Status::unfit, -1);
+  heap.push(Key::make(rule.score(0.0, first_rho), arcs.tie(source)));
   log.add(Event::open, arcs.outer(source), 0.0);
   out.generated = out.peak_open = 1;
-  if (Rule::greedy && source == goal) return finish(Status::solved);
+  if (Rule::greedy && is_goal(source)) return finish(Status::solved);
 
   while (!heap.empty()) {
     const std::int32_t v = heap.top();
-    if (!Rule::greedy && v == goal) {
+    if (!Rule::greedy && is_goal(v)) {
       log.add(Event::select, arcs.outer(v), nodes[v].g);
       return finish(Status::solved);
     }
@@ -179,7 +210,7 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
     if constexpr (!near) {  // the children's records come in while the heap is repaired
       for (std::int32_t arc = begin; arc < end; ++arc) {
         __builtin_prefetch(nodes + graph.head[arc]);
-        rule.prefetch(arcs, graph.head[arc]);
+        rule.rho.prefetch(arcs, graph.head[arc]);
       }
     }
     if (4 * out.reopened > out.expanded) {
@@ -212,28 +243,32 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
           if (is_absent(weight)) continue;
           return fail(Status::overflow, arcs.edge(arc));  // the weight is finite, the sum is not
         }
-        if (Rule::greedy && c == goal) {
+        if (Rule::greedy && is_goal(c)) {
           write_first(c, g_new, v);
           log.add(Event::goal, arcs.outer(c), g_new);
           return finish(Status::solved);
         }
-        if (!rule.readable(arcs.outer(c))) return fail(Status::bad_rho, arcs.outer(c));
-        if (!Key::fits(score(g_new, c))) return fail(Status::unfit, -1);
+        const double rho_of_c = rho(c);
+        if (!std::isfinite(rho_of_c)) return fail(Status::bad_rho, arcs.outer(c));
+        const double score = rule.score(g_new, rho_of_c);
+        if (!Key::fits(score)) return fail(Status::unfit, -1);
         write_first(c, g_new, v);
         if constexpr (!near) __builtin_prefetch(graph.first_out + c);  // for when it is expanded
-        heap.push(Key::make(score(g_new, c), arcs.tie(c)));
+        heap.push(Key::make(score, arcs.tie(c)));
         ++out.generated;
         log.add(Event::open, arcs.outer(c), g_new);
       } else if (child.stamp == open) {
         child.g = g_new;
         child.parent = v;
-        if (!Key::fits(score(g_new, c))) return fail(Status::unfit, -1);
-        heap.decrease(Key::make(score(g_new, c), arcs.tie(c)));
+        const double score = rule.score(g_new, rho(c));
+        if (!Key::fits(score)) return fail(Status::unfit, -1);
+        heap.decrease(Key::make(score, arcs.tie(c)));
         log.add(Event::improve, arcs.outer(c), g_new);
       } else if (options.reopen) {
-        if (!Key::fits(score(g_new, c))) return fail(Status::unfit, -1);
+        const double score = rule.score(g_new, rho(c));
+        if (!Key::fits(score)) return fail(Status::unfit, -1);
         child = {g_new, v, open};
-        heap.push(Key::make(score(g_new, c), arcs.tie(c)));
+        heap.push(Key::make(score, arcs.tie(c)));
         ++out.generated;
         ++out.reopened;
         log.add(Event::reopen, arcs.outer(c), g_new);
@@ -251,11 +286,12 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
 }
 
 // Integer weights are tried with narrow keys first. With an integer rho their scores usually fit; if one does not, the
-// same search with wide keys gives the same run.
+// same search with wide keys gives the same run. A rho that is computed is seldom an integer.
 template <bool near, class Rule, class Arcs, class Log>
 Outcome search_sized(const Arcs& arcs, const Rule& rule, std::int32_t source, std::int32_t goal, const Options& options,
                      Workspace& workspace, Log& log) {
-  if constexpr (Arcs::ties_are_vertices && std::is_same_v<Log, NoLog> && std::is_integral_v<decltype(arcs.weight(0))>) {
+  if constexpr (Arcs::ties_are_vertices && std::is_same_v<Log, NoLog> && !is_guided<Rule> &&
+                std::is_integral_v<decltype(arcs.weight(0))>) {
     const Outcome out = best_first<NarrowKey, near>(arcs, rule, source, goal, options, workspace, log);
     if (out.status != Status::unfit) return out;
   }
@@ -298,12 +334,29 @@ void read_path(Arcs arcs, std::int32_t goal, Workspace& workspace, Outcome& out,
   for (auto v = path.begin() + begin; v != path.end(); ++v) *v = arcs.outer(*v);
 }
 
+// Of several goals, the one with the least cost so far and then the smallest number, which is the one selected; the
+// first if none was generated.
+template <class Arcs>
+std::int32_t nearest_goal(const Arcs& arcs, const std::vector<std::int32_t>& goals, Workspace& workspace) {
+  const Node* nodes = workspace.nodes();
+  std::int32_t nearest = goals[0];
+  double least = infinity;
+  for (const std::int32_t goal : goals) {
+    const Node& node = nodes[arcs.inner(goal)];
+    if (node.stamp < workspace.generation() || node.g > least || (node.g == least && goal > nearest)) continue;
+    least = node.g;
+    nearest = goal;
+  }
+  return nearest;
+}
+
 // Source and goal are the user's numbers, and so are the vertices of the path.
 template <class Rule, class Arcs, class Log>
 Outcome query(const Arcs& arcs, const Rule& rule, std::int32_t source, std::int32_t goal, const Options& options,
               Workspace& workspace, Log& log, std::vector<std::int32_t>& path) {
   Outcome out = search(arcs, rule, arcs.inner(source), arcs.inner(goal), options, workspace, log);
   if (!is_end_of_run(out.status)) return out;
+  if constexpr (is_guided<Rule>) goal = nearest_goal(arcs, rule.rho.guide->goals(), workspace);
   read_path(arcs, arcs.inner(goal), workspace, out, path);
   // No optimum is negative, and none exceeds the cost of a path that was found.
   if (options.lower_bound) out.bound = std::min(out.cost, std::max(0.0, out.bound));

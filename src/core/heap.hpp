@@ -45,7 +45,9 @@ class Heap {
   const Key* end() const { return keys_ + size_; }
 
   //! Inserts a key. Undefined if its vertex is in the heap already: use decrease().
-  void push(Key key) {
+  // Inlined by force, as rise() is: with many kernels in one file the compiler stops inlining, and a key that is passed
+  // in two registers then goes through memory, which takes longer than the rest.
+  [[gnu::always_inline]] void push(Key key) {
     if (vacant_) {
       vacant_ = false;
       replace_top(key);
@@ -56,7 +58,7 @@ class Heap {
   }
 
   //! Replaces the key of a vertex that is in the heap. Undefined if the new key is larger than the old one.
-  void decrease(Key key) { rise(static_cast<std::size_t>(places_[key.vertex()]), key); }
+  [[gnu::always_inline]] void decrease(Key key) { rise(static_cast<std::size_t>(places_[key.vertex()]), key); }
 
   //! Removes the least key. Undefined if empty.
   void pop() {
@@ -138,7 +140,7 @@ class Heap {
     places_[key.vertex()] = static_cast<std::int32_t>(place);
   }
 
-  void rise(std::size_t gap, Key key) {
+  [[gnu::always_inline]] void rise(std::size_t gap, Key key) {
     Key* keys = keys_;
     while (gap > 0) {
       const std::size_t parent = (gap - 1) / arity;

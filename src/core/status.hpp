@@ -25,6 +25,7 @@ enum class Status : std::uint8_t {
   bad_rho,
   bad_bound,
   bad_input,
+  contradiction,
   // What the check of a graph, of weights, or of lines of text may find.
   bad_offsets,
   bad_head,
@@ -57,6 +58,8 @@ inline constexpr std::array status_texts{
     StatusText{Status::bad_rho, "BAD_RHO", "rho[{vertex}] must be finite, got {value}"},
     StatusText{Status::bad_bound, "BAD_BOUND", "lower_bound[{vertex}] must be a number or +inf, got {value}"},
     StatusText{Status::bad_input, "BAD_INPUT", "the arrays do not fit the graph or each other"},
+    StatusText{Status::contradiction, "CONTRADICTION",
+               "a shorter path turned up too late: are there negative weights?"},
     StatusText{Status::bad_offsets, "BAD_OFFSETS",
                "first_out must begin with 0, never decrease and end with the number of edges; wrong at vertex {index}"},
     StatusText{Status::bad_head, "BAD_HEAD", "head[{index}] is not a vertex: {head}"},

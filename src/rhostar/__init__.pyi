@@ -7,22 +7,25 @@ from . import heuristics as heuristics
 from . import interop as interop
 from . import lab as lab
 from . import learners as learners
+from . import potentials as potentials
 from . import report as report
 from . import utilities as utilities
+from ._checkpoints import resuming as resuming
 from ._models import Model as Model
 from .bounds._dimension import pseudo_dimension as pseudo_dimension
 from .bounds._planning import deviation as deviation
 from .bounds._planning import sample_size as sample_size
 from .certificates._certificate import Certificate as Certificate
-from .certificates._certificate import CertificateTable as CertificateTable
 from .certificates._certify import certify as certify
 from .certificates._monitor import Monitor as Monitor
+from .certificates._table import CertificateTable as CertificateTable
 from .graph._graph import Graph as Graph
 from .instances._set import Instance as Instance
 from .instances._set import InstanceSet as InstanceSet
 from .interop.networkx import astar_path as astar_path
 from .learners._auto import learn as learn
 from .lines._pieces import pieces as pieces
+from .report._advise import advise as advise
 from .search._outcome import Run as Run
 from .search._outcome import Runs as Runs
 from .search._outcome import Status as Status
@@ -31,6 +34,7 @@ from .search._run import distances_to as distances_to
 from .search._run import gbfs as gbfs
 from .search._run import solve_many as solve_many
 from .search._trace import Trace as Trace
+from .utilities._check import check as check
 from .utilities._evaluate import evaluate as evaluate
 
 __version__: str

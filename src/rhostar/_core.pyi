@@ -36,6 +36,7 @@ class Status(Enum):
     BAD_RHO = ...
     BAD_BOUND = ...
     BAD_INPUT = ...
+    CONTRADICTION = ...
     BAD_OFFSETS = ...
     BAD_HEAD = ...
     LOOP = ...
@@ -131,6 +132,20 @@ class BatchOutcome(_Result):
 class Distances(_Result):
     distance: Final[_Floats]
 
+class PotentialValues(_Result):
+    rho: Final[_Floats]
+
+class Dissection(_Result):
+    order: Final[_Indices]
+
+class HierarchyArrays(_Result):
+    place: Final[_Indices]
+    parent: Final[_Indices]
+    first_up: Final[_Indices]
+    first_down: Final[_Indices]
+    up: Final[NDArray[np.uint8]]
+    down: Final[NDArray[np.uint8]]
+
 class RankingOutcome(_Result):
     status: Final[NDArray[np.uint8]]
     cost: Final[_Floats]
@@ -187,6 +202,15 @@ class SurveyOutcome(_Result):
     digest: Final[NDArray[np.uint64]]
     """Equal for snapshots of equal content."""
 
+class ContentOutcome(_Result):
+    """Numbers for each snapshot by which copies of it are found; absent edges count as weights of 0."""
+
+    first: Final[_Floats]
+    second: Final[_Floats]
+    squares: Final[_Floats]
+    absent: Final[NDArray[np.uint64]]
+    """A hash of the absent edges; 0 if there are none."""
+
 class Transpose:
     first_out: Final[_Indices]
     head: Final[_Indices]
@@ -218,7 +242,67 @@ class Thresholds(_Result):
     found: Final[bool]
     cuts: Final[_Indices]
 
+class PathAnswer(_Result):
+    """Ends with SOLVED, NO_PATH, or CONTRADICTION; BAD_WEIGHT or BAD_RHO at what Python would add in another way."""
+
+    cost: Final[Any]
+    """An int or a float, as networkx has it; None from A*."""
+    path: Final[list[Any]]
+    """Nodes."""
+
+class TreeAnswer(_Result):
+    """Ends with DONE, or as PathAnswer does."""
+
+    distance: Final[dict[Any, Any]]
+    paths: Final[dict[Any, list[Any]]]
+    """None if they were not asked for."""
+    predecessors: Final[dict[Any, list[Any]]]
+    """None if they were not asked for."""
+
 # ---------------------------------------------------------------- calls
+
+class Links:
+    """The adjacency of a networkx graph, and the dicts in which it keeps the attributes of its edges.
+
+    `weight` is the name of an attribute, or a function of two nodes and the attributes.
+    """
+
+    def __init__(
+        self, first_out: _Indices, head: _Indices, data: list[Any], nodes: list[Any], parallel: bool
+    ) -> None: ...
+    def astar(self, weight: Any, source: int, target: int, heuristic: Any, cutoff: float) -> PathAnswer: ...
+    def dijkstra(self, weight: Any, sources: list[int], target: int, cutoff: float) -> PathAnswer: ...
+    def tree(self, weight: Any, sources: list[int], cutoff: float, paths: bool, predecessors: bool) -> TreeAnswer: ...
+    def bidirectional(self, weight: Any, back: Links, source: int, target: int) -> PathAnswer: ...
+
+class Potential:
+    """A heuristic for every goal (src/core/potentials.hpp)."""
+
+    @property
+    def n(self) -> int: ...
+    def values(self, goals: _Indices, stop: Stop | None) -> PotentialValues: ...
+    def age_guide(self, generation: int, /) -> None: ...
+
+def metric_potential(metric: str, coordinates: _Floats, scale: float) -> Potential: ...
+def landmark_potential(to: _Floats, away: _Floats, beyond: float, scale: float) -> Potential: ...
+def hierarchy_potential(
+    place: _Indices,
+    parent: _Indices,
+    first_up: _Indices,
+    first_down: _Indices,
+    up: NDArray[np.uint8],
+    down: NDArray[np.uint8],
+    single: bool,
+    beyond: float,
+    scale: float,
+) -> Potential | None: ...
+
+class Skeleton(_Result):
+    """Ends with LIMIT if it would have more arcs than allowed; `at` is then how many."""
+
+    @property
+    def arcs(self) -> int: ...
+    def build(self, graph: Graph, weights: NDArray[Any], single: bool, stop: Stop | None) -> HierarchyArrays: ...
 
 class Graph:
     bytes_per_vertex: int
@@ -228,6 +312,8 @@ class Graph:
     def rearranged(self) -> bool: ...
     def rearrange(self, coordinates: _Floats | None, least_gain: float) -> bool: ...
     def transpose(self) -> Transpose: ...
+    def dissect(self, coordinates: _Floats | None, stop: Stop | None) -> Dissection: ...
+    def skeleton(self, order: _Indices, most: int, stop: Stop | None) -> Skeleton: ...
     def reaches(self, weights: NDArray[Any] | None, goal: int) -> NDArray[np.uint8]: ...
     def age_workspace(self, generation: int, /) -> None: ...
     # Arguments in any other form than this end with BAD_INPUT: the Python side has to look at them.
@@ -236,8 +322,8 @@ class Graph:
         greedy: bool,
         weights: NDArray[Any],
         source: int,
-        goal: int,
-        rho: _Floats,
+        goal: int | _Indices,
+        rho: _Floats | Potential,
         reopen: bool,
         budget: int | None,
         lower_bound: _Floats | None,
@@ -250,6 +336,16 @@ class Graph:
         instances: Instances,
         options: SearchOptions,
         rho: list[_Floats],
+        rho_of: _Indices,
+        bound: list[_Floats],
+        bound_of: _Indices,
+        stop: Stop | None,
+    ) -> BatchOutcome: ...
+    def solve_guided(
+        self,
+        instances: Instances,
+        options: SearchOptions,
+        potentials: list[Potential],
         rho_of: _Indices,
         bound: list[_Floats],
         bound_of: _Indices,
@@ -338,6 +434,9 @@ def solve_flow(
     seconds: float,
     stop: Stop | None,
 ) -> FlowOutcome: ...
+def content_rows(
+    weights: NDArray[Any], rows: _Positions, first: _Floats, second: _Floats, stop: Stop | None
+) -> ContentOutcome: ...
 def scan_records(data: bytes, begin: int, letter: str, comments: str, kinds: str) -> Scan: ...
 def explore(
     weights: _Positions,

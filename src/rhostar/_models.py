@@ -7,12 +7,12 @@ and nobody would notice.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import platform
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -20,17 +20,22 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar import _archives as archives
 from rhostar import _arrays as arrays
 from rhostar import _files as files
 from rhostar.errors import InputError, StorageError
-from rhostar.families import Family, FullTable
+from rhostar.families import FAMILIES, Family, FullTable
 from rhostar.graph import Graph
 from rhostar.instances import Provenance, Provenances
+from rhostar.instances._provenance import from_parts, to_parts
+from rhostar.potentials import Potential
+from rhostar.potentials import _storing as storing
 from rhostar.search import Algorithm
 from rhostar.search._rho import values_of
 
+Values = NDArray[np.float64] | Mapping[int, NDArray[np.float64]]
 _KIND = "rhostar-model"
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +47,7 @@ class Model:
     Parameters
     ----------
     rho_
-        One value per vertex, or such an array for each goal.
+        One value per vertex, or such an array for each goal; None if there is only a potential.
     fingerprint
         The hash of the graph, ``graph.fingerprint``.
     learner
@@ -61,6 +66,8 @@ class Model:
         Weights for which ρ is consistent (see :class:`rhostar.learners.Learner`), or None.
     certificate
         The certificate, as plain values, or None.
+    potential_
+        ρ for every goal, a :class:`rhostar.potentials.Potential`, or None.
     versions
         Of rhostar, Python and numpy when it was made.
 
@@ -80,7 +87,7 @@ class Model:
     True
     """
 
-    rho_: NDArray[np.float64] | Mapping[int, NDArray[np.float64]]
+    rho_: Values | None
     fingerprint: str
     learner: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -90,6 +97,7 @@ class Model:
     trained_on_: Provenance | Provenances | None = None
     lower_: NDArray[np.float64] | None = None
     certificate: Mapping[str, Any] | None = None
+    potential_: Potential | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -99,7 +107,7 @@ class Model:
         Parameters
         ----------
         learner
-            With ``rho_``, as learners have after ``fit``.
+            With ``rho_`` or ``potential_``, as learners have after ``fit``.
         graph
             The graph that it was fitted on.
         certificate
@@ -114,8 +122,10 @@ class Model:
         ArrayError, HeuristicError
             If its values are not one finite number per vertex of the graph.
         """
-        rho = _checked(values_of(learner, graph), graph.n)
+        values = values_of(learner, graph)
+        rho = None if isinstance(values, Potential) else _checked(values, graph.n)
         goal = getattr(learner, "goal_", None)
+        potential = values if isinstance(values, Potential) else getattr(learner, "potential_", None)
         return cls(
             rho_=rho,
             fingerprint=graph.fingerprint,
@@ -127,30 +137,34 @@ class Model:
             trained_on_=getattr(learner, "trained_on_", None),
             lower_=getattr(learner, "lower_", None),
             certificate=certificate,
+            potential_=potential,
             versions={"rhostar": version("rhostar"), "python": platform.python_version(), "numpy": np.__version__},
         )
 
     @property
     def n(self) -> int:
         """Number of vertices."""
+        if self.rho_ is None:
+            return 0 if self.potential_ is None else self.potential_.n
         return next(iter(self.rho_.values())).size if isinstance(self.rho_, Mapping) else self.rho_.size
 
     @property
     def goals(self) -> list[int]:
-        """The goals that it has values for."""
+        """The goals that it has tables for; a potential serves all."""
         if isinstance(self.rho_, Mapping):
             return sorted(self.rho_)
         return [] if self.goal_ is None else [self.goal_]
 
-    def rho_on(self, graph: Graph) -> NDArray[np.float64] | Mapping[int, NDArray[np.float64]]:
-        """Return the values, after checking that they are for this graph.
+    def rho_on(self, graph: Graph) -> Values | Potential:
+        """Return the values, or the potential if there are none, after checking that they are for this graph.
 
         Raises
         ------
         ModelError
             If it was fitted on another graph.
         """
-        return values_of(self, graph)
+        values: Values | Potential = values_of(self, graph)
+        return values
 
     def search_with(self, algorithm: Algorithm | None = None) -> Algorithm:
         """Return the algorithm to use: the given one, else the one that ρ is meant for, else "astar"."""
@@ -163,6 +177,7 @@ class Model:
     def __repr__(self) -> str:
         goals = self.goals
         goal = f"goal {goals[0]}" if len(goals) == 1 else f"{len(goals)} goals" if goals else "any goal"
+        goal += ", any other by a potential" if goals and self.potential_ is not None else ""
         return f"Model({self.learner or 'values'}, {self.n} vertices, {goal})"
 
     # ------------------------------------------------------------ files
@@ -175,10 +190,16 @@ class Model:
         StorageError
             If the disk refuses; an old file stays as it was.
         """
-        goals, tables = [-1], [self.rho_]
+        goals: list[int] = []
+        tables: list[NDArray[np.float64]] = []
         if isinstance(self.rho_, Mapping):
             goals, tables = [*self.rho_], [*self.rho_.values()]
-        parts: dict[str, Any] = {"goals": np.array(goals, dtype=np.int64), "rho": np.stack(tables)}  # type: ignore[arg-type]
+        elif self.rho_ is not None:
+            goals, tables = [-1], [self.rho_]
+        parts: dict[str, Any] = {
+            "goals": np.array(goals, dtype=np.int64),
+            "rho": np.stack(tables) if tables else np.empty((0, self.n)),
+        }
         facts: dict[str, Any] = {
             "format": _KIND,
             "version": _VERSION,
@@ -190,16 +211,17 @@ class Model:
             "certificate": None if self.certificate is None else _plain(dict(self.certificate)),
             "versions": dict(self.versions),
         }
-        seen = self.trained_on_
-        if isinstance(seen, Provenances):
-            facts["trained_on"] = [part.origin for part in seen]
-            parts |= {f"trained_on_{k}": part.indices for k, part in enumerate(seen)}
+        if self.trained_on_ is None:
+            facts["trained_on"] = None
         else:
-            facts["trained_on"] = None if seen is None else seen.origin
-            if seen is not None:
-                parts["trained_on"] = seen.indices
+            seen, facts["trained_on"] = to_parts(self.trained_on_.parts, "trained_on")
+            parts |= seen
         if self.lower_ is not None:
             parts["lower"] = self.lower_
+        facts["potential"] = None
+        if self.potential_ is not None:
+            arrays_of, facts["potential"] = storing.to_parts(self.potential_)
+            parts |= {f"potential_{name}": part for name, part in arrays_of.items()}
         family_parts, facts["family"] = self.family_.to_parts()
         parts |= family_parts
         parts["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
@@ -207,26 +229,38 @@ class Model:
             np.savez_compressed(stream, **parts)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Model:
+    def load(cls, path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Model:
         """Read a file that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path
+            The file.
+        max_bytes
+            How much memory its arrays may take; by default 64 MiB or 200 times the size of the file, if that is more.
 
         Raises
         ------
         StorageError
-            If it is missing, damaged or not a model.
+            If it is missing, damaged, not a model, or would unpack to more than that.
         """
         source = Path(path)
+        most = None if max_bytes is None else arrays.integer(max_bytes, "max_bytes", 1)
         try:
-            with np.load(io.BytesIO(source.read_bytes()), allow_pickle=False) as stored:
-                parts = {name: stored[name] for name in stored.files}
+            parts = archives.read_arrays(source, _belongs, strict=True, max_bytes=most)
             facts = json.loads(parts["facts"].tobytes().decode())
             if facts["format"] != _KIND or facts["version"] != _VERSION:
                 raise StorageError(f"{source} holds {facts['format']!r} version {facts['version']}, not a model")
             rho, goals = parts["rho"], parts["goals"].tolist()
-            if rho.dtype != np.float64 or rho.ndim != 2 or len(goals) != len(rho) or not np.isfinite(rho).all():
+            if rho.dtype != np.float64 or rho.ndim != 2 or rho.shape[1] == 0 or not np.isfinite(rho).all():
                 raise StorageError(f"{source} is damaged: its values are not finite numbers, one per vertex")
+            _require_sound(facts, parts, source)
+            potential = _potential(facts["potential"], parts)
+            if (not goals) != (potential is not None and rho.size == 0):
+                raise StorageError(f"{source} is damaged: it has neither values nor a potential")
+            tables: Values | None = dict(zip(goals, map(arrays.frozen, rho), strict=True)) if goals else None
             return cls(
-                rho_=arrays.frozen(rho[0]) if goals == [-1] else dict(zip(goals, map(arrays.frozen, rho), strict=True)),
+                rho_=arrays.frozen(rho[0]) if goals == [-1] else tables,
                 fingerprint=str(facts["graph"]),
                 learner=str(facts["learner"]),
                 parameters=dict(facts["parameters"]),
@@ -236,6 +270,7 @@ class Model:
                 trained_on_=_seen(facts["trained_on"], parts),
                 lower_=parts.get("lower"),
                 certificate=facts["certificate"],
+                potential_=potential,
                 versions=dict(facts["versions"]),
             )
         except FileNotFoundError:
@@ -246,8 +281,36 @@ class Model:
             raise
         except InputError as error:
             raise StorageError(f"{source} cannot be used: {error}") from None
-        except Exception as error:  # a damaged archive can fail in many ways
+        except MemoryError:
+            raise
+        except Exception as error:  # damaged facts can fail in many ways
             raise StorageError(f"{source} is damaged or not a model of rhostar ({type(error).__name__})") from None
+
+
+def _belongs(name: str) -> bool:
+    """Return whether a model has an array of this name."""
+    if re.fullmatch(r"facts|goals|rho|lower|(trained_on|built_from)_[0-9]{1,6}(_[a-z]+)?|potential_\w+", name):
+        return True
+    return any(name == entry.name for family in FAMILIES.values() for entry in fields(family)[1:])
+
+
+def _require_sound(facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]], source: Path) -> None:
+    """Raise :class:`StorageError` unless facts and arrays are of the kinds that :meth:`Model.save` writes."""
+    rho, goals, lower = parts["rho"], parts["goals"], parts.get("lower")
+    several = goals.dtype == np.int64 and goals.shape == (len(rho),) and np.unique(goals).size == goals.size
+    in_range = several and (goals.tolist() == [-1] or bool(((goals >= 0) & (goals < rho.shape[1])).all()))
+    goal, certificate = facts["goal"], facts["certificate"]
+    for sound, what in (
+        (in_range, "its goals are not distinct vertices"),
+        (facts["algorithm"] in ("astar", "gbfs", "any"), "its algorithm is not known"),
+        (goal is None or (type(goal) is int and 0 <= goal < rho.shape[1]), "its goal is not a vertex"),
+        (all(isinstance(facts[name], dict) for name in ("parameters", "versions", "family")), "a fact is not a table"),
+        (all(isinstance(facts[name], str) for name in ("graph", "learner")), "a name is not text"),
+        (certificate is None or isinstance(certificate, dict), "its certificate is not a table"),
+        (lower is None or (lower.dtype == np.float64 and lower.ndim == 1), "its lower weights are not numbers"),
+    ):
+        if not sound:
+            raise StorageError(f"{source} is damaged: {what}")
 
 
 def _checked(rho: Any, n: int) -> Any:
@@ -273,9 +336,15 @@ def _plain(value: Any) -> Any:
     return repr(value) if not isinstance(value, np.ndarray) else f"array of shape {value.shape}"
 
 
-def _seen(origins: Any, parts: Mapping[str, NDArray[Any]]) -> Provenance | Provenances | None:
-    if origins is None:
+def _potential(facts: Any, parts: Mapping[str, NDArray[Any]]) -> Potential | None:
+    if facts is None:
         return None
-    if isinstance(origins, list):
-        return Provenances(Provenance(str(origin), parts[f"trained_on_{k}"]) for k, origin in enumerate(origins))
-    return Provenance(str(origins), parts["trained_on"])
+    own = {name.removeprefix("potential_"): part for name, part in parts.items() if name.startswith("potential_")}
+    return storing.from_parts(own, facts)
+
+
+def _seen(facts: Any, parts: Mapping[str, NDArray[Any]]) -> Provenance | Provenances | None:
+    if facts is None:
+        return None
+    found = from_parts(parts, facts, "trained_on")
+    return found[0] if len(found) == 1 else Provenances(found)

@@ -125,6 +125,10 @@ class StoppedError(RhostarError):
     """A batch that was ended because another part of it failed or was interrupted."""
 
 
+class WorkerError(RhostarError, RuntimeError):
+    """A chunk of a batch whose worker process died again and again; names its instances."""
+
+
 class RhostarWarning(UserWarning):
     """Something worth knowing that does not prevent an answer."""
 

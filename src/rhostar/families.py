@@ -3,7 +3,7 @@
 A bound that holds for every ρ at once has to count the ρ of a family. A full family has one free value for each
 vertex. Fewer free values, or few levels for each, make a smaller family, and so a useful certificate on a large graph.
 The parts of a family (a base, features, levels) must not come from the instances that the certificate is computed on,
-so a family remembers the instances it was built from.
+so a family remembers the instances it was built from, or that they are not known.
 
 To add a family, write a class in this file and list it in :data:`FAMILIES`, which is used to load saved models.
 """
@@ -21,7 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar import bounds
 from rhostar.errors import ArrayError, AssumptionError, InputError
-from rhostar.instances import InstanceSet, Provenance
+from rhostar.instances import InstanceSet, Provenance, provenance
+from rhostar.instances._provenance import from_parts, to_parts
 from rhostar.search import Algorithm
 
 __all__ = ["Family", "FullTable", "Linear", "Placed", "Quantised"]
@@ -49,15 +50,17 @@ class Family:
     ----------
     built_from
         The instances that shaped the family itself, as :class:`Provenance`; empty if it was fixed without looking
-        at any.
+        at any; None if that is not known. Without it, no bound for every ρ is computed on training instances.
     """
 
-    built_from: tuple[Provenance, ...] = ()
+    built_from: tuple[Provenance, ...] | None = ()
 
     kind: ClassVar[str] = ""
     """Its name in saved models."""
     every_rho: ClassVar[bool] = False
     """Whether every finite ρ belongs to it, so that single values may be moved."""
+    made_of: ClassVar[str] = "parts"
+    """What it is made of, in words."""
 
     def contains(self, rho: ArrayLike) -> bool:
         """Return whether ρ belongs to the family."""
@@ -69,20 +72,43 @@ class Family:
             raise AssumptionError(f"rho is not in the family that it was chosen from ({type(self).__name__})")
 
     def overlap(self, instances: InstanceSet) -> int:
-        """Return how many of these instances shaped the family."""
-        return sum(part.overlap(instances) for part in self.built_from)
+        """Return how many of these instances are known to have shaped the family."""
+        return provenance(*self.built_from).overlap(instances) if self.built_from else 0
+
+    def check_fixed(self, sets: Mapping[str, InstanceSet]) -> None:
+        """Raise :class:`AssumptionError` unless the family was fixed without looking at these instances.
+
+        Parameters
+        ----------
+        sets
+            By name. A bound on "train" holds for every ρ of the family, so what shaped the family must be known.
+        """
+        if self.built_from is None and "train" in sets:
+            raise AssumptionError(
+                f"the {self.made_of} are arrays of unknown origin: pass the learners they come from, or built_from=() "
+                "if they were fixed without looking at any instance"
+            )
+        for name, part in sets.items():
+            if shaped := self.overlap(part):
+                raise AssumptionError(f"the family was built from {shaped} instances of {name}; fix it without them")
 
     def capacities(
-        self, n: int, algorithm: Algorithm, *, integer_weights: int | None = None, out_degree: int | None = None
+        self,
+        n: int,
+        algorithm: Algorithm,
+        *,
+        integer_weights: int | None = None,
+        out_degree: int | None = None,
+        reopen: bool = True,
     ) -> tuple[bounds.Capacity, ...]:
         """Return every known count of the runs that the family allows on graphs of n vertices.
 
         Parameters
         ----------
-        n, algorithm, integer_weights, out_degree
+        n, algorithm, integer_weights, out_degree, reopen
             As for :func:`rhostar.pseudo_dimension`.
         """
-        return bounds.capacities(n, algorithm, integer_weights=integer_weights, out_degree=out_degree)
+        return bounds.capacities(n, algorithm, integer_weights=integer_weights, out_degree=out_degree, reopen=reopen)
 
     def exact_sums(self, largest_g: float | None, *, counted: bool) -> bool:
         """Return whether no sum g + ρ rounds after :meth:`into_class`, which takes the same parameters."""
@@ -107,8 +133,8 @@ class Family:
 
     def to_parts(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return the arrays of the family and its plain values, by name, for a file."""
-        stored: dict[str, NDArray[Any]] = {f"built_from_{k}": part.indices for k, part in enumerate(self.built_from)}
-        facts: dict[str, Any] = {"kind": self.kind, "built_from": [part.origin for part in self.built_from]}
+        stored, records = to_parts(self.built_from or (), "built_from")
+        facts: dict[str, Any] = {"kind": self.kind, "built_from": None if self.built_from is None else records}
         for entry in fields(self)[1:]:
             value = getattr(self, entry.name)
             if isinstance(value, np.ndarray):
@@ -129,12 +155,11 @@ class Family:
         kind = FAMILIES.get(facts["kind"])
         if kind is None:
             raise InputError(f"there is no family {facts['kind']!r}; there are {', '.join(FAMILIES)}")
-        built = tuple(
-            Provenance(str(origin), stored[f"built_from_{k}"]) for k, origin in enumerate(facts["built_from"])
-        )
+        records = facts["built_from"]
+        built = None if records is None else from_parts(stored, records, "built_from")
         names = [entry.name for entry in fields(kind)[1:]]
         values = {name: source[name] for source in (stored, facts) for name in names if name in source}
-        return kind(built, **values)
+        return kind(built_from=built, **values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +218,9 @@ class Linear(Family):
         (n,) values.
     features
         (n, k) values.
+    built_from
+        What base and features were made from; empty if they were fixed without looking at any instance. None, the
+        default, says that it is not known.
 
     Raises
     ------
@@ -202,7 +230,7 @@ class Linear(Family):
     Examples
     --------
     >>> import numpy as np, rhostar as rs
-    >>> family = rs.families.Linear(base=np.zeros(3), features=[[2.0], [1.0], [0.0]])
+    >>> family = rs.families.Linear(base=np.zeros(3), features=[[2.0], [1.0], [0.0]], built_from=())
     >>> family
     Linear(3 vertices, 1 parameter)
     >>> family.parameters, family.rank, family.table([1.5]).tolist()
@@ -211,8 +239,10 @@ class Linear(Family):
 
     base: NDArray[np.float64]
     features: NDArray[np.float64]
+    built_from: tuple[Provenance, ...] | None = None
 
     kind: ClassVar[str] = "linear"
+    made_of: ClassVar[str] = "features"
 
     def __post_init__(self) -> None:
         base = np.array(self.base, dtype=np.float64)
@@ -254,7 +284,13 @@ class Linear(Family):
         return bool(np.abs(self.features @ theta - rest).max(initial=0.0) <= 1e-9 * scale)
 
     def capacities(
-        self, n: int, algorithm: Algorithm, *, integer_weights: int | None = None, out_degree: int | None = None
+        self,
+        n: int,
+        algorithm: Algorithm,
+        *,
+        integer_weights: int | None = None,
+        out_degree: int | None = None,
+        reopen: bool = True,
     ) -> tuple[bounds.Capacity, ...]:
         """Return every known count of the runs that the family allows, by its number of parameters.
 
@@ -262,7 +298,12 @@ class Linear(Family):
         features are rounded, which can make dependent columns independent.
         """
         return bounds.capacities(
-            n, algorithm, integer_weights=integer_weights, out_degree=out_degree, parameters=self.parameters
+            n,
+            algorithm,
+            integer_weights=integer_weights,
+            out_degree=out_degree,
+            reopen=reopen,
+            parameters=self.parameters,
         )
 
     def exact_sums(self, largest_g: float | None, *, counted: bool) -> bool:
@@ -381,11 +422,17 @@ class Quantised(Family):
         super().check(rho, goal)
 
     def capacities(
-        self, n: int, algorithm: Algorithm, *, integer_weights: int | None = None, out_degree: int | None = None
+        self,
+        n: int,
+        algorithm: Algorithm,
+        *,
+        integer_weights: int | None = None,
+        out_degree: int | None = None,
+        reopen: bool = True,
     ) -> tuple[bounds.Capacity, ...]:
         """Return every known count of the runs that the family allows, by its number of levels."""
         return bounds.capacities(
-            n, algorithm, integer_weights=integer_weights, out_degree=out_degree, levels=self.levels.size
+            n, algorithm, integer_weights=integer_weights, out_degree=out_degree, reopen=reopen, levels=self.levels.size
         )
 
 

@@ -1,12 +1,13 @@
 """Handcrafted heuristics to compare with: Euclidean, octile and great-circle distances.
 
-Each function returns a float64 array with one value per vertex. None of them overestimates if `scale` is at most
-the least weight per unit of length; :func:`safe_scale` computes the largest such scale.
+Each function returns a float64 array with one value per vertex, or, if no goal is given, a
+:class:`rhostar.potentials.Metric`: the same for every goal, computed where a search looks. None of them overestimates
+if `scale` is at most the least weight per unit of length; :func:`safe_scale` computes the largest such scale.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,9 @@ from rhostar import _arrays as arrays
 from rhostar.errors import GraphError, InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
+from rhostar.potentials import Metric
+from rhostar.potentials._base import scale_of as _scale
+from rhostar.potentials._metric import MetricName
 
 __all__ = ["euclidean", "haversine", "octile", "safe_scale"]
 
@@ -27,7 +31,11 @@ _EARTH_RADIUS = 6_371_008.8
 """Mean radius of the earth in metres."""
 
 
-def euclidean(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.float64]:
+@overload
+def euclidean(graph: Graph, goal: None = None, *, scale: float = 1.0) -> Metric: ...
+@overload
+def euclidean(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.float64]: ...
+def euclidean(graph: Graph, goal: int | None = None, *, scale: float = 1.0) -> NDArray[np.float64] | Metric:
     """Return the straight-line distance of every vertex to the goal.
 
     Parameters
@@ -35,13 +43,13 @@ def euclidean(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.floa
     graph
         A graph with coordinates.
     goal
-        The goal vertex.
+        The goal vertex; None for a potential, which serves every goal.
     scale
         The cost of a unit of distance.
 
     Returns
     -------
-    numpy.ndarray
+    numpy.ndarray or rhostar.potentials.Metric
         (n,) straight-line distances, times `scale`.
 
     Raises
@@ -57,10 +65,16 @@ def euclidean(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.floa
     >>> rs.heuristics.euclidean(rs.Graph.grid(2, 2), 0).round(3).tolist()
     [0.0, 1.0, 1.0, 1.414]
     """
+    if goal is None:
+        return Metric(graph, "euclidean", scale=scale)
     return _euclidean(*_places(graph, goal)) * _scale(scale)
 
 
-def octile(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.float64]:
+@overload
+def octile(graph: Graph, goal: None = None, *, scale: float = 1.0) -> Metric: ...
+@overload
+def octile(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.float64]: ...
+def octile(graph: Graph, goal: int | None = None, *, scale: float = 1.0) -> NDArray[np.float64] | Metric:
     """Return the length of a shortest path to the goal on an empty grid with 8 neighbours.
 
     Parameters
@@ -68,13 +82,13 @@ def octile(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.float64
     graph
         A graph with coordinates, in cells.
     goal
-        The goal vertex.
+        The goal vertex; None for a potential, which serves every goal.
     scale
         The cost of a unit of distance.
 
     Returns
     -------
-    numpy.ndarray
+    numpy.ndarray or rhostar.potentials.Metric
         (n,) octile distances, times `scale`.
 
     Raises
@@ -90,10 +104,16 @@ def octile(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.float64
     >>> rs.heuristics.octile(rs.Graph.grid(2, 3, neighbours=8), 0).round(3).tolist()
     [0.0, 1.0, 2.0, 1.0, 1.414, 2.414]
     """
+    if goal is None:
+        return Metric(graph, "octile", scale=scale)
     return _octile(*_places(graph, goal)) * _scale(scale)
 
 
-def haversine(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.float64]:
+@overload
+def haversine(graph: Graph, goal: None = None, *, scale: float = 1.0) -> Metric: ...
+@overload
+def haversine(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.float64]: ...
+def haversine(graph: Graph, goal: int | None = None, *, scale: float = 1.0) -> NDArray[np.float64] | Metric:
     """Return the great-circle distance of every vertex to the goal, in metres.
 
     Parameters
@@ -101,13 +121,13 @@ def haversine(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.floa
     graph
         A graph with coordinates (longitude, latitude) in degrees.
     goal
-        The goal vertex.
+        The goal vertex; None for a potential, which serves every goal.
     scale
         The cost of a unit of distance: for travel times, one over the highest speed in metres per unit of time.
 
     Returns
     -------
-    numpy.ndarray
+    numpy.ndarray or rhostar.potentials.Metric
         (n,) distances in metres, times `scale`.
 
     Raises
@@ -124,10 +144,12 @@ def haversine(graph: Graph, goal: int, *, scale: float = 1.0) -> NDArray[np.floa
     >>> round(rs.heuristics.haversine(graph, 1)[0] / 1000)  # Paris to Berlin in km
     877
     """
+    if goal is None:
+        return Metric(graph, "haversine", scale=scale)
     return _haversine(*_places(graph, goal)) * _scale(scale)
 
 
-def safe_scale(instances: InstanceSet, metric: Literal["euclidean", "octile", "haversine"] = "euclidean") -> float:
+def safe_scale(instances: InstanceSet, metric: MetricName = "euclidean") -> float:
     """Return the largest `scale` with which a heuristic overestimates on no instance.
 
     That is the least weight per unit of its distance, over all edges and snapshots.
@@ -200,7 +222,3 @@ def _places(graph: Graph, goal: int) -> tuple[NDArray[np.float64], NDArray[np.fl
         raise GraphError("the graph has no coordinates")
     goal = arrays.vertex(goal, "goal", graph.n)
     return graph.coordinates, graph.coordinates[goal]
-
-
-def _scale(scale: float) -> float:
-    return arrays.number(scale, "scale", "finite and not negative", lambda x: 0 <= x < np.inf)

@@ -177,13 +177,11 @@ def failures_of_certify(shrink: float, choose: Callable[[rs.InstanceSet], np.nda
             algorithm="gbfs",
             utility=rs.utilities.Cost(limit=2.0),
             delta=DELTA,
+            groups=False,  # sixteen possible instances: independent draws repeat
+            seen="draws",
         )
-        any_failed = False
         for row in table.rows:
-            failed = row.mean + shrink * (row.value - row.mean) < 1.0
-            found.setdefault(row.label, []).append(failed)
-            any_failed |= failed
-        found.setdefault("any", []).append(any_failed)
+            found.setdefault(row.label, []).append(row.observed + shrink * (row.value - row.observed) < 1.0)
     return {label: np.array(failed) for label, failed in found.items()}
 
 
@@ -193,14 +191,14 @@ def luckier(train: rs.InstanceSet) -> np.ndarray:
     return min(tables, key=lambda rho: rs.solve_many(train, rho, algorithm="gbfs").cost.mean())
 
 
-def test_the_whole_table_fails_no_more_often_than_delta() -> None:
+def test_no_row_of_a_table_fails_more_often_than_delta() -> None:
     found = failures_of_certify(1.0, luckier)
     assert {"H4 betting", "H4 Chernoff", "H4 Bernstein", "H1-kl Gp", "H2 Gp"} <= set(found)
-    assert not too_often(found["any"])
+    assert not any(too_often(failed) for failed in found.values())
 
 
 def test_a_table_with_two_fifths_of_the_widths_is_caught() -> None:
-    assert too_often(failures_of_certify(0.4, luckier)["any"])
+    assert too_often(failures_of_certify(0.4, luckier)["H4 betting"])
 
 
 def test_the_holdout_bound_on_train_is_caught() -> None:

@@ -11,9 +11,7 @@ def test_the_edge_local_bound_is_within_three_tenths_of_the_mean_optimum() -> No
     network = rs.datasets.read_metr_la(FOLDER / "metr_la" / "metr_la_week.npz", speeds=(10.0, 70.0))
     graph, weights = network.graph, np.ascontiguousarray(network.weights)
     goal, N = rs.datasets.choose_goal(graph), 10_000
-    rng = np.random.default_rng(0)
-    starts = rng.choice(np.delete(np.arange(graph.n), goal), N)
-    train = rs.InstanceSet(graph, weights, starts, goal, rows=rng.integers(0, len(weights), N))
+    train = network.sample(N, goal=goal, seed=0)
     optimum = np.delete([rs.distances_to(graph, row, goal) for row in weights], goal, axis=1)
     limit = float(optimum.max())
     learner = rs.learners.MeanDistance().fit(train)

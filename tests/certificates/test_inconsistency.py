@@ -255,7 +255,7 @@ def test_snapped_linear_values_are_exactly_linear() -> None:
     from fractions import Fraction
 
     rng = np.random.default_rng(1)
-    family = Linear(base=rng.normal(0, 3, 30), features=rng.normal(0, 2, (30, 3)))
+    family = Linear(base=rng.normal(0, 3, 30), features=rng.normal(0, 2, (30, 3)), built_from=())
     rho = family.table([1.5, -0.3, 7.0])
     table = family.into_class(rho, 500.0, counted=True).rho
     assert table == pytest.approx(rho, rel=1e-4, abs=1e-4)

@@ -30,29 +30,30 @@ def test_a_star_is_the_default() -> None:
 
 
 def test_a_new_bound_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bound that is right with probability 0 takes its share of δ and its place, and nothing else is touched."""
-    before = table()
+    """A bound that is right with probability 0 takes its place, and nothing else is touched."""
+    sets = {"holdout": None, "train": draw(3000, 1)}
+    before = table(**sets)
 
     def half(setting: Setting) -> Iterator[registry.Bound]:
         yield registry.Bound(
             "half",
             "wishful thinking",
             "this rho",
-            "holdout",
-            value=lambda measured, level: measured.losses.mean / 2 + level,
+            value=lambda measured, level: measured.mean_loss / 2 + level,
             least=0.0,
+            planned=0.0,
             assumptions=("luck",),
-            measured=lambda measured: {"largest": float(measured.losses.values.max())},
+            measured=lambda measured: {"largest": float(measured.losses.max())},
         )
 
     monkeypatch.setattr(registry, "REGISTRY", (*registry.REGISTRY, half))
-    after = table()
+    after = table(**sets)
     assert len(after) == len(before) + 1
-    assert after[0].label == "half"
-    assert after["half"].value == after["half"].mean / 2 + after["half"].delta
+    assert after.best.label == after[0].label == "half", "it is the narrowest beforehand"
+    assert after["half"].value == after["half"].observed, "no promise is below what was measured"
     assert after["half"].assumptions == ("luck",)
-    assert set(after["half"].measured) == {"clipped", "largest"}
-    assert {row.delta for row in after} == {0.05 / len(after)}
+    assert set(after["half"].measured) == {"largest"}
+    assert {row.delta for row in after} == {0.05}
 
 
 def test_bounds_state_what_they_need_and_no_more() -> None:
@@ -111,7 +112,7 @@ def test_reprs_are_short() -> None:
         learner.trained_on_,
         other,
         rs.Model.of(learner, GRAPH),
-        rs.families.Linear(base=np.zeros(500), features=np.ones((500, 30))),
+        rs.families.Linear(base=np.zeros(500), features=np.ones((500, 30)), built_from=()),
         rs.families.Quantised(levels=np.arange(256.0), goal=3),
         rs.families.FullTable(),
         rs.Monitor(found),
@@ -119,7 +120,7 @@ def test_reprs_are_short() -> None:
         assert len(repr(shown)) <= 160, repr(shown)
         assert "\n" not in repr(shown)
     best = found.best
-    assert repr(found).endswith(f"bounds, best {best.label} {best.claim})")
+    assert repr(found).endswith(f"bounds, promise {best.label} {best.claim})")
     assert repr(best) == f"Certificate({best.label}: mean {best.claim} for this rho)"
     assert repr(learner.trained_on_).startswith("Provenance(500 instances of ")
 

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import rhostar as rs
+from rhostar.cli import _options as options
 from rhostar.cli.main import main
 from rhostar.datasets import _formats
+from rhostar.errors import InputError
 from support.failures import no_space
 
 
@@ -135,6 +137,41 @@ def test_evaluate_counts_as_the_library_does(capsys: pytest.CaptureFixture[str],
     assert max(map(len, out.splitlines())) <= 80
 
 
+def test_certify_refuses_copies_of_what_the_model_was_learned_from(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    instances, model = rs.InstanceSet.load(data / "set"), rs.Model.load(data / "model.npz")
+    weights = instances.weights.astype(np.float32)
+    rs.InstanceSet(instances.graph, weights, instances.sources, instances.goals).save(tmp_path / "again")
+    words = ("-m", data / "model.npz", "-u", "suboptimality", "-H", 20)
+    code, out, err = run(capsys, "certify", tmp_path / "again", *words)
+    assert (code, out) == (2, "")
+    assert "holdout must be untouched" in err
+    assert "42 of its" in err
+    # Commands that only measure leave the copies out.
+    assert answer(capsys, "evaluate", tmp_path / "again", "-m", data / "model.npz")["instances"] == 18
+    assert options.parts(rs.InstanceSet.load(tmp_path / "again"), model)[0] is None
+    assert options.seen_policy("drop") == "drop"
+    with pytest.raises(InputError, match="refuse or drop"):
+        options.seen_policy("keep")
+
+
+def test_a_second_import_with_the_same_seed_is_the_same_draw(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    """A draw is named by its file, number and seed: training instances are known for what they are."""
+    for name, seed in (("first", 0), ("second", 0), ("other", 1)):
+        answer(capsys, "import", data / "edges.csv", "-o", tmp_path / name, "-n", 50, "--goal", "d", "--seed", seed)
+    model = tmp_path / "model.npz"
+    answer(capsys, "fit", tmp_path / "first", "-o", model, "-l", "MeanDistance")
+    words = ("-m", model, "-u", "suboptimality", "-H", 20)
+    first, second = (answer(capsys, "certify", tmp_path / name, *words) for name in ("first", "second"))
+    assert second == first
+    fitted = rs.Model.load(model)
+    sets = [rs.InstanceSet.load(tmp_path / name) for name in ("first", "second", "other")]
+    assert [fitted.trained_on_.overlap(found) for found in sets] == [35, 35, 0]
+
+
 def test_bounds_asks_for_any_one_unknown(capsys: pytest.CaptureFixture[str]) -> None:
     of = ("-a", "astar", "--integer-weights", 10)
     assert answer(capsys, "bounds", "-n", 207, *of)["value"] == rs.pseudo_dimension(207, integer_weights=10).upper
@@ -154,6 +191,46 @@ def test_bounds_asks_for_any_one_unknown(capsys: pytest.CaptureFixture[str]) -> 
     code, out, _ = run(capsys, "bounds", "-n", 50, "-a", "gbfs", "-e", 0.1)
     assert code == 0
     assert "Gp" in out
+
+
+def test_bounds_never_prints_a_probability_of_zero(capsys: pytest.CaptureFixture[str]) -> None:
+    many = ("bounds", "-n", 207, "-e", 0.1, "-N", 10_000_000_000, "-a", "gbfs")
+    assert answer(capsys, *many)["delta"] == 1e-300
+    assert run(capsys, *many)[1].splitlines()[-1].strip() == "1e-300"
+    _, out, _ = run(capsys, "bounds", "-n", 50, "-e", 0.1, "-N", 20_000, "-a", "gbfs")
+    found = answer(capsys, "bounds", "-n", 50, "-e", 0.1, "-N", 20_000, "-a", "gbfs")["delta"]
+    assert 0 < found <= float(out.splitlines()[-1]) <= 1.01 * found
+    _, out, _ = run(capsys, "bounds", "-n", 50, "-e", 0.1, "-d", 1e-9)
+    assert "delta = 1e-09" in out
+
+
+def test_bounds_plans_a_holdout(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    pilot = np.random.default_rng(0).beta(1, 9, size=60).round(4)
+    (tmp_path / "pilot.csv").write_text("utility\n" + "\n".join(map(str, pilot)) + "\n\n")
+    of = ("bounds", "--holdout", "-H", 1, "-e", 0.05)
+    found = answer(capsys, *of, "--pilot", tmp_path / "pilot.csv")
+    assert found["samples"] == rs.bounds.holdout_size(limit=1.0, epsilon=0.05, pilot=pilot).samples
+    assert (found["unknown"], found["delta"], found["extrapolated"]) == ("holdout", 0.05, False)
+    guessed = answer(capsys, *of, "--mean", 0.1, "-d", 1e-12, "--assurance", 0.5)
+    assert (
+        guessed["samples"]
+        == rs.bounds.holdout_size(limit=1.0, epsilon=0.05, mean=0.1, delta=1e-12, assurance=0.5).samples
+    )
+    code, out, _ = run(capsys, *of, "--mean", 0.1, "-d", 1e-12, "--assurance", 0.5)
+    assert (code, out.count(str(guessed["samples"]))) == (0, 1)
+    assert "delta = 1e-12" in " ".join(out.split())
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("a,b\n1,2\n", "line 1"), ("0.1\nx\n", "line 2"), ("\n", "no number"), ("7\n", "must be within")],
+)
+def test_bad_pilots_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "pilot.csv").write_text(text)
+    code, out, err = run(capsys, "bounds", "--holdout", "-e", 0.05, "--pilot", tmp_path / "pilot.csv")
+    assert (code, out) == (2, "")
+    assert message in err
 
 
 def test_certify_promises_and_keeps_it_in_the_model(
@@ -228,7 +305,8 @@ def test_a_small_demo_leaves_a_page(
     assert len(cities) == 1  # it takes seconds
     assert [m["name"] for m in found["methods"]][3] == "A*, learned"
     assert found["bytes"] == (tmp_path / "report.html").stat().st_size
-    assert found["promise"].startswith("With 95 % confidence")
+    assert found["promise"].startswith("With probability at least 0.95 over the draw of the 100 instances, the mean")
+    assert "the mean number of extra minutes over the fastest route of A* to goal" in found["promise"]
     for section in ("replay", "comparison", "certificate", "learning", "setting"):
         assert f'id="{section}"' in (tmp_path / "report.html").read_text()
 
@@ -279,6 +357,11 @@ def test_report_and_bench(capsys: pytest.CaptureFixture[str], data: Path, tmp_pa
         (["bounds", "-n", "50", "-e", "0.1", "-N", "10", "-d", "0.1"], "nothing is unknown"),
         (["bounds", "-a", "dfs", "-n", "3"], "astar or gbfs"),
         (["bounds"], "give -n"),
+        (["bounds", "--holdout", "-e", "0.1"], "--mean"),
+        (["bounds", "--holdout", "--mean", "0.1"], "--epsilon"),
+        (["bounds", "--holdout", "-e", "0.1", "--mean", "0.1", "-N", "5"], "-N"),
+        (["bounds", "-n", "5", "--mean", "0.1"], "--holdout"),
+        (["bounds", "--holdout", "-e", "0.1", "--pilot", "no-such-file"], "no-such-file"),
         (["certify", "{data}/set", "-m", "{data}/model.npz", "-u", "cost"], "needs a limit"),
         (["certify", "{data}/set", "-m", "{data}/model.npz", "-u", "joy"], "the utility must be one of"),
         (["certify", "{data}/other", "-m", "{data}/model.npz", "-u", "expansions"], "another graph"),
@@ -408,7 +491,19 @@ def test_an_interrupt_ends_it_with_one_line_and_nothing_half_written(tmp_path: P
 def test_help_is_light_and_complete(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "--help")
     assert code == 0
-    for command in ("import", "info", "fit", "solve", "evaluate", "certify", "bounds", "demo", "bench", "report"):
+    for command in (
+        "import",
+        "info",
+        "advise",
+        "fit",
+        "solve",
+        "evaluate",
+        "certify",
+        "bounds",
+        "demo",
+        "bench",
+        "report",
+    ):
         assert f"\n  {command} " in out
         code, text, _ = run(capsys, command, "--help")
         assert code == 0

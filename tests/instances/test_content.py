@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rhostar as rs
+from rhostar.errors import InputError
 from rhostar.instances import ContentKeys
+from rhostar.instances._content import _directions
 
 GRAPH = rs.Graph.grid(6, 6)
 
@@ -73,6 +75,64 @@ def test_they_survive_a_file_and_another_process_would_get_the_same(tmp_path: ob
     loaded = rs.InstanceSet.load(f"{tmp_path}/set")
     assert (ContentKeys.of(loaded).projections == ContentKeys.of(seen).projections).all()
     assert (ContentKeys.of(loaded).rest == ContentKeys.of(seen).rest).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.int64])
+def test_the_numbers_are_those_of_numpy(dtype: type) -> None:
+    rng = np.random.default_rng(0)
+    weights = rng.integers(1, 1000, size=(12, GRAPH.m)).astype(dtype)
+    if np.issubdtype(dtype, np.floating):
+        weights[3, 5] = weights[7, [0, 1, GRAPH.m - 1]] = np.inf
+        weights[8] = weights[7]
+    instances = rs.InstanceSet(GRAPH, weights, 0, goal=35, rows=[7, 3, 3, 8, 0], infeasible="keep")
+    keys = ContentKeys.of(instances)
+    used = np.where(np.isinf(weights), 0, weights).astype(float)[instances.rows]
+    first, second = _directions(GRAPH.m)
+    np.testing.assert_allclose(keys.projections, used @ np.stack([first, second], axis=1), rtol=1e-11, atol=1e-9)
+    np.testing.assert_allclose(keys.length, np.linalg.norm(used, axis=1), rtol=1e-13)
+    assert keys.rest[1] == keys.rest[2]
+    assert keys.rest[0] == keys.rest[3], "the same edges are absent"
+    if np.issubdtype(dtype, np.floating):
+        assert len(set(keys.rest.tolist())) == 3
+
+
+def test_the_set_keeps_its_keys_and_views_take_theirs() -> None:
+    whole = draw(20, 0)
+    keys = ContentKeys.of(whole)
+    assert ContentKeys.of(whole) is keys
+    part = whole[[4, 2, 9]]
+    assert part._keys is not None
+    fresh = ContentKeys._computed(part)
+    assert np.array_equal(ContentKeys.of(part).projections, fresh.projections)
+    assert np.array_equal(ContentKeys.of(part).rest, fresh.rest)
+
+
+def test_many_copies_cost_no_quadratic_work() -> None:
+    pool = draw(3, 0)
+    many = pool[np.random.default_rng(0).integers(0, 3, 200_000)]
+    keys = ContentKeys.of(many)
+    first = keys.first_match(keys)
+    assert np.unique(first).size == 3
+    assert (many.rows[first] == many.rows).all()
+
+
+def test_parts_of_a_file_are_checked() -> None:
+    keys = ContentKeys.of(draw(5, 0))
+    parts = keys.to_parts("k")
+    again = ContentKeys.from_parts(parts, "k")
+    assert again is not None
+    assert again.among(keys).all()
+    assert ContentKeys.from_parts({}, "k") is None
+    for name, wrong in (
+        ("k_rest", parts["k_rest"].astype(np.int64)),
+        ("k_length", parts["k_length"][:2]),
+        ("k_projections", np.full((5, 2), np.nan)),
+        ("k_projections", np.zeros((5, 3))),
+    ):
+        with pytest.raises(InputError, match="content keys k"):
+            ContentKeys.from_parts(parts | {name: wrong}, "k")
+    with pytest.raises(InputError, match="incomplete"):
+        ContentKeys.from_parts({"k_rest": parts["k_rest"]}, "k")
 
 
 @settings(max_examples=50)

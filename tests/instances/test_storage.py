@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -162,9 +163,9 @@ def test_nothing_is_unpickled(tmp_path: Path, instances: rs.InstanceSet) -> None
     entry = facts["files"]["sources"]
     path = folder / entry["file"]
     np.save(path, np.array([print] * 9, dtype=object), allow_pickle=True)
-    entry |= {"bytes": path.stat().st_size, "crc32": storage._crc32(path), "dtype": "|O"}
+    entry |= {"bytes": path.stat().st_size, "crc32": zlib.crc32(path.read_bytes()), "dtype": "|O"}
     (folder / storage.INDEX).write_text(json.dumps({**facts, "checksum": storage._checksum(facts)}))
-    with pytest.raises(StorageError, match="cannot be read"):
+    with pytest.raises(StorageError, match="expected numbers or strings"):
         rs.InstanceSet.load(folder)
 
 
@@ -181,7 +182,7 @@ def test_a_forged_graph_cannot_send_a_query_out_of_bounds(tmp_path: Path, instan
         array = np.load(path)
         array[0] = value
         np.lib.format.write_array(path.open("wb"), array, version=(2, 0))
-        entry |= {"bytes": path.stat().st_size, "crc32": storage._crc32(path)}
+        entry |= {"bytes": path.stat().st_size, "crc32": zlib.crc32(path.read_bytes())}
         (folder / storage.INDEX).write_text(json.dumps({**forged, "checksum": storage._checksum(forged)}))
         with pytest.raises(StorageError, match="does not hold a set of instances"):
             rs.InstanceSet.load(folder)

@@ -66,7 +66,7 @@ def test_sizes_are_those_of_the_lower_bounds(claims: dict[str, Claim]) -> None:
     assert found["interval-astar-40"] == sizes.interval(40, "astar")
     assert found["reopening-21"] == sizes.reopening(21, 4)
     assert found["cost-37"] == sizes.cost(37, 4)
-    assert found["expansion-gbfs-38"] == sizes.expansions(38, 4)
+    assert found["expansion-38"] == sizes.expansions(38, 4)
     assert found["parity-53"] == sizes.parity(53, 3)
 
 

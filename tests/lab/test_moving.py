@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,21 +50,31 @@ def test_every_course_begins_at_a_threshold(reopen: bool) -> None:
     assert most >= 4
 
 
-@pytest.mark.parametrize(("n", "count"), [(4, 3), (5, 5), (6, 8), (7, 12)])
+@pytest.mark.parametrize(("n", "count"), [(4, 4), (5, 7), (6, 10), (7, 15)])
 def test_the_most_courses_known(n: int, count: int) -> None:
     instance, rho = rs.lab.moving_example(n)
-    pieces = courses(instance, rho.tolist(), 1, reopen=True)
-    assert len(pieces) == count == 2 + (n - 2) * (n - 3) // 2 <= rs.lab.most_courses(n) < 2 * n * n
+    pieces = courses(instance, rho.tolist(), n - 1, reopen=True)
+    assert len(pieces) == count <= rs.lab.most_courses(n)
     runs = {tuple(pieces.trace(i).selected.tolist()) for i in range(len(pieces))}
     assert len(runs) == count, "all different"
-    assert set(pieces.breakpoints) <= set(rs.lab.moving_thresholds(*instance, rho, 1))
+    assert set(pieces.breakpoints) <= set(rs.lab.moving_thresholds(*instance, rho, n - 1))
 
 
 def test_the_thresholds_of_the_run_alone_are_too_few_with_reopening() -> None:
     """A twin without closures misses places where the course changes."""
     instance, rho = rs.lab.moving_example(7)
-    pieces = courses(instance, rho.tolist(), 1, reopen=True)
-    assert not set(pieces.breakpoints) <= set(rs.lab.moving_thresholds(*instance, rho, 1, reopen=False))
+    pieces = courses(instance, rho.tolist(), 6, reopen=True)
+    assert not set(pieces.breakpoints) <= set(rs.lab.moving_thresholds(*instance, rho, 6, reopen=False))
+
+
+@pytest.mark.slow
+def test_the_exact_counts_for_few_vertices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over all real weights: the exhaustion finds 2 for n = 3 and 4 for n = 4, where the goal moves."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
+    exhaust = importlib.import_module("exhaust_moving")
+    assert [exhaust.largest(3, moving, True, 3)[0] for moving in (1, 2)] == [2, 2]
+    assert exhaust.largest(4, 3, True, 7)[0] == 4
+    assert exhaust.largest(4, 3, False, 7)[0] == 3
 
 
 def test_without_reopening_the_bound_is_reached() -> None:

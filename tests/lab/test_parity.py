@@ -189,6 +189,22 @@ def test_the_guaranteed_size_grows_like_n_lg_n() -> None:
     assert size[24] - size[20] == pytest.approx(size[20] - size[16], abs=0.1)
     assert all(value > k / 16 for k, value in size.items())
     assert parity.parity_bound(3) == 0
+    assert parity.parity_bound(263) < 263 * math.log2(263) / 16
+    assert all(parity.parity_bound(n) >= n * math.log2(n) / 16 for n in [*range(264, 600), *range(600, 20_000, 97)])
+
+
+def test_two_groups_of_layers_have_every_pattern_if_each_has_more_than_half() -> None:
+    """The argument over F₂, on random orders: all sums occur as soon as both groups have more than half."""
+    rng, full = np.random.default_rng(3), 0
+    for bits, layers in ((7, 2), (9, 3), (11, 3), (12, 4)):
+        for _ in range(10):
+            groups = [[rng.permutation(bits) for _ in range(layers)] for _ in range(2)]
+            sizes_of = [len(parity.sums_of_prefixes(group)[0]) for group in groups]
+            together = len(parity.sums_of_prefixes([*groups[0], *groups[1]])[0])
+            if min(sizes_of) > 2 ** (bits - 1):
+                assert together == 2**bits
+                full += 1
+    assert full > 5
 
 
 # ---------------------------------------------------------------- the path of greedy search

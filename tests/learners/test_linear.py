@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 import rhostar as rs
+from rhostar.errors import AssumptionError, InputError, NotFittedError
 from rhostar.families import Linear
 from rhostar.learners import LinearFamily, MeanDistance, PerGoal
 
@@ -74,17 +77,40 @@ def test_learned_features_are_learned_from_a_part_that_theta_does_not_see() -> N
     np.testing.assert_array_equal(family.features[:, 0], MeanDistance().fit(part).rho_)
     assert family.contains(learner.rho_)
     assert learner.trained_on_.overlap(train) == 12
-    # What is given as numbers was made without the instances: all of them choose θ.
-    fixed = LinearFamily(euclidean(train)).fit(train)
+    # What is stated to be made without any instance: all of them choose θ.
+    fixed = LinearFamily(euclidean(train), built_from=()).fit(train)
     assert fixed.family_.built_from == ()
     assert fixed.chosen_on_.overlap(train) == 12
 
 
 def test_a_learned_base_counts_too() -> None:
     train = make_set()
-    learner = LinearFamily(euclidean(train), MeanDistance(), low=-1, high=1, feature_fraction=0.25).fit(train)
+    options: dict[str, Any] = {"low": -1, "high": 1, "feature_fraction": 0.25}
+    learner = LinearFamily(euclidean(train), MeanDistance(), built_from=(), **options).fit(train)
     assert learner.family_.overlap(train) == 3
     assert learner.family_.base.any()
+    assert LinearFamily(euclidean(train), MeanDistance(), **options).fit(train).family_.built_from is None
+
+
+def test_arrays_have_no_known_origin_unless_it_is_stated() -> None:
+    first, second = make_set().split(0.5, seed=0)
+    fitted = MeanDistance().fit(first)
+    unknown = LinearFamily(fitted.rho_).fit(second).family_
+    assert unknown.built_from is None
+    with pytest.raises(AssumptionError, match=r"features are arrays of unknown origin.*learners.*built_from=\(\)"):
+        unknown.check_fixed({"train": second})
+    unknown.check_fixed({"holdout": second})  # about one ρ, however it was made
+    for stated in ([fitted], [first], [fitted.trained_on_]):
+        learner = LinearFamily(fitted.rho_, built_from=stated).fit(second)
+        learner.family_.check_fixed({"train": second})
+        assert learner.trained_on_.overlap(first) == 6
+        with pytest.raises(AssumptionError, match="built from 6 instances of train"):
+            learner.family_.check_fixed({"train": first})
+    nested = LinearFamily(LinearFamily(np.ones(36)), low=1).fit(second)
+    assert nested.family_.built_from is None, "a learner inside took an array"
+    for wrong in (fitted, fitted.trained_on_, [3], [MeanDistance()]):
+        with pytest.raises((InputError, NotFittedError)):
+            LinearFamily(fitted.rho_, built_from=wrong).fit(second)  # type: ignore[arg-type]
 
 
 def test_a_function_may_give_several_columns_and_a_list_may_be_a_table() -> None:

@@ -9,7 +9,6 @@ from sklearn.model_selection import GridSearchCV
 
 import rhostar as rs
 from rhostar.learners import _choosing as choosing
-from rhostar.learners._landmarks import _table
 from rhostar.learners._progress import progress
 from rhostar.learners._smoothing import blur
 from rhostar.learners._weights import edge_statistics
@@ -201,8 +200,9 @@ def test_landmarks_without_paths_say_nothing() -> None:
 
 def test_a_landmark_upstream_counts_by_the_distances_from_it() -> None:
     to, away = np.array([[0.0, np.inf, np.inf]]), np.array([[0.0, 1.0, 3.0]])  # 0 -> 1 -> 2, the landmark is 0
-    assert _table(to, away, 2).tolist() == [3.0, 2.0, 0.0]
-    assert _table(away, to, 0).tolist() == [0.0, 1.0, 3.0], "and the other way round"
+    path = rs.Graph.from_edges(3, [0, 1], [1, 2])
+    assert rs.potentials.Landmarks(path, to, away).rho_for(2).tolist() == [3.0, 2.0, 0.0]
+    assert rs.potentials.Landmarks(path, away, to).rho_for(0).tolist() == [0.0, 1.0, 3.0], "and the other way round"
 
 
 # ---------------------------------------------------------------- learners made from others

@@ -39,7 +39,7 @@ REVEALED = [
     "rhostar.lab._shattered.ShatteredSet",
     "rhostar.learners._base.Learner",
     "float",
-    "rhostar.certificates._certificate.CertificateTable",
+    "rhostar.certificates._table.CertificateTable",
 ]
 ERRORS = ["astarr", "growht", "MeanDistanse", "Expansion", "dijkstra"]
 

@@ -8,6 +8,13 @@ namespace rhostar::bindings {
 
 namespace {
 
+// Whether `which` has one of `count` things for each of `size` instances.
+bool choose(const Indices& which, std::size_t size, std::size_t count) {
+  bool fits = which.size() == size;
+  for (std::size_t i = 0; fits && i < size; ++i) fits = which(i) >= 0 && static_cast<std::size_t>(which(i)) < count;
+  return fits;
+}
+
 // Pointers to arrays of n values each; false if one of them is not such an array, or if `which` names a missing one.
 bool collect(const std::vector<Table>& tables, const Indices& which, std::size_t size, std::size_t n,
              std::vector<const double*>& pointers) {
@@ -15,10 +22,7 @@ bool collect(const std::vector<Table>& tables, const Indices& which, std::size_t
     if (!is_table(table, n)) return false;
     pointers.push_back(table.data());
   }
-  bool fits = which.size() == size;
-  for (std::size_t i = 0; fits && i < size; ++i)
-    fits = which(i) >= 0 && static_cast<std::size_t>(which(i)) < tables.size();
-  return fits;
+  return choose(which, size, tables.size());
 }
 
 BatchOutcome solve_many(Graph& graph, const Instances& instances, const SearchOptions& how,
@@ -30,11 +34,35 @@ BatchOutcome solve_many(Graph& graph, const Instances& instances, const SearchOp
   if (!instances.fits(graph) || !collect(rho, rho_of, size, n, rho_tables) ||
       !(bound.empty() || collect(bound, bound_of, size, n, bound_tables)))
     return bad_input<BatchOutcome>();
-  const Values values{rho_tables.data(), rho_of.data(), bound.empty() ? nullptr : bound_tables.data(), bound_of.data()};
+  const Values values{rho_tables.data(), nullptr, rho_of.data(), bound.empty() ? nullptr : bound_tables.data(),
+                      bound_of.data()};
   return with_batch<BatchOutcome>(graph, instances, how, values, stop,
                                   []<class Rule>(const auto& batch, const Options& options, Workspace& workspace) {
                                     return solve_batch<Rule>(batch, options, workspace);
                                   });
+}
+
+// The same with potentials: instance i uses potentials[rho_of[i]].
+BatchOutcome solve_guided(Graph& graph, const Instances& instances, const SearchOptions& how,
+                          const std::vector<SharedPotential*>& potentials, Indices rho_of,
+                          const std::vector<Table>& bound, Indices bound_of, Stop* stop) {
+  const std::size_t size = instances.size();
+  std::vector<const double*> bound_tables;
+  bool fits = instances.fits(graph) && choose(rho_of, size, potentials.size()) &&
+              (bound.empty() || collect(bound, bound_of, size, static_cast<std::size_t>(graph.csr.n), bound_tables));
+  for (const SharedPotential* potential : potentials) fits = fits && potential && potential->get().n == graph.csr.n;
+  if (!fits) return bad_input<BatchOutcome>();
+  std::vector<Guided> leases;
+  std::vector<Guide*> guides;
+  leases.reserve(potentials.size());
+  for (const SharedPotential* potential : potentials) guides.push_back(&*leases.emplace_back(potential->get()));
+  const Values values{nullptr, guides.data(), rho_of.data(), bound.empty() ? nullptr : bound_tables.data(),
+                      bound_of.data()};
+  return with_batch<BatchOutcome, GuideRho>(
+      graph, instances, how, values, stop,
+      []<class Rule>(const auto& batch, const Options& options, Workspace& workspace) {
+        return solve_batch<Rule>(batch, options, workspace);
+      });
 }
 
 struct Distances {
@@ -86,6 +114,9 @@ void bind_best_first(nb::module_& module, GraphClass& graph) {
 
   graph
       .def("solve_many", &solve_many, nb::arg("instances"), nb::arg("options"), nb::arg("rho").noconvert(),
+           nb::arg("rho_of").noconvert(), nb::arg("bound").noconvert(), nb::arg("bound_of").noconvert(),
+           nb::arg("stop").none())
+      .def("solve_guided", &solve_guided, nb::arg("instances"), nb::arg("options"), nb::arg("potentials"),
            nb::arg("rho_of").noconvert(), nb::arg("bound").noconvert(), nb::arg("bound_of").noconvert(),
            nb::arg("stop").none())
       .def("distances_to", &distances_to, nb::arg("weights").noconvert(), nb::arg("goal"), nb::arg("stop").none());

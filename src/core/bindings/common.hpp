@@ -16,6 +16,7 @@
 #include "best_first.hpp"
 #include "csr.hpp"
 #include "order.hpp"
+#include "potentials.hpp"
 #include "workspace.hpp"
 
 namespace nb = nanobind;
@@ -50,6 +51,19 @@ struct Graph {
     return *transpose;
   }
 };
+
+// A potential that Python made and validated, with the arrays that it reads. Potentials differ in what they hold; to
+// searches they are all this.
+struct SharedPotential {
+  std::vector<std::shared_ptr<void>> arrays;  // nanobind's handles to them
+  std::unique_ptr<const Potential> potential;
+  const Potential& get() const { return *potential; }
+};
+
+template <class... Arrays>
+SharedPotential sharing(std::unique_ptr<const Potential> potential, const Arrays&... arrays) {
+  return {{std::make_shared<Arrays>(arrays)...}, std::move(potential)};
+}
 
 // One flag that ends all the searches that share it.
 struct Stop {
@@ -211,7 +225,10 @@ using GraphClass = nb::class_<Graph>;
 void bind_status(nb::module_& module);
 void bind_csr(nb::module_& module, GraphClass& graph);
 void bind_best_first(nb::module_& module, GraphClass& graph);
+void bind_potentials(nb::module_& module);
+void bind_hierarchy(nb::module_& module, GraphClass& graph);
 void bind_query(nb::module_& module, GraphClass& graph);
+void bind_links(nb::module_& module);
 void bind_labels(GraphClass& graph);
 void bind_flow(nb::module_& module);
 void bind_optimal_path(nb::module_& module, GraphClass& graph);

@@ -37,17 +37,19 @@ struct SearchOptions {
   }
 };
 
-// The values that instance i uses: rho[rho_of[i]] and, if there are any, bound[bound_of[i]].
+// The values that instance i uses: rho[rho_of[i]], or guides[rho_of[i]] for kernels that take guides, and, if there are
+// any, bound[bound_of[i]].
 struct Values {
   const double* const* rho;
+  Guide* const* guides;
   const std::int32_t* rho_of;
   const double* const* bound = nullptr;
   const std::int32_t* bound_of = nullptr;
 };
 
 // Calls f<Rule>(batch, options, workspace) without the interpreter lock and returns its result. It ends with bad_input
-// if the type of the weights is not accepted. The instances must fit the graph.
-template <class Result, class F>
+// if the type of the weights is not accepted. The instances must fit the graph. Rho is what the rules take it from.
+template <class Result, class Rho = TableRho, class F>
 Result with_batch(Graph& graph, const Instances& instances, const SearchOptions& how, const Values& values, Stop* stop,
                   F&& f) {
   Result all;
@@ -65,12 +67,13 @@ Result with_batch(Graph& graph, const Instances& instances, const SearchOptions&
                                  .sources = instances.sources.data(),
                                  .goals = instances.goals.data(),
                                  .rho = values.rho,
+                                 .guides = values.guides,
                                  .rho_of = values.rho_of,
                                  .bound = values.bound,
                                  .bound_of = values.bound_of,
                                  .size = static_cast<std::int64_t>(instances.size())};
-      if (how.greedy) all = f.template operator()<GreedyRule>(batch, options, *workspace);
-      else all = f.template operator()<AStarRule>(batch, options, *workspace);
+      if (how.greedy) all = f.template operator()<Greedy<Rho>>(batch, options, *workspace);
+      else all = f.template operator()<AStar<Rho>>(batch, options, *workspace);
     };
     if (graph.order) run(OrderedArcs<W>(*graph.order, data));
     else run(OutArcs<W>{graph.csr, data});
@@ -86,7 +89,7 @@ Result with_batch(Graph& graph, const Instances& instances, const SearchOptions&
   if (!instances.fits(graph) || !is_table(rho, static_cast<std::size_t>(graph.csr.n))) return bad_input<Result>();
   const double* const table = rho.data();
   const std::vector<std::int32_t> first(instances.size());
-  return with_batch<Result>(graph, instances, how, Values{&table, first.data()}, stop, std::forward<F>(f));
+  return with_batch<Result>(graph, instances, how, Values{&table, nullptr, first.data()}, stop, std::forward<F>(f));
 }
 
 }  // namespace rhostar::bindings

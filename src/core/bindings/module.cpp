@@ -12,7 +12,10 @@ NB_MODULE(_core, module) {
   bind_status(module);
   bind_csr(module, graph);
   bind_best_first(module, graph);
+  bind_potentials(module);
+  bind_hierarchy(module, graph);
   bind_query(module, graph);
+  bind_links(module);
   bind_labels(graph);
   bind_flow(module);
   bind_optimal_path(module, graph);

@@ -79,7 +79,10 @@ struct Query {
   bool greedy = false, trace = false;
   PyArrayObject* weights = nullptr;
   std::int32_t source = 0, goal = 0;
+  const std::int32_t* goals = &goal;  // several, for a potential alone
+  std::int32_t goal_count = 1;
   const double* rho = nullptr;
+  const Potential* potential = nullptr;  // instead of rho
   Options options{};
   Stop* stop = nullptr;
 
@@ -96,14 +99,32 @@ struct Query {
       return graph.has_vertex(number);
     };
     // Integers first: they may run the user's code, and the arrays must not change after they were looked at.
-    if (!vertex(2, source) || !vertex(3, goal)) return false;
+    if (!vertex(2, source) || !(several(arguments[3]) || vertex(3, goal))) return false;
     if (arguments[6] != Py_None && (options.budget = integer(arguments[6], -1)) < 0) return false;
     if (!flag(0, greedy) || !flag(5, options.reopen) || !flag(8, trace)) return false;
     weights = plain_array(arguments[1], graph.csr.m);
     rho = table_of(arguments[4], graph.csr.n);
-    if (!weights || !is_weight_type(PyArray_TYPE(weights)) || !rho) return false;
+    if (!weights || !is_weight_type(PyArray_TYPE(weights)) || !(rho || guided(arguments[4]))) return false;
+    if (goals != &goal && (rho || trace)) return false;
     if (arguments[7] != Py_None && !(options.lower_bound = table_of(arguments[7], graph.csr.n))) return false;
     return arguments[9] == Py_None || nb::try_cast(nb::handle(arguments[9]), stop);
+  }
+
+ private:
+  // An array of vertices, the nearest of which is the goal.
+  bool several(PyObject* value) {
+    if (!PyArray_Check(value)) return false;
+    PyArrayObject* array = plain_array(value, PyArray_SIZE(reinterpret_cast<PyArrayObject*>(value)));
+    if (!array || PyArray_TYPE(array) != NPY_INT || PyArray_DIM(array, 0) == 0) return false;
+    goals = static_cast<const std::int32_t*>(PyArray_DATA(array));
+    goal_count = static_cast<std::int32_t>(PyArray_DIM(array, 0));
+    goal = goals[0];
+    return std::all_of(goals, goals + goal_count, [&](std::int32_t v) { return graph.has_vertex(v); });
+  }
+  bool guided(PyObject* value) {
+    if (!nb::isinstance<SharedPotential>(nb::handle(value))) return false;
+    potential = &nb::inst_ptr<SharedPotential>(nb::handle(value))->get();
+    return potential->n == graph.csr.n;
   }
 };
 
@@ -147,7 +168,7 @@ nb::object trace_of(EventLog& log, std::int32_t goal) {
 nb::object trace_of(NoLog&, std::int32_t) { return nb::none(); }
 
 template <class Rule, class Log>
-PyObject* answer(Query& query) {
+PyObject* answer(Query& query, const Rule& rule) {
   Graph& graph = query.graph;
   Outcome out;
   Log log;
@@ -159,7 +180,7 @@ PyObject* answer(Query& query) {
     using W = std::remove_cvref_t<decltype(*data)>;
     Lease workspace(graph.pool, graph.csr.n);
     const auto run = [&](const auto& arcs) {
-      out = rhostar::query(arcs, Rule{query.rho}, query.source, query.goal, query.options, *workspace, log, path);
+      out = rhostar::query(arcs, rule, query.source, query.goal, query.options, *workspace, log, path);
     };
     // A trace is the same in any order: no second kernel for it.
     if (std::is_same_v<Log, NoLog> && graph.order) {
@@ -175,6 +196,13 @@ PyObject* answer(Query& query) {
   return run_of(out, path, query.options.lower_bound, trace_of(log, query.goal));
 }
 
+template <class Rho>
+PyObject* answer_from(Query& query, const Rho& rho) {
+  if (query.trace)
+    return query.greedy ? answer<Greedy<Rho>, EventLog>(query, {rho}) : answer<AStar<Rho>, EventLog>(query, {rho});
+  return query.greedy ? answer<Greedy<Rho>, NoLog>(query, {rho}) : answer<AStar<Rho>, NoLog>(query, {rho});
+}
+
 PyObject* solve(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   if (count != 10 || !run_class) {
     PyErr_SetString(PyExc_TypeError, "solve takes 10 arguments");
@@ -183,8 +211,10 @@ PyObject* solve(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   Query query{*nb::inst_ptr<Graph>(nb::handle(self))};
   if (!query.read(arguments)) return Py_NewRef(not_plain);
   try {
-    if (query.trace) return query.greedy ? answer<GreedyRule, EventLog>(query) : answer<AStarRule, EventLog>(query);
-    return query.greedy ? answer<GreedyRule, NoLog>(query) : answer<AStarRule, NoLog>(query);
+    if (query.rho) return answer_from(query, TableRho{query.rho});
+    Guided guide(*query.potential);
+    (*guide).aim(query.goals, query.goal_count);
+    return answer_from(query, GuideRho{&*guide});
   } catch (nb::python_error& error) {
     error.restore();
   } catch (const std::exception&) {  // nothing else in there but memory can run out

@@ -7,8 +7,10 @@ for any utility that is a function of the run.
 
 **Ties cost nothing.** Only the truth of g_i + ρ_i ≤ g_j + ρ_j for i < j matters. With ρ′_i = ρ_i + ε·i, ε small, every
 such comparison becomes a strict one, so the patterns are open cells of an arrangement of hyperplanes ρ_i − ρ_j = c.
-These do not change when a constant is added to ρ: their rank is at most n − 1, and n − 2 where the start is the same
-in all instances, as ρ_s is then never compared.
+In a family ρ = b + Φθ, where ρ′ may be no member, raise every right-hand side by the same small amount instead: that
+moves the hyperplanes, but not their number, which is all that C2 to C4 use. Adding a constant to ρ changes no
+hyperplane: their rank is at most n − 1, and n − 2 where the start is the same in all instances, as ρ_s is then never
+compared.
 
 **Exact comparisons.** The counts for A* assume that g + ρ does not round (rows Q need no such thing, nor does greedy
 search). With integer weights, ρ in multiples of 2^−k and g + abs(ρ) < 2^(52−k), float64 sums are exact.

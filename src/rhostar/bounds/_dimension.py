@@ -107,7 +107,7 @@ def lower_expansions(
     """Return E, for the number of expansions as utility: of order n lg n, from one start.
 
     The size of the largest set of :mod:`rhostar.lab._codes` whose weights are in the class: B·⌊(n − 2ᴮ⁺¹)/2⌋ for any B,
-    with all weights equal, for both algorithms; 2(n − 6) for greedy search and 2(n − 3) for A* (weights up to 10); and
+    with unit weights, for both algorithms; 2(n − 6) for greedy search and 2(n − 3) for A* (weights up to 10); and
     B·(n − 2 − 2ᴮ) for A* with reopening (weights up to 2ᴮ⁺³).
 
     Examples
@@ -147,6 +147,22 @@ def lower_for_some_utility(n: int) -> int:
         return logcount.simple_paths(n - 1).bit_length() - 1
     # ⌊e(n−3)!⌋ exceeds e(n−3)! − 1; the slack makes up for that and for rounding, downwards.
     return math.floor((1 + math.lgamma(n - 2)) * (1 - 1e-12) / math.log(2))
+
+
+def lower_with_reopening(n: int, integer_weights: int | None = None) -> int:
+    """Return R2, for some utility and A* with reopening: of order 2·n·lg n, from one start.
+
+    As R1, with the instance of :func:`rhostar.lab.leaves`, whose leaves have h(k + 1) + 1 courses each. It is larger
+    than R1 for n ≥ 53.
+
+    Examples
+    --------
+    >>> from rhostar.bounds._dimension import lower_with_reopening
+    >>> lower_with_reopening(207), lower_with_reopening(207, integer_weights=2)
+    (1449, 0)
+    """
+    n = arrays.integer(n, "n", 2)
+    return math.floor(sizes.leaf_courses(n, *sizes.best_leaves(n, integer_weights)) * (1 - 1e-12))
 
 
 # ---------------------------------------------------------------- all of it
@@ -332,5 +348,8 @@ def _lower_rows(
         how = ", without reopening" if closed else ", with reopening" if algorithm == "astar" else ""
         rows.append(Row("E", "lower", value, f"expansions{how}"))
     if out_degree is None or out_degree >= n - 2:
-        rows.append(Row("R1", "lower", lower_for_some_utility(n), "some utility, unit weights"))
+        one = lower_for_some_utility(n)
+        rows.append(Row("R1", "lower", one, "some utility, unit weights"))
+        if algorithm == "astar" and reopen and (value := lower_with_reopening(n, integers)) > one:
+            rows.append(Row("R2", "lower", value, "some utility, with reopening"))
     return rows

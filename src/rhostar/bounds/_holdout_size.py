@@ -44,7 +44,7 @@ class HoldoutPlan:
         how = "extrapolated" if self.extrapolated else "simulated"
         return (
             f"Hold out {self.samples} instances: the bound is then at most {self.epsilon:g} above the measured mean "
-            f"in {self.assurance:.0%} of draws ({how}, confidence {1 - self.delta:.10g})."
+            f"in {self.assurance:.0%} of draws ({how}, delta = {self.delta:g})."
         )
 
 
@@ -100,7 +100,7 @@ def holdout_size(
     >>> pilot = np.random.default_rng(0).beta(1, 9, size=100)
     >>> print(rs.bounds.holdout_size(limit=1.0, epsilon=0.02, pilot=pilot))
     Hold out 294 instances: the bound is then at most 0.02 above the measured mean in 80% of draws (simulated,
-    confidence 0.95).
+    delta = 0.05).
     """
     limit, delta = checks.positive(limit, "limit"), checks.probability(delta)
     epsilon, assurance = checks.positive(epsilon, "epsilon"), checks.probability(assurance, "assurance")

@@ -73,7 +73,7 @@ class Plans(LabelledRows[Plan]):
     >>> import rhostar as rs
     >>> plans = rs.sample_size(n=50, algorithm="gbfs", epsilon=0.1, limit=1.0)
     >>> plans
-    Plans(instances for |mean - E u| <= 0.1, H = 1, probability 0.95: best 7,413 by H1 with Gp, 3 rows)
+    Plans(instances for |mean - E u| <= 0.1, H = 1, delta = 0.05: best 7,413 by H1 with Gp, 3 rows)
     >>> int(plans), plans["H3 with G"], len(plans)
     (7413, 379523, 3)
     """
@@ -232,7 +232,7 @@ def sample_size(
     --------
     >>> import rhostar as rs
     >>> print(rs.sample_size(n=50, algorithm="astar", integer_weights=10, epsilon=0.1, delta=0.05, limit=1.0))
-    instances for |mean - E u| <= 0.1, H = 1, probability 0.95
+    instances for |mean - E u| <= 0.1, H = 1, delta = 0.05
       H1 with C1p                    24,848  sharper
       H1 with C1                     24,948  sharper
       H1 with Q64                   111,088  sharper
@@ -245,7 +245,7 @@ def sample_size(
     epsilon = checks.positive(epsilon, "epsilon")
     ways = _ways(n, limit, algorithm=algorithm, delta=delta, side=side, spreads=spreads, **of)
     sign = {"both": "|mean - E u|", "upper": "E u - mean", "lower": "mean - E u"}[side]
-    what = f"instances for {sign} <= {epsilon:g}, H = {limit:g}, probability {1 - delta:g}"
+    what = f"instances for {sign} <= {epsilon:g}, H = {limit:g}, delta = {delta:g}"
     return _plans(what, [way.plan(_least(way.width, epsilon)) for way in ways])
 
 
@@ -283,14 +283,14 @@ def deviation(
     --------
     >>> import rhostar as rs
     >>> print(rs.deviation(n=50, algorithm="gbfs", samples=100_000, delta=0.05, limit=1.0))
-    accuracy of 100,000 instances, H = 1, probability 0.95
+    accuracy of 100,000 instances, H = 1, delta = 0.05
       H1 with Gp                  0.0272263  sharper
       H1 with Q64                  0.105398  sharper
       H3 with G                    0.179192  paper
     """
     samples = arrays.integer(samples, "samples", 1)
     ways = _ways(n, limit, **options)
-    what = f"accuracy of {samples:,} instances, H = {limit:g}, probability {1 - options.get('delta', 0.05):g}"
+    what = f"accuracy of {samples:,} instances, H = {limit:g}, delta = {options.get('delta', 0.05):g}"
     return _plans(what, [way.plan(way.width(samples)) for way in ways])
 
 

@@ -6,6 +6,7 @@ item of a code; :func:`largest` takes the best B.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from rhostar._arrays import Algorithm
@@ -20,7 +21,7 @@ def interval(n: int, algorithm: Algorithm) -> int:
 
 
 def expansions(n: int, bits: int) -> int:
-    """Return B·⌊(n − 2ᴮ⁺¹)/2⌋: expansions, both algorithms, all weights equal."""
+    """Return B·⌊(n − 2ᴮ⁺¹)/2⌋: expansions, both algorithms, unit weights."""
     return bits * max(0, (n - (2 << bits)) // 2)
 
 
@@ -71,6 +72,34 @@ def largest_cost(n: int, integer_weights: int | None = None) -> int:
     """
     every = range(1, n.bit_length())
     return max((cost(n, b) for b in every if integer_weights is None or 128 << b <= integer_weights), default=0)
+
+
+def leaf_courses(n: int, heads: int, scanners: int) -> float:
+    """Return lg of the courses of one instance with leaves, m·lg(h(k + 1) + 1): A* with reopening."""
+    return max(0, n - 2 - heads - scanners) * math.log2(heads * (scanners + 1) + 1)
+
+
+def best_leaves(n: int, integer_weights: int | None = None) -> tuple[int, int]:
+    """Return the numbers of heads and scanners, equal or one more head, that give the most courses; (0, 0) for none.
+
+    The weights are integers up to (h − 1)(k + 2h + 1), or 2h + k + 1 if that is more.
+
+    Examples
+    --------
+    >>> from rhostar.bounds import _sizes as sizes
+    >>> sizes.best_leaves(207), sizes.best_leaves(207, integer_weights=100)
+    ((24, 24), (6, 6))
+    """
+    most = math.inf if integer_weights is None else integer_weights
+    best, found, h = -1.0, (0, 0), 1
+    while (h - 1) * 3 * h <= most and 2 * h + 2 <= n:
+        for k in (h - 1, h):
+            if k >= 1 and leaf_courses(n, h, k) > best and max((h - 1) * (k + 2 * h + 1), 2 * h + k + 1) <= most:
+                best, found = leaf_courses(n, h, k), (h, k)
+        if leaf_courses(n, h, h) < best / 2:  # beyond its best h the number only falls
+            break
+        h = h + 1 if h < 100 else math.ceil(1.05 * h)
+    return found
 
 
 def best_bits(n: int, size: Callable[[int, int], int]) -> int:

@@ -1,4 +1,4 @@
-"""Checks of what a certificate assumes about instances: weights, out-degrees, overlap, repetitions."""
+"""Checks of what a certificate assumes about weights and out-degrees."""
 
 from __future__ import annotations
 
@@ -33,6 +33,16 @@ class Bounds:
     def caps(self) -> NDArray[np.float64]:
         """The largest possible weight of each edge; an integer where weights are."""
         return self.high if self.integers is None else np.minimum(np.floor(self.high), float(self.integers))
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What must hold on new instances for a bound that is certain; nothing where the least weights are 0."""
+        return ("no weight is ever below its stated least",) if (self.low > 0).any() else ()
+
+    @property
+    def integers_assumed(self) -> tuple[str, ...]:
+        """What is assumed besides where weights are integers."""
+        return () if self.integers is None else (f"all weights are integers in 0..{self.integers} (checked here)",)
 
     @property
     def bounded(self) -> bool:
@@ -79,33 +89,19 @@ def check_degree(graph: Graph, out_degree: int | None) -> int | None:
     return stated
 
 
-def check_distinct(instances: InstanceSet | None, name: str) -> None:
-    """Raise where one and the same instance is counted twice: that is no independent draw."""
-    if instances is None or np.unique(instances.indices).size == len(instances):
-        return
-    _, first = np.unique(instances.indices, return_index=True)
-    i = int(np.setdiff1d(np.arange(len(instances)), first)[0])
-    before = int(np.argmax(instances.indices == instances.indices[i]))
-    raise AssumptionError(f"{name}: instance {i} repeats instance {before}; every draw counts once")
-
-
-def survey(instances: InstanceSet, stated: Bounds, name: str) -> NDArray[np.uint64]:
-    """Check every weight that the set uses and return a key for the content of each instance.
-
-    Absent edges satisfy integer weights, and bounds whose upper end is inf.
+def check_weights(instances: InstanceSet, stated: Bounds, name: str) -> None:
+    """Check every weight that the set uses; absent edges satisfy integer weights, and bounds whose upper end is inf.
 
     Raises
     ------
     AssumptionError
         If a weight breaks what was stated, naming the instance and the edge.
     """
-    used, position = np.unique(instances.rows, return_inverse=True)
-    first_user = np.full(used.size, len(instances))
-    np.minimum.at(first_user, position, np.arange(len(instances)))
+    _, first_user = np.unique(instances.rows, return_index=True)
     high = stated.high if stated.integers is None else np.minimum(stated.high, float(stated.integers))
     # One instance for each snapshot, so that the chunks cut the work.
     parts = map_chunks(
-        _survey,
+        _checked,
         instances[first_user],
         low=stated.low,
         high=np.ascontiguousarray(high),
@@ -114,26 +110,18 @@ def survey(instances: InstanceSet, stated: Bounds, name: str) -> NDArray[np.uint
         name=name,
     )
     for part in parts:
-        if part.edge >= 0:
+        if part is not None:
             _refuse(instances, stated, name, int(first_user[part.at]), part.edge)
-    digests = np.concatenate([part.digests for part in parts])
-    content: tuple[NDArray[Any], ...] = (digests[position], instances.sources, instances.goals)
-    key = np.zeros(len(instances), dtype=np.uint64)
-    for column in content:
-        key = (key ^ column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-        key ^= key >> np.uint64(29)
-    return key
 
 
-class _Survey(NamedTuple):
-    """What was found in some snapshots: a key for the content of each, and where the first bad weight is, or -1."""
+class _Offence(NamedTuple):
+    """Where a weight breaks what was stated."""
 
-    digests: NDArray[np.uint64]
     at: int
     edge: int
 
 
-def _survey(
+def _checked(
     chunk: InstanceSet,
     first: int,
     stop: _core.Stop,
@@ -143,13 +131,13 @@ def _survey(
     integers: bool,
     absent: bool,
     name: str,
-) -> _Survey:
+) -> _Offence | None:
     low, high = arrays.aligned(low), arrays.aligned(high)
-    found = _core.survey_rows(chunk.weights, chunk.rows, low, high, integers, absent, stop)
-    if found.ending.status is _core.Status.OUTSIDE_BOUNDS:
-        return _Survey(found.digest, first + found.ending.at, found.ending.offender)
-    failures.require_done(found.ending, f"{name}: ")
-    return _Survey(found.digest, -1, -1)
+    ending = _core.survey_rows(chunk.weights, chunk.rows, low, high, integers, absent, stop).ending
+    if ending.status is _core.Status.OUTSIDE_BOUNDS:
+        return _Offence(first + ending.at, ending.offender)
+    failures.require_done(ending, f"{name}: ")
+    return None
 
 
 def _refuse(instances: InstanceSet, stated: Bounds, name: str, i: int, edge: int) -> None:
@@ -163,36 +151,3 @@ def _refuse(instances: InstanceSet, stated: Bounds, name: str, i: int, edge: int
         raise AssumptionError(f"{where} has weight {weight}; integer_weights states integers in 0..{stated.integers}")
     low, high = (bound[edge % bound.size] for bound in (stated.low, stated.high))
     raise AssumptionError(f"{where} has weight {weight}; weight_bounds state [{low}, {high}]")
-
-
-def repetitions(key: NDArray[np.uint64], instances: InstanceSet, name: str) -> list[str]:
-    """Return notes on what occurs more than once in a set: such instances may not be independent."""
-    notes = []
-    repeated = len(instances) - np.unique(key).size
-    if repeated:
-        notes.append(
-            f"{name}: {repeated} of {len(instances)} instances repeat an earlier one exactly; that is fine only if "
-            "they were drawn independently from a pool that contains it"
-        )
-    shared = len(instances) - np.unique(instances.rows).size
-    if shared:
-        notes.append(
-            f"{name}: {len(instances)} instances use {len(instances) - shared} snapshots; they are independent only if "
-            "the pairs of snapshot and start were drawn independently"
-        )
-    return notes
-
-
-def between(
-    train_key: NDArray[np.uint64], holdout_key: NDArray[np.uint64], train: InstanceSet, holdout: InstanceSet
-) -> list[str]:
-    """Return notes on what train and holdout have in common besides instances of one origin, which are refused."""
-    notes = []
-    equal = int(np.isin(holdout_key, train_key).sum())
-    if equal:
-        notes.append(f"holdout: {equal} of {len(holdout)} instances are equal in content to one in train")
-    if holdout.origin == train.origin:
-        shared = int(np.isin(holdout.rows, train.rows).sum())
-        if shared:
-            notes.append(f"holdout: {shared} of {len(holdout)} instances use a snapshot that train uses too")
-    return notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,25 +14,30 @@ from rhostar.bounds import edge_local_complexity
 from rhostar.certificates._paths import OptimalPaths
 from rhostar.certificates._request import Request, Setting
 from rhostar.instances import InstanceSet
-from rhostar.utilities import evaluate
+from rhostar.utilities import Score, evaluate
 
 
-@dataclass(frozen=True, eq=False)
-class Data:
-    """Numbers within [0, H], one per instance, and the share of them that were clipped to H."""
-
-    values: NDArray[np.float64]
-    clipped: float
-
-    @property
-    def mean(self) -> float:
-        """Their mean."""
-        return float(self.values.mean())
+def score(
+    request: Request,
+    instances: InstanceSet,
+    rho: NDArray[np.float64] | Mapping[int, NDArray[np.float64]],
+    paths: OptimalPaths | None,
+) -> Score:
+    """Return the utility of ρ on every instance; optimal costs are those of the optimal paths."""
+    return evaluate(
+        instances,
+        rho,
+        request.utility,
+        algorithm=request.algorithm,
+        reopen=request.reopen,
+        budget=request.budget,
+        optimum=None if paths is None else paths.cost,
+    )[0]
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One set of instances, with what bounds ask of it; computed when it is first asked for."""
+    """The training instances of one goal, with what bounds ask of them; computed when it is first asked for."""
 
     setting: Setting
     instances: InstanceSet
@@ -43,33 +49,32 @@ class Measured:
     """By how much cost − opt may exceed the inconsistency, as sums round."""
 
     @cached_property
-    def losses(self) -> Data:
-        """What is bounded from above: u, or H − u where higher is better."""
-        request: Request = self.setting.request
-        score = evaluate(
-            self.instances,
-            self.rho,
-            request.utility,
-            algorithm=request.algorithm,
-            reopen=request.reopen,
-            budget=request.budget,
-            optimum=None if self.paths is None else self.paths.cost,
-        )[0]
-        flip = request.utility.better == "higher"
-        return Data(request.utility.limit - score.values if flip else score.values, score.clipped)
+    def score(self) -> Score:
+        """The utility itself."""
+        return score(self.setting.request, self.instances, self.rho, self.paths)
 
     @cached_property
-    def inconsistency(self) -> Data:
-        """Δ along the optimal path of each instance, clipped at H."""
-        assert self.paths is not None
-        raw, limit = self.paths.inconsistency(self.rho), self.setting.limit
-        return Data(np.minimum(raw, limit), float(np.mean(raw > limit)))
+    def losses(self) -> NDArray[np.float64]:
+        """What is bounded from above: u clipped at H, or H − u where higher is better."""
+        return self.setting.limit - self.score.values if self.setting.request.flip else self.score.values
+
+    @property
+    def mean_loss(self) -> float:
+        """The mean of the losses."""
+        return float(self.losses.mean())
+
+    def inconsistency(self, limit: float) -> float:
+        """Return the mean of Δ along the optimal paths, clipped at a limit."""
+        return float(np.minimum(self._inconsistency, limit).mean())
 
     @cached_property
-    def complexity(self) -> float:
-        """R̂ of U2."""
+    def _inconsistency(self) -> NDArray[np.float64]:
         assert self.paths is not None
-        caps = np.broadcast_to(self.setting.stated.caps, self.setting.graph.m)
+        return self.paths.inconsistency(self.rho)
+
+    def complexity(self, limit: float) -> float:
+        """Return R̂ of U2 for Δ clipped at a limit."""
+        assert self.paths is not None
         return edge_local_complexity(
-            self.paths.edges, self.paths.weights, caps, len(self.instances), self.setting.limit
+            self.paths.edges, self.paths.weights, self.setting.caps, len(self.instances), limit
         )

@@ -95,6 +95,24 @@ def limited_excess(graph: Graph, rho: ArrayLike, goal: int, low: ArrayLike, most
     return np.minimum(table, table[goal] + _least_cost(graph, goal, low) + most)
 
 
+def most_excess_below(graph: Graph, goal: int, caps: NDArray[np.float64], low: NDArray[np.float64]) -> float:
+    """Return the largest B of any ρ with ρ_v − ρ_c ≤ D on every edge: max over v of dist_D(v, t) − dist_low(v, t).
+
+    Such a ρ has ρ_v − ρ_t ≤ dist_D(v, t). It is inf where a vertex reaches the goal only by edges without a cap.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> from rhostar.certificates._per_answer import most_excess_below
+    >>> graph = rs.Graph.from_edges(3, [0, 1], [1, 2])
+    >>> most_excess_below(graph, 2, np.array([1.5, 2.0]), np.array([1.0]))
+    1.5
+    """
+    least = _least_cost(graph, goal, low)
+    reaching = np.isfinite(least)
+    return float(np.max(np.maximum(_least_cost(graph, goal, caps)[reaching] - least[reaching], 0.0), initial=0.0))
+
+
 def _least_cost(graph: Graph, goal: int, low: ArrayLike) -> NDArray[np.float64]:
     weights = np.ascontiguousarray(np.broadcast_to(np.asarray(low, dtype=np.float64), (graph.m,)))
     return distances_to(graph, weights, goal)

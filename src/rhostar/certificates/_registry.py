@@ -1,7 +1,8 @@
-"""Every bound that certify knows, each with its name, theorem, assumptions and scope; and which of them are computed.
+"""Every bound on training instances that certify knows, each with its name, theorem, assumptions and scope.
 
-That is decided from N, H, the capacity and δ alone. A bound that could not be worth anything for this N, or that
-another one always beats, is named and skipped, which uses no δ: δ is divided by the number of the others.
+Which of them are computed, and which one carries the promise where there is no holdout, is decided from N, H, the
+capacity, the caps and δ alone, before any utility is seen. A bound that could not be worth anything for this N, or that
+another one always beats, is named and skipped.
 
 A new bound is a function of numbers in :mod:`rhostar.bounds` and an entry in :data:`REGISTRY`. An entry takes a
 :class:`Setting` and yields bounds, or says why there is none.
@@ -12,50 +13,43 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import bounds
-from rhostar.bounds import Capacity, ConfidenceInterval
+from rhostar.bounds import Capacity
 from rhostar.bounds import _capacity as capacity
 from rhostar.certificates._certificate import Dropped, Scope
-from rhostar.certificates._measured import Data, Measured
+from rhostar.certificates._measured import Measured
 from rhostar.certificates._request import ROUNDS, Setting
 
 WORTH = 0.95
 """A bound is skipped if losses of zero throughout would still leave it above this share of H."""
 
 
-def _losses(measured: Measured) -> Data:
-    return measured.losses
-
-
-def _inconsistency(measured: Measured) -> Data:
-    return measured.inconsistency
-
-
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """A bound that can be computed: with a set of instances and a share of δ it has a value."""
+    """A bound that can be computed: with the training instances of a goal and a share of δ it has a value."""
 
     label: str
     reference: str
     holds_for: Scope
-    data: Literal["train", "holdout"]
-    """The set that it is computed on."""
     value: Callable[[Measured, float], float]
     """From what was measured and a share of δ to the bound on the mean loss."""
     least: float
     """No data make it smaller."""
+    planned: float
+    """Its width as far as it is known beforehand: the least decides which bound carries the promise."""
     assumptions: tuple[str, ...]
-    of: Callable[[Measured], Data] = _losses
-    """The numbers whose mean is its empirical term."""
     measured: Callable[[Measured], Mapping[str, float]] = field(default=lambda _: {})
     """What else went into it."""
     below_caps: bool = False
-    """Whether it is about those ρ only that rise by no more than the largest weight along every edge."""
+    """Whether it is about those ρ only that rise by no more than the caps along every edge."""
+    clips: bool = True
+    """Whether the loss is clipped at H; not where a certain range is smaller."""
+    conditions: tuple[str, ...] = ()
+    """What must hold on new instances besides."""
     detail: str = ""
     """Added to the reason where it is skipped."""
 
@@ -92,46 +86,10 @@ def _not_worth(least: float, limit: float) -> str:
     return f"cannot get below {shown}, " + ("the whole range" if shown == whole else f"nearly the range {whole}")
 
 
-def _drawn(setting: Setting, data: str) -> tuple[str, ...]:
-    return (
-        f"the instances of {data} and those to come are drawn independently from one distribution",
-        f"the range [0, {setting.limit:g}] was fixed beforehand",
-    )
-
-
-# ---------------------------------------------------------------- for this ρ, on holdout
-
-
-def on_holdout(label: str, reference: str, bound: Callable[..., ConfidenceInterval], *, binary: bool) -> Entry:
-    """Return the entry of a bound on the mean of one heuristic (H4), for utilities of 0 and H alone or for others."""
-
-    def entry(setting: Setting) -> Iterator[Bound]:
-        N = setting.samples.get("holdout")
-        if N is None or setting.request.binary != binary:
-            return
-        limit = setting.limit
-
-        def upper(losses: NDArray[np.float64], level: float) -> float:
-            return bound(losses, limit, delta=level, side="upper").high
-
-        yield Bound(
-            label,
-            reference,
-            "this rho",
-            "holdout",
-            value=lambda measured, level: upper(measured.losses.values, level),
-            least=upper(np.zeros(N), setting.delta),
-            assumptions=(*_drawn(setting, "holdout"), "holdout had no part in choosing rho"),
-        )
-
-    return entry
-
-
-def hoeffding(setting: Setting) -> Iterator[Dropped]:
-    """Never used: others are never wider."""
-    if "holdout" in setting.samples:
-        exact = "Clopper-Pearson is exact for utilities of 0 and H"
-        yield Dropped("H4 Hoeffding", exact if setting.request.binary else "H4 Chernoff is never wider")
+def drawn(data: str, limit: float | None) -> tuple[str, ...]:
+    """Return what every bound with a probability assumes."""
+    independent = f"the instances of {data} and those to come are drawn independently from one distribution"
+    return (independent, *([] if limit is None else [f"the limit {limit:g} was fixed beforehand"]))
 
 
 # ---------------------------------------------------------------- for every ρ of the family, on train
@@ -147,26 +105,26 @@ def _counted(setting: Setting, row: Capacity) -> tuple[str, ...]:
     """Return what a bound assumes that counts by this row."""
     checked = [f"{text} (checked here)" for text in row.assumes]
     rounds = [ROUNDS] if row.exact_sums and not setting.exact else []
-    return (*_drawn(setting, "train"), "the family was fixed without looking at train", *checked, *rounds)
+    return (*drawn("train", setting.limit), "the family was fixed without looking at train", *checked, *rounds)
 
 
 def on_train(
-    label: str, reference: str, bound: Callable[[NDArray[np.float64], float, int, float, float], float]
+    label: str,
+    reference: str,
+    bound: Callable[[NDArray[np.float64], float, int, float, float], float],
+    planned: Callable[[Setting], float],
 ) -> Entry:
     """Return the entry of a bound for each of K runs; `bound` takes losses, ln K, N, H and a share of δ."""
 
     def entry(setting: Setting) -> Iterator[Bound]:
-        N = setting.samples.get("train")
-        if N is None:
-            return
-        row, limit = _smallest(setting), setting.limit
+        N, row, limit = setting.samples, _smallest(setting), setting.limit
         yield Bound(
             f"{label} {row.label}",
             f"{reference} for each of K runs, K by row {row.label}",
             setting.scope,
-            "train",
-            value=lambda measured, level: bound(measured.losses.values, row.log_count, N, limit, level),
+            value=lambda measured, level: bound(measured.losses, row.log_count, N, limit, level),
             least=bound(np.zeros(N), row.log_count, N, limit, setting.delta),
+            planned=planned(setting),
             assumptions=_counted(setting, row),
             measured=lambda _: {"ln K": row.log_count},
         )
@@ -184,15 +142,19 @@ def _bernstein(losses: NDArray[np.float64], log_count: float, N: int, limit: flo
 
 def _plain_width(setting: Setting) -> float:
     """Return the width of H1, which others must beat."""
-    log_count, N = _smallest(setting).log_count, setting.samples["train"]
-    return bounds.finite_width(log_count, N, setting.limit, delta=setting.delta, side="upper")
+    log_count = _smallest(setting).log_count
+    return bounds.finite_width(log_count, setting.samples, setting.limit, delta=setting.delta, side="upper")
+
+
+def _by_variance(setting: Setting) -> float:
+    """Return the width of H2 that is known beforehand: none that is below H1's, as the variance is not known."""
+    return math.inf
 
 
 def plain_union(setting: Setting) -> Iterator[Dropped]:
     """Never used: H1-kl is never wider."""
-    if "train" in setting.samples:
-        width = _plain_width(setting)
-        yield Dropped(f"H1 {_smallest(setting).label}", f"width {width:.4g}; H1-kl is never wider")
+    width = _plain_width(setting)
+    yield Dropped(f"H1 {_smallest(setting).label}", f"width {width:.4g}; H1-kl is never wider")
 
 
 def by_width(
@@ -206,9 +168,7 @@ def by_width(
     """Return the entry of a bound mean + width, for each count of runs that it applies to."""
 
     def entry(setting: Setting) -> Iterator[Bound | Dropped]:
-        if "train" not in setting.samples:
-            return
-        N, limit, plain = setting.samples["train"], setting.limit, _plain_width(setting)
+        N, limit, plain = setting.samples, setting.limit, _plain_width(setting)
         for row in filter(applies, setting.rows):
             name, width = f"{label} {row.label}", width_for(row, N, limit)
             least = width(setting.delta)
@@ -222,9 +182,9 @@ def by_width(
                     name,
                     f"{reference} by row {row.label}",
                     setting.scope,
-                    "train",
                     value=_mean_plus(width, limit),
                     least=least,
+                    planned=least,
                     assumptions=_counted(setting, row),
                 )
 
@@ -232,7 +192,7 @@ def by_width(
 
 
 def _mean_plus(width: Width, limit: float) -> Callable[[Measured, float], float]:
-    return lambda measured, level: min(limit, measured.losses.mean + width(level))
+    return lambda measured, level: min(limit, measured.mean_loss + width(level))
 
 
 def _dimension_width(row: Capacity, N: int, limit: float) -> Width:
@@ -251,10 +211,10 @@ def through_inconsistency(label: str, make: Callable[[Setting, int], Bound | Dro
     """Return the entry of a bound on E[min(cost − opt, H)] through inconsistency (L1)."""
 
     def entry(setting: Setting) -> Iterator[Bound | Dropped]:
-        if "train" not in setting.samples or not setting.request.of_excess:
+        if not setting.request.of_excess:
             return
         if setting.request.through_inconsistency:
-            yield make(setting, setting.samples["train"])
+            yield make(setting, setting.samples)
         else:
             yield Dropped(label, "a run that a budget ends has no bound through inconsistency")
 
@@ -270,57 +230,64 @@ def _inconsistency_by_dimension(setting: Setting, N: int) -> Bound:
     limit, dimension = setting.limit, capacity.inconsistency(setting.graph.n).pseudo_dimension
 
     def value(measured: Measured, level: float) -> float:
-        return min(limit, measured.inconsistency.mean + bounds.dimension_width(dimension, N, limit, delta=level))
+        return min(limit, measured.inconsistency(limit) + bounds.dimension_width(dimension, N, limit, delta=level))
 
+    width = bounds.dimension_width(dimension, N, limit, delta=setting.delta)
     return Bound(
         "U1",
         "the paper's Theorem 6 with constants, through inconsistency (L1)",
         "every rho",
-        "train",
         value=_with_rounding(value, limit),
-        least=min(limit, bounds.dimension_width(dimension, N, limit, delta=setting.delta)),
-        assumptions=(*_drawn(setting, "train"), *setting.rounding_assumed),
-        of=_inconsistency,
-        measured=lambda _: {"dimension": float(dimension)},
+        least=min(limit, width),
+        planned=width,
+        assumptions=(*drawn("train", limit), *setting.stated.integers_assumed, *setting.rounding_assumed),
+        measured=lambda found: {"dimension": float(dimension), "mean inconsistency": found.inconsistency(limit)},
         detail=f" (dimension {dimension}, N = {N})",
     )
 
 
 def _inconsistency_by_edge(setting: Setting, N: int) -> Bound | Dropped:
     if not setting.caps_known:
-        return Dropped("U2", "needs the largest possible weights: state weight_bounds")
-    limit = setting.limit
+        return Dropped("U2", "needs the largest possible weights (weight_bounds), or caps from other data (caps)")
+    # Where the caps themselves bound every answer, that bound takes the place of H.
+    certain = setting.excess < setting.limit
+    limit = max(min(setting.limit, setting.excess), np.finfo(np.float64).tiny)
 
     def value(measured: Measured, level: float) -> float:
-        return bounds.rademacher_bound(measured.inconsistency.mean, measured.complexity, N, limit, delta=level)
+        return bounds.rademacher_bound(measured.inconsistency(limit), measured.complexity(limit), N, limit, delta=level)
 
+    finite = np.isfinite(setting.caps)
+    # Edges without a cap do not count here: the rule only has to be fixed beforehand.
+    spreads = np.maximum(setting.caps - setting.stated.low, 0.0)[finite]
+    below = "the caps were fixed by other data" if setting.caps_given else "the largest weights were known beforehand"
     return Bound(
-        "U2",
+        "U2 local" if setting.caps_given else "U2",
         "edge-local Rademacher complexity of inconsistency (L1)",
         "every rho",
-        "train",
-        value=_with_rounding(value, limit),
+        value=_with_rounding(value, setting.limit),
         least=bounds.rademacher_bound(0.0, 0.0, N, limit, delta=setting.delta),
+        planned=bounds.edge_local_width(setting.graph.n, spreads, N, limit, delta=setting.delta),
         assumptions=(
-            *_drawn(setting, "train"),
-            "the largest weights were known beforehand (checked here)",
+            *drawn("train", None if certain else setting.limit),
+            f"{below} (checked here)",
+            *setting.stated.integers_assumed,
             *setting.rounding_assumed,
-            "every rho means every rho with rho_v - rho_c at most the largest weight of the edge; table.rho is one",
+            "every rho means every rho with rho_v - rho_c at most the cap of the edge; table.rho is one",
         ),
-        of=_inconsistency,
-        measured=lambda measured: {"2R": 2 * measured.complexity},
+        measured=lambda found: {
+            "2R": 2 * found.complexity(limit),
+            "mean inconsistency": found.inconsistency(limit),
+            "range": limit,
+        },
         below_caps=True,
+        clips=not certain,
+        conditions=setting.stated.conditions if certain else (),
     )
 
 
 REGISTRY: tuple[Entry, ...] = (
-    on_holdout("H4 Clopper-Pearson", "Clopper and Pearson (1934)", bounds.clopper_pearson, binary=True),
-    on_holdout("H4 betting", "Waudby-Smith and Ramdas (2023), hedged capital", bounds.betting, binary=False),
-    on_holdout("H4 Chernoff", "Chernoff's bound in its relative-entropy form", bounds.kullback_leibler, binary=False),
-    on_holdout("H4 Bernstein", "Maurer and Pontil (2009), Theorem 4", bounds.empirical_bernstein, binary=False),
-    hoeffding,
-    on_train("H1-kl", "Chernoff's bound", _chernoff),
-    on_train("H2", "Maurer and Pontil (2009)", _bernstein),
+    on_train("H1-kl", "Chernoff's bound", _chernoff, _plain_width),
+    on_train("H2", "Maurer and Pontil (2009)", _bernstein, _by_variance),
     plain_union,
     by_width(
         "H3",

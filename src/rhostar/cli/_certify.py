@@ -24,6 +24,12 @@ def certify(
     weight_bounds: Annotated[tuple[float, float] | None, typer.Option(help="Least and largest weight.")] = None,
     integer_weights: Annotated[int | None, typer.Option(help="Weights are integers up to this.")] = None,
     degree: Annotated[int | None, typer.Option(help="Most children that a vertex can have.")] = None,
+    quantile: Annotated[float | None, typer.Option(help="Promise a share of answers, such as 0.99.")] = None,
+    by: Annotated[str | None, typer.Option(help="'goal': one promise for each goal.")] = None,
+    bound: Annotated[str | None, typer.Option(help="The bound that carries the promise.")] = None,
+    candidates: Annotated[int, typer.Option(help="Models compared on these instances before.", min=1)] = 1,
+    seen: options.SeenPolicy = "refuse",
+    random_state: Annotated[int, typer.Option(help="Seed of the orders that are averaged over.", min=0)] = 0,
     save: Annotated[bool, typer.Option("--save", help="Keep the certificate in the model file.")] = False,
     json: Json = False,
 ) -> None:
@@ -35,9 +41,8 @@ def certify(
 
     instances = rs.InstanceSet.load(folder)
     path, fitted = options.one_model(model)
-    train = options.seen(instances, fitted)
     # If the model was learned from all of them, the bounds for every rho at once still apply.
-    holdout = None if train is not None and len(train) == len(instances) else options.unseen(instances, [fitted], False)
+    train, holdout = options.parts(instances, fitted)
     with working(f"certifying on {len(instances):,} instances", quiet=json):
         found = rs.certify(
             fitted,
@@ -50,7 +55,13 @@ def certify(
             weight_bounds=weight_bounds,
             integer_weights=integer_weights,
             out_degree=degree,
+            quantile=quantile,
+            by=options.categories(by),
+            bound=bound,
+            candidates=candidates,
+            seen=options.seen_policy(seen),
             delta=delta,
+            random_state=random_state,
         )
     if save:
         fitted.with_certificate(found.to_dict()).save(path)

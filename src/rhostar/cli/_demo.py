@@ -112,6 +112,7 @@ def _methods(city: City, past: InstanceSet, jobs: int) -> dict[str, Method]:
         "A*, 16 landmarks": Method(learners.Landmarks(16, random_state=0).fit(past)),
         "A*, learned": Method(learners.InconsistencyLP(3.0, n_jobs=jobs).fit(past), kind="learned"),
         "A*, learned, bolder": Method(learners.MeanDistance(n_jobs=jobs).fit(past), kind="learned"),
+        "A*, learned, any goal": Method(learners.Potentials(clusters=8).fit(past), kind="learned"),
         "greedy, Euclidean distance": Method(step, "gbfs"),
         "greedy, learned": Method(
             learners.SelfImitatedRanking(random_state=0, n_jobs=jobs).fit(past), "gbfs", kind="learned"

@@ -29,6 +29,9 @@ def fit(
     learner: Annotated[str, typer.Option("--learner", "-l", help="One of those below; auto picks one for you.")] = (
         "auto"
     ),
+    any_goal: Annotated[
+        bool, typer.Option("--any-goal", help="Learn values for every goal, not only those of the instances.")
+    ] = False,
     settings: Annotated[list[str], typer.Option("--set", "-s", help="A parameter of the learner: name=value.")] = [],  # noqa: B006
     algorithm: Annotated[
         str, typer.Option("--algorithm", "-a", help="The search that auto chooses for: astar or gbfs.")
@@ -41,16 +44,20 @@ def fit(
 ) -> None:
     """Learn ρ from a part of the instances and save it as a model.
 
-    The rest stays unseen: evaluate, certify, bench and report use it.
+    The rest stays unseen: evaluate, certify, bench and report use it. With --any-goal the learner is Potentials, unless
+    another one is given.
     """
     import time
 
     import rhostar as rs
+    from rhostar.errors import InputError
 
     instances = rs.InstanceSet.load(folder)
     chosen: Any = options.algorithm_of(algorithm) or "astar"
     train = instances if fraction == 1 else instances.split(fraction, seed)[0]
     given = options.parameters(settings)
+    if any_goal and learner == "auto":
+        learner = "Potentials"
     start = time.perf_counter()
     with working(f"learning from {len(train):,} instances", quiet=json or learner != "auto"):
         if learner == "auto":
@@ -58,6 +65,8 @@ def fit(
         else:
             fitted = _learner(learner, given, seed, jobs, watching(json)).fit(train)
     model = rs.Model.of(fitted, instances.graph)
+    if any_goal and model.potential_ is None:
+        raise InputError(f"{learner} learns values for given goals only; with --any-goal use Potentials or Landmarks")
     model.save(out)
     seconds = time.perf_counter() - start
     emit(
@@ -65,6 +74,7 @@ def fit(
             "written": str(out),
             "learner": model.learner,
             "for": model.algorithm,
+            "goals": "any" if model.potential_ is not None else len(model.goals) or "any",
             "learned_from": len(train),
             "unseen": len(instances) - len(train),
             "seconds": round(seconds, 3),

@@ -33,7 +33,7 @@ def info(
             "model": model.learner,
             "for": {"astar": "A*", "gbfs": "greedy search", "any": "A* and greedy search"}[model.algorithm],
             "vertices": model.n,
-            "goals": model.goals,
+            "goals": "any" if model.potential_ is not None else model.goals,
             "graph": model.fingerprint,
             "family": type(model.family_).__name__,
             "learned_from": None if model.trained_on_ is None else model.trained_on_.size,
@@ -58,12 +58,19 @@ def describe(instances: InstanceSet) -> dict[str, Any]:
     """Return the facts of a set."""
     import numpy as np
 
-    graph, weights = instances.graph, instances.weights[np.unique(instances.rows)[:1000]]
-    present = weights[np.isfinite(weights)]
+    graph, used = instances.graph, np.unique(instances.rows)
     goals = np.unique(instances.goals)
+    least, largest, whole, present, seen = np.inf, -np.inf, True, 0, 0
+    for row in used[:1000].tolist():  # one at a time: a mapped set may be larger than memory
+        weights = instances.weights[row]
+        there = weights[np.isfinite(weights)]
+        seen, present = seen + weights.size, present + there.size
+        if there.size:
+            least, largest = min(least, float(there.min())), max(largest, float(there.max()))
+            whole = whole and bool((there == np.floor(there)).all())
     return {
         "instances": len(instances),
-        "snapshots": int(np.unique(instances.rows).size),
+        "snapshots": int(used.size),
         "vertices": graph.n,
         "edges": graph.m,
         "grid": None if graph.shape is None else f"{graph.shape[0]} x {graph.shape[1]}",
@@ -71,10 +78,10 @@ def describe(instances: InstanceSet) -> dict[str, Any]:
         "labels": graph.labels is not None,
         "largest_out_degree": int(np.diff(graph.first_out).max(initial=0)),
         "goals": options.names(graph, goals[:10].tolist()) if goals.size <= 10 else f"{goals.size} different",
-        "weights": str(weights.dtype),
-        "least_weight": float(present.min()) if present.size else None,
-        "largest_weight": float(present.max()) if present.size else None,
-        "integer_weights": bool((present == np.floor(present)).all()),
-        "absent_edges": float(1 - present.size / max(weights.size, 1)),
+        "weights": str(instances.weights.dtype),
+        "least_weight": least if present else None,
+        "largest_weight": largest if present else None,
+        "integer_weights": whole,
+        "absent_edges": float(1 - present / max(seen, 1)),
         "graph": graph.fingerprint,
     }

@@ -29,6 +29,10 @@ Algorithm = Annotated[str, typer.Option("--algorithm", "-a", help="astar or gbfs
 Reopen = Annotated[bool, typer.Option("--reopen/--no-reopen", help="Whether A* reopens closed vertices.")]
 Budget = Annotated[int | None, typer.Option(help="Most expansions that one search may make.", min=0)]
 Seen = Annotated[bool, typer.Option("--all", help="Also use instances that a model was learned from.")]
+SeenPolicy = Annotated[
+    str,
+    typer.Option("--seen", help="Copies of instances that the model was learned from: refuse or drop."),
+]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 uses all cores.")]
 Limit = Annotated[
     float | None, typer.Option("--limit", "-H", help="Upper end H of its range; larger values count as H.")
@@ -42,6 +46,24 @@ def algorithm_of(word: str) -> Any:
     if word not in ("", "astar", "gbfs"):
         raise InputError(f"--algorithm must be astar or gbfs, got {word!r}")
     return word or None
+
+
+def seen_policy(word: str) -> Any:
+    """Return "refuse" or "drop", as `seen` of ``certify`` takes it."""
+    from rhostar.errors import InputError
+
+    if word not in ("refuse", "drop"):
+        raise InputError(f"--seen must be refuse or drop, got {word!r}")
+    return word
+
+
+def categories(word: str | None) -> Any:
+    """Return the categories by which ``certify`` makes a promise each."""
+    from rhostar.errors import InputError
+
+    if word not in (None, "goal"):
+        raise InputError(f"--by must be goal, got {word!r}")
+    return word
 
 
 def load_models(words: Sequence[str]) -> dict[str, Model]:
@@ -68,38 +90,51 @@ def one_model(words: Sequence[str]) -> tuple[str, Model]:
 
 
 def unseen(instances: InstanceSet, models: Sequence[Model], everything: bool) -> InstanceSet:
-    """Return the instances that none of the models was learned from."""
+    """Return the instances that none of the models was learned from, neither these nor copies of them."""
     import numpy as np
 
     from rhostar.errors import InputError
 
-    seen = np.zeros(len(instances), dtype=bool)
+    touched = np.zeros(len(instances), dtype=bool)
     for model in models:
         model.rho_on(instances.graph)  # rejects another graph before anything is run
         if model.trained_on_ is not None:
-            seen |= model.trained_on_.among(instances)
-    if everything or not seen.any():
+            touched |= model.trained_on_.among(instances)
+    if everything or not touched.any():
         return instances
-    if seen.all():
+    if touched.all():
         raise InputError(
             f"all {len(instances)} instances were used for learning; fit on a part of them (--fraction), or pass --all"
         )
-    return instances[~seen]
+    return instances[~touched]
 
 
 def seen(instances: InstanceSet, *models: Model) -> InstanceSet | None:
-    """Return the instances of this set that the models were learned from."""
+    """Return the instances of this set that the models were learned from; copies in other sets do not count."""
     import numpy as np
 
     mask = np.zeros(len(instances), dtype=bool)
     for model in models:
         if model.trained_on_ is not None:
-            mask |= model.trained_on_.among(instances)
+            mask |= model.trained_on_.recorded(instances)
     return instances[mask] if mask.any() else None
 
 
+def parts(instances: InstanceSet, model: Model) -> tuple[InstanceSet | None, InstanceSet | None]:
+    """Return the instances of a folder that a model was learned from, and all others, for ``certify``.
+
+    If the model was learned from another folder, the others may be copies of what it saw: ``certify`` refuses these,
+    or drops them with ``--seen drop``.
+    """
+    model.rho_on(instances.graph)  # rejects another graph before anything is run
+    if model.trained_on_ is None:
+        return None, instances
+    mask = model.trained_on_.recorded(instances)
+    return (instances[mask] if mask.any() else None), (None if mask.all() else instances[~mask])
+
+
 def baseline(name: str, instances: InstanceSet) -> tuple[str, Any]:
-    """Return a handcrafted heuristic: its name in tables, and its values, or those for each goal."""
+    """Return a handcrafted heuristic: its name in tables, and its values, or a potential if there are several goals."""
     import numpy as np
 
     from rhostar import heuristics
@@ -111,13 +146,12 @@ def baseline(name: str, instances: InstanceSet) -> tuple[str, Any]:
     if name == "landmarks":
         from rhostar.learners import Landmarks
 
-        return "landmarks", Landmarks(random_state=0).fit(instances).rho_
+        return "landmarks", Landmarks(random_state=0).fit(instances)
     if name not in BASELINES:
         raise InputError(f"--baseline must be one of {', '.join(BASELINES)}, got {name!r}")
     scale = heuristics.safe_scale(instances, name)  # type: ignore[arg-type]
-    make = getattr(heuristics, name)
-    tables = {int(g): make(instances.graph, int(g), scale=scale) for g in np.unique(instances.goals)}
-    return name, tables if len(tables) > 1 else next(iter(tables.values()))
+    goal = instances.goal if isinstance(instances.goal, int) else None
+    return name, getattr(heuristics, name)(instances.graph, goal, scale=scale)
 
 
 def methods(

@@ -40,8 +40,9 @@ def solve(
     end = options.vertex(graph, goal) if goal else instance.goal
     if model:
         _, found = options.one_model(model)
-        rho: Any = found.rho_on(graph)
-        if found.goals and end not in found.goals:
+        found.rho_on(graph)  # rejects another graph
+        rho: Any = found
+        if found.goals and end not in found.goals and found.potential_ is None:
             fitted, asked = words(options.names(graph, found.goals)), words(options.names(graph, [end]))
             raise rs.errors.ModelError(f"the model was fitted for goal {fitted}, not {asked}")
         chosen = found.search_with(options.algorithm_of(algorithm))

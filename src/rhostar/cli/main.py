@@ -18,6 +18,7 @@ from rhostar.cli import (  # noqa: F401
     _demo,
     _import,
     _info,
+    _advise,
     _fit,
     _solve,
     _compare,

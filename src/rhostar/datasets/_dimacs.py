@@ -24,9 +24,18 @@ from rhostar.errors import InputError, ReadError
 from rhostar.graph import Graph
 from rhostar.instances import Network
 
+_MANY = 1 << 20
+"""Vertices that a file may have without arcs."""
+
 
 @reader("dimacs", "DIMACS graph (set coordinates to its .co file)", suffixes=(".gr",))
-def read_dimacs(path: text.Path, coordinates: text.Path | None = None, *, base: Literal[0, 1] | None = None) -> Network:
+def read_dimacs(
+    path: text.Path,
+    coordinates: text.Path | None = None,
+    *,
+    base: Literal[0, 1] | None = None,
+    max_vertices: int | None = None,
+) -> Network:
     r"""Read a DIMACS graph, compressed or not.
 
     Parameters
@@ -39,6 +48,9 @@ def read_dimacs(path: text.Path, coordinates: text.Path | None = None, *, base: 
         longitude and latitude in millionths of a degree.
     base
         The number of the first vertex; None takes 1, unless a vertex 0 occurs.
+    max_vertices
+        How many vertices the header may promise. The default is a million, or four for each arc if that is more: a
+        file in which most vertices have no arc is probably damaged, and every vertex takes memory.
 
     Returns
     -------
@@ -87,6 +99,8 @@ def read_dimacs(path: text.Path, coordinates: text.Path | None = None, *, base: 
     n, m = header.require(None)
     if arcs != m:
         raise ReadError(path, header.line, f"the header promises {m} arcs, the file has {arcs}: is it truncated?")
+    bound = max(_MANY, 4 * arcs) if max_vertices is None else arrays.integer(max_vertices, "max_vertices", 1)
+    text.require_believable(path, header.line, n, f"vertices (with {arcs} arcs)", bound, "max_vertices")
     first = ids.base()
     places = None if coordinates is None else _read_coordinates(coordinates, n, first)
     tail, head = arrays.joined(tails, np.int32), arrays.joined(heads, np.int32)
@@ -135,14 +149,14 @@ class _Header:
 
     def take(self, number: int, line: str) -> None:
         words = line.split()
-        if words[0] != "p":
+        if words[:1] != ["p"]:
             raise ReadError(self.path, number, f"expected a line with the letter c, p, a or v, got {line[:60]!r}")
         if self.line is not None:
             raise ReadError(self.path, number, f"a second header; the first is in line {self.line}")
         try:
             if len(words) <= self.counts:
                 raise ValueError
-            values = tuple(int(word) for word in words[-self.counts :])
+            values = tuple(text.integer(word) for word in words[-self.counts :])
         except ValueError:
             raise ReadError(self.path, number, f"expected '{self.form}', got {line[:60]!r}") from None
         if not 1 <= values[0] <= arrays.LARGEST_INDEX or not 0 <= values[-1] <= arrays.LARGEST_INDEX:

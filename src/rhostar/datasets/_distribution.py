@@ -17,6 +17,7 @@ from rhostar import _arrays as arrays
 from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
+from rhostar.instances._pool import Sampler, identify
 from rhostar.instances._sampling import iid
 
 
@@ -62,7 +63,13 @@ class Distribution(ABC):
         def one_batch(rng: np.random.Generator, size: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
             return self.snapshots(size, rng), np.arange(size), self.sources(size, rng)
 
-        return iid(self.graph, self.goal, one_batch, arrays.integer(count, "count", 1), seed)
+        return iid(self.graph, self.goal, one_batch, arrays.integer(count, "count", 1), seed, self._sampler())
+
+    def _sampler(self) -> Sampler:
+        """Return what certificates say about draws from this distribution."""
+        kind = type(self).__name__
+        content = identify(kind, self.law, self.graph.fingerprint, self.goal, *self.edge_bounds)
+        return Sampler(kind, content, f"draws from the distribution {kind}")
 
     def __repr__(self) -> str:
         low, high = self.weight_bounds

@@ -18,6 +18,11 @@ from rhostar.errors import InputError, ReadError
 from rhostar.instances import Network
 from rhostar.instances import _edge_rows as edge_rows
 
+_SMALL = 1 << 21
+"""Rows that any Parquet file may have."""
+_RATIO = 16
+"""A larger Parquet file may have this many rows for each of its bytes."""
+
 
 @reader("edges", "table of edges: tail, head, weight, snapshot", suffixes=(".csv", ".parquet", ".pq"))
 def read_edge_table(
@@ -28,6 +33,7 @@ def read_edge_table(
     weight: str = "weight",
     snapshot: str | None = None,
     directed: bool = True,
+    max_entries: int | None = None,
 ) -> Network:
     r"""Read edges from a CSV (also ``.csv.gz``) or Parquet file.
 
@@ -42,6 +48,10 @@ def read_edge_table(
         one, and otherwise all rows as one snapshot. Snapshots keep the order of their first rows.
     directed
         Whether an edge leads only from tail to head; otherwise both ways.
+    max_entries
+        How many weights the result may have: the number of snapshots times that of edges. The default is 16 million
+        (128 MB), or 50 for each row of the table if that is more. A table needs more if the column `snapshot` has
+        another value in nearly every row, such as the time of a measurement.
 
     Returns
     -------
@@ -69,7 +79,7 @@ def read_edge_table(
         rows = _parquet_rows(path, columns, snapshot)
     else:
         rows = _csv_rows(path, columns, snapshot)
-    return edge_rows.assemble(rows, directed=directed, path=path, textual=not parquet)
+    return edge_rows.assemble(rows, directed=directed, path=path, textual=not parquet, max_entries=max_entries)
 
 
 def _csv_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) -> Iterator[edge_rows.EdgeRows]:
@@ -126,6 +136,10 @@ def _parquet_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None
     begin = 0
     try:
         with pq.ParquetFile(path) as file:
+            weight, count = os.stat(path).st_size, file.metadata.num_rows
+            if count > max(_SMALL, _RATIO * weight):
+                what = f"the file has {weight} bytes and promises {count} rows, which is not believable"
+                raise ReadError(path, None, what)
             names = [str(name) for name in file.schema_arrow.names]
             found = edge_rows.columns(path, None, names, wanted, snapshot)
             for batch in file.iter_batches(batch_size=edge_rows.BATCH, columns=[names[k] for k in found]):

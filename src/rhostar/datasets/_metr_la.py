@@ -17,14 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
+from rhostar import _files as files
+from rhostar._archives import read_arrays
 from rhostar.datasets._formats import reader
-from rhostar.errors import InputError, ReadError
+from rhostar.datasets._text import require_believable
+from rhostar.errors import InputError, ReadError, StorageError
 from rhostar.graph import Graph
 from rhostar.instances import Network
 
 _METRES_PER_SECOND = 0.44704
 """of one mile per hour."""
 _SNAPSHOTS_A_DAY = 288
+_SMALL = 1 << 30
+"""Bytes that the weights of any archive may take."""
 
 
 @reader("metr-la", "METR-LA traffic archive", suffixes=(".npz",))
@@ -35,6 +40,7 @@ def read_metr_la(
     sigma: float = 2600.0,
     floor: float = 50.0,
     strong: bool = True,
+    max_bytes: int | None = None,
 ) -> Network:
     """Read the archive; weights are travel times in seconds.
 
@@ -52,6 +58,10 @@ def read_metr_la(
         Least length of an edge in metres.
     strong
         Whether to keep only the largest strongly connected part, so that every pair of vertices is feasible.
+    max_bytes
+        How much memory the arrays and the weights may each take. By default the arrays may take 64 MiB or 200 times
+        the size of the file, the weights 1 GiB or 1000 times, whichever is more; the week that is published takes
+        24 MB.
 
     Returns
     -------
@@ -69,8 +79,13 @@ def read_metr_la(
         raise InputError(f"speeds must be (least, largest), got {speeds!r}")
     sigma = arrays.number(sigma, "sigma", "positive", lambda x: 0 < x < np.inf)
     floor = arrays.number(floor, "floor", "positive", lambda x: 0 < x < np.inf)
-    speed, affinity, places, sensors = _read_archive(path)
+    most = None if max_bytes is None else arrays.integer(max_bytes, "max_bytes", 1)
+    speed, affinity, places, sensors = _read_archive(path, most)
     tail, head = np.nonzero(affinity)
+    needed = 8 * len(speed) * tail.size
+    bound = max(_SMALL, 1000 * os.stat(path).st_size) if most is None else most
+    what = f"bytes of weights ({len(speed)} snapshots of {tail.size} edges)"
+    require_believable(path, None, needed, what, bound, "max_bytes")
     apart = tail != head
     tail, head = tail[apart], head[apart]
     distance = np.maximum(sigma * np.sqrt(-np.log(affinity[tail, head].astype(np.float64))), floor)
@@ -79,31 +94,40 @@ def read_metr_la(
         part = graph.largest_strong_part()
         graph, speed = part.graph, speed[:, part.vertices]
     assert graph.length is not None
-    slowness = 0.5 / (np.clip(speed.astype(np.float64), low, high) * _METRES_PER_SECOND)
-    times = slowness[:, graph.tail]
-    times += slowness[:, graph.head]
-    times *= graph.length
-    bounds = tuple(graph.length / (limit * _METRES_PER_SECOND) for limit in (high, low))
-    # Sums in another order may differ in the last digit, but a bound must hold to the last digit.
-    least, largest = np.minimum(bounds[0], times.min(axis=0)), np.maximum(bounds[1], times.max(axis=0))
+    times = files.spacious((len(speed), graph.m))
+    least, largest = (graph.length / (limit * _METRES_PER_SECOND) for limit in (high, low))
+    for row, now in zip(times, speed, strict=True):
+        slowness = 0.5 / (np.clip(now.astype(np.float64), low, high) * _METRES_PER_SECOND)
+        row[:] = (slowness[graph.tail] + slowness[graph.head]) * graph.length
+        # Sums in another order may differ in the last digit, but a bound must hold to the last digit.
+        np.minimum(least, row, out=least)
+        np.maximum(largest, row, out=largest)
     count = np.arange(len(times))
     return Network(graph, times, tuple((count * 5).tolist()), count // _SNAPSHOTS_A_DAY, (least, largest))
 
 
-def _read_archive(path: str | os.PathLike[str]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], list[str]]:
+def _read_archive(
+    path: str | os.PathLike[str], max_bytes: int | None
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], list[str]]:
     wanted = ("speed_mph", "affinity", "latlon", "sensor_id")
     try:
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            missing = [name for name in wanted if name not in getattr(archive, "files", ())]
-            if missing:
-                raise ReadError(path, None, f"the array {missing[0]!r} is missing; expected {', '.join(wanted)}")
-            speed, affinity, places, sensors = (archive[name] for name in wanted)
-    except ReadError:
-        raise
-    except FileNotFoundError:
-        raise ReadError(path, None, "cannot be read: there is no such file") from None
-    except Exception as error:  # zipfile, zlib and numpy each raise their own
-        raise ReadError(path, None, f"not a numpy archive, or a damaged one: {error}") from None
+        archive = read_arrays(path, wanted, strict=False, max_bytes=max_bytes)
+    except OSError as error:
+        raise ReadError(path, None, f"cannot be read: {error.strerror or error}") from None
+    except StorageError as error:
+        raise ReadError(path, None, str(error).removeprefix(f"{path}: ")) from None
+    missing = [name for name in wanted if name not in archive]
+    if missing:
+        raise ReadError(path, None, f"the array {missing[0]!r} is missing; expected {', '.join(wanted)}")
+    speed, affinity, places, sensors = (archive[name] for name in wanted)
+    for name, array, kinds in (
+        ("speed_mph", speed, "fiu"),
+        ("affinity", affinity, "fiu"),
+        ("latlon", places, "fiu"),
+        ("sensor_id", sensors, "USiu"),
+    ):
+        if array.dtype.kind not in kinds:
+            raise ReadError(path, None, f"{name} must hold numbers{' or names' * (kinds[0] == 'U')}, got {array.dtype}")
     n = affinity.shape[0] if affinity.ndim else 0
     for name, array, shape in (
         ("affinity", affinity, (n, n)),
@@ -122,4 +146,7 @@ def _read_archive(path: str | os.PathLike[str]) -> tuple[NDArray[Any], NDArray[A
         if bad.any():
             at = tuple(int(k) for k in np.argwhere(bad)[0])
             raise ReadError(path, None, f"{name}[{', '.join(map(str, at))}] is {array[at]}, expected a number in range")
-    return speed, affinity, places, [str(name) for name in sensors]
+    try:
+        return speed, affinity, places, [str(name) for name in sensors]
+    except ValueError as error:
+        raise ReadError(path, None, f"sensor_id holds a name that is not text: {error}") from None

@@ -8,6 +8,7 @@ not cut corners. Steps along an axis have length 1, diagonal ones the square roo
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -24,8 +25,12 @@ from rhostar.instances import _walls as walls
 
 BLOCKED, GROUND, WATER = 0, 1, 2
 _LETTERS = {".": GROUND, "G": GROUND, "S": GROUND, "W": WATER, "@": BLOCKED, "O": BLOCKED, "T": BLOCKED}
-_LARGEST_MAP = 1 << 26
-"""Cells; the largest published maps have 1.6 million."""
+_LARGEST_MAP = 1 << 28
+"""Cells; a grid of more has too many edges."""
+_SMALL_MAP = 1 << 21
+"""Cells that any map may have; the largest published maps have 1.6 million."""
+_RATIO = 16
+"""A larger map may have this many cells for each byte of its file, which is more than one only if it is compressed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,7 +106,7 @@ def _queries(town: GridMap, *, scenario: text.Path | None = None, **draw: Any) -
 
 
 @reader("map", "MovingAI map (set scenario to its .scen file)", suffixes=(".map",), draw=_queries)
-def read_map(path: text.Path, *, neighbours: Literal[4, 8] = 8) -> GridMap:
+def read_map(path: text.Path, *, neighbours: Literal[4, 8] = 8, max_cells: int | None = None) -> GridMap:
     r"""Read a ``.map`` file.
 
     Parameters
@@ -110,6 +115,10 @@ def read_map(path: text.Path, *, neighbours: Literal[4, 8] = 8) -> GridMap:
         The file, compressed or not.
     neighbours
         8, as the format specifies, or 4 without diagonals.
+    max_cells
+        How many cells the map may have, each of which takes about 100 bytes. The default is 2 million, or 16 for each
+        byte of the file if that is more: less than a compressed map can have, so that a small file cannot fill the
+        memory.
 
     Returns
     -------
@@ -143,18 +152,21 @@ def read_map(path: text.Path, *, neighbours: Literal[4, 8] = 8) -> GridMap:
             break
         if len(words) == 2 and words[0] == "type":
             continue
-        if len(words) != 2 or words[0] not in ("height", "width") or not words[1].isdecimal() or not int(words[1]):
+        if len(words) != 2 or words[0] not in ("height", "width") or not _is_size(words[1]):
             raise ReadError(
                 path, number, f"expected 'type octile', 'height <rows>', 'width <columns>' or 'map', got {line[:60]!r}"
             )
-        size[words[0]] = int(words[1])
+        size[words[0]] = text.integer(words[1])
     else:
         raise ReadError(path, number, "the file ends before the line 'map'")
     if len(size) < 2:
         raise ReadError(path, number, "expected 'height <rows>' and 'width <columns>' before 'map'")
     height, width = size["height"], size["width"]
     if height * width > _LARGEST_MAP:
-        raise ReadError(path, number, f"a map of {height} x {width} cells is too large; at most 2**26 are accepted")
+        raise ReadError(path, number, f"a map of {height} x {width} cells is too large; at most 2**28 are accepted")
+    weight = os.stat(path).st_size
+    bound = max(_SMALL_MAP, _RATIO * weight) if max_cells is None else arrays.integer(max_cells, "max_cells", 1)
+    text.require_believable(path, number, height * width, f"cells ({height} x {width})", bound, "max_cells")
     for number, line in reading:
         if len(rows) == height:
             if line.strip():
@@ -208,8 +220,8 @@ def read_scenario(path: text.Path) -> Scenario:
             if len(words) < 9:
                 raise ValueError
             # A map's name may have spaces in it.
-            values = [int(word) for word in (words[0], *words[-7:-1])]
-            length = float(words[-1])
+            values = [text.integer(word) for word in (words[0], *words[-7:-1])]
+            length = text.number(words[-1])
             if not 0 <= length < np.inf:
                 raise ValueError
         except ValueError:
@@ -231,6 +243,13 @@ def read_scenario(path: text.Path) -> Scenario:
         raise ReadError(path, None, "the file has no queries")
     bucket, source, goal = np.array(found, dtype=np.int64).T
     return Scenario(source, goal, np.array(lengths), bucket, size, name)
+
+
+def _is_size(word: str) -> bool:
+    try:
+        return text.integer(word) > 0
+    except ValueError:
+        return False
 
 
 def _kinds(letters: NDArray[np.uint8]) -> NDArray[np.uint8]:

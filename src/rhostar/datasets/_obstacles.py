@@ -19,6 +19,8 @@ from rhostar.datasets._worlds import Worlds
 from rhostar.errors import InfeasibleError, InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
+from rhostar.instances._pool import stream_of
+from rhostar.instances._sampling import declare
 from rhostar.instances._walls import require_float
 
 Family = Literal[
@@ -212,7 +214,10 @@ class ObstacleWorlds(Distribution):
 
     def draw(self, count: int, seed: int | np.random.Generator | None) -> InstanceSet:
         """Draw independent instances; one of 201 x 201 cells takes 2.6 MB (1.3 MB as float32)."""
-        return self.worlds(count, seed).instances(graph=self.graph, dtype=self.dtype)
+        rng = np.random.default_rng(seed)
+        sampler = self._sampler()
+        stream = stream_of(sampler.name, rng)
+        return declare(self.worlds(count, rng).instances(graph=self.graph, dtype=self.dtype), sampler, stream)
 
 
 def obstacle_worlds(family: Family, *, size: int = 201, dtype: DTypeLike = np.float64) -> ObstacleWorlds:

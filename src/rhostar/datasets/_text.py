@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import os
+import re
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
@@ -27,6 +28,10 @@ Path = str | os.PathLike[str]
 _BLOCK = 1 << 22
 _LONGEST_LINE = 1 << 20
 _GZIP = b"\x1f\x8b"
+_SMALL = 1 << 26
+"""Bytes that any gzip file may unpack to."""
+_RATIO = 200
+"""A larger gzip file may unpack to this many times its own size; road networks unpack to 4 times theirs."""
 
 
 @contextmanager
@@ -37,7 +42,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     ------
     ReadError
         If it is missing or cannot be read, if its name ends with ``.gz`` and it is not a gzip file, or if a
-        gzip file is truncated or damaged.
+        gzip file is truncated, damaged, or unpacks to far more than its own size.
     """
     try:
         with open(path, "rb") as raw:
@@ -47,7 +52,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             raw.seek(0)
             if packed:
                 with gzip.GzipFile(fileobj=raw, mode="rb") as stream:
-                    yield stream  # type: ignore[misc]
+                    yield _Unpacked(stream, path, os.fstat(raw.fileno()).st_size)  # type: ignore[misc]
             else:
                 yield raw
     except EOFError:
@@ -56,6 +61,26 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         raise ReadError(path, None, f"the gzip file is damaged: {error}") from None
     except OSError as error:
         raise ReadError(path, None, f"cannot be read: {error.strerror or error}") from error
+
+
+class _Unpacked:
+    """The content of a gzip file, as long as it is not far larger than the file."""
+
+    def __init__(self, stream: gzip.GzipFile, path: Path, weight: int) -> None:
+        self.stream, self.path, self.weight, self.size = stream, path, weight, 0
+
+    def read(self, size: int) -> bytes:
+        return self._counted(self.stream.read(size))
+
+    def readline(self, size: int) -> bytes:
+        return self._counted(self.stream.readline(size))
+
+    def _counted(self, data: bytes) -> bytes:
+        self.size += len(data)
+        if self.size > max(_SMALL, _RATIO * self.weight):
+            what = f"the file has {self.weight} bytes and unpacks to more than {_RATIO} times as many"
+            raise ReadError(self.path, None, f"{what}; if you trust it, unpack it with gunzip and read the result")
+        return data
 
 
 def lines(path: Path, *, counted: bool = False) -> Iterator[tuple[int, str]]:
@@ -97,6 +122,31 @@ def _last_end(path: Path, number: int, rest: bytes) -> bytes:
         return b""
     unfinished(path, number)
     return b"\n"
+
+
+def integer(word: str) -> int:
+    """Return an integer written in ASCII digits, or raise ValueError; at most 18 digits, so that it fits 64 bits."""
+    if re.fullmatch(r"[+-]?[0-9]{1,18}", word) is None:
+        raise ValueError(word[:60])
+    return int(word)
+
+
+def number(word: str) -> float:
+    """Return a number written in ASCII, or raise ValueError; Python's own float also takes 1_0 and other digits."""
+    if len(word) > 1000 or re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", word) is None:
+        raise ValueError(word[:60])
+    return float(word)
+
+
+def require_believable(path: Path, line: int | None, promised: int, what: str, bound: int, option: str) -> None:
+    """Raise if a file promises more than its bytes can carry; the message names the option that lifts the bound."""
+    if promised > bound:
+        raise ReadError(
+            path,
+            line,
+            f"{promised} {what} are more than a file of its size should have; "
+            f"set {option}={promised} to read it if you trust where it comes from",
+        )
 
 
 class Block(NamedTuple):

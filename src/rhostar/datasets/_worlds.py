@@ -15,13 +15,21 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from rhostar import _arrays as arrays
+from rhostar import _files as files
 from rhostar.datasets._formats import reader
+from rhostar.datasets._text import require_believable
 from rhostar.errors import ArrayError, InputError, ReadError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
 from rhostar.instances import _walls as walls
 
-_LARGEST_SIDE = 4096
+_LARGEST_SIDE = 1 << 14
+_SMALL_WORLD = 1 << 21
+"""Cells that any picture may have."""
+_SMALL_FOLDER = 1 << 27
+"""Cells that all pictures of a folder may have together; a cell takes a byte."""
+_RATIO = 16
+"""A larger picture, or folder, may have this many cells for each of its bytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,13 +116,13 @@ class Worlds:
         target = grid.vertex((0, self.shape[1] - 1) if goal is None else goal)
         size = (len(self), grid.m)
         if file is None:
-            weights = np.empty(size, dtype=dtype)
+            weights = files.spacious(size, dtype)
         else:
             weights = np.lib.format.open_memmap(file, mode="w+", dtype=np.dtype(dtype), shape=size)
         walls.fill_weights(grid, (~world for world in self.blocked), weights, corner_cutting=True)
-        if isinstance(weights, np.memmap):
+        if file is not None and isinstance(weights, np.memmap):
             weights.flush()
-            weights = np.load(os.fspath(file), mmap_mode="r")  # type: ignore[arg-type]
+            weights = np.load(os.fspath(file), mmap_mode="r")
         return InstanceSet(grid, weights, source, target, infeasible=infeasible)
 
 
@@ -124,7 +132,7 @@ def _one_each(worlds: Worlds, *, count: int, goal: int | None, seed: int) -> Ins
 
 
 @reader("worlds", "folder of PNG pictures, dark cells blocked", folder=True, draw=_one_each)
-def read_worlds(folder: str | os.PathLike[str]) -> Worlds:
+def read_worlds(folder: str | os.PathLike[str], *, max_cells: int | None = None) -> Worlds:
     """Read all PNG files of a folder, in the order of their numbers.
 
     Parameters
@@ -132,11 +140,15 @@ def read_worlds(folder: str | os.PathLike[str]) -> Worlds:
     folder
         A folder of pictures of one size. Pixels of at least 128 are free, darker ones blocked; colours are
         turned into grey first.
+    max_cells
+        How many pixels a picture may have. The default is 2 million, or 16 for each byte of the file if that is more:
+        a white picture of a few kilobytes can have many millions, each of which would take about 100 bytes as a
+        vertex.
 
     Raises
     ------
     ReadError
-        If there are none, or a file is not a picture, is truncated, has another size or more than 4096 pixels a side.
+        If there are none, or a file is not a picture, is truncated, has another size or too many pixels.
 
     Examples
     --------
@@ -156,11 +168,15 @@ def read_worlds(folder: str | os.PathLike[str]) -> Worlds:
         raise ReadError(home, None, f"cannot be read: {error.strerror or error}") from error
     if not files:
         raise ReadError(home, None, "there are no .png files in this folder")
-    first = _pixels(files[0], None)
+    most = None if max_cells is None else arrays.integer(max_cells, "max_cells", 1)
+    first = _pixels(files[0], None, most)
+    weight = sum(path.stat().st_size for path in files)
+    bound = max(_SMALL_FOLDER, _RATIO * weight) if most is None else most * len(files)
+    require_believable(home, None, first.size * len(files), f"pixels in {len(files)} pictures", bound, "max_cells")
     blocked = np.empty((len(files), *first.shape), dtype=bool)
     blocked[0] = first
     for k, path in enumerate(files[1:], start=1):
-        blocked[k] = _pixels(path, first.shape)
+        blocked[k] = _pixels(path, first.shape, most)
     return Worlds(blocked, tuple(path.name for path in files))
 
 
@@ -169,7 +185,7 @@ def _number(path: Path) -> tuple[int, str]:
     return (int(digits[-1]) if digits else -1, path.name)
 
 
-def _pixels(path: Path, shape: tuple[int, ...] | None) -> NDArray[np.bool_]:
+def _pixels(path: Path, shape: tuple[int, ...] | None, max_cells: int | None) -> NDArray[np.bool_]:
     """Return the blocked cells of one picture; its size is checked before it is unpacked."""
     from PIL import Image
 
@@ -179,6 +195,8 @@ def _pixels(path: Path, shape: tuple[int, ...] | None) -> NDArray[np.bool_]:
             if max(rows, columns) > _LARGEST_SIDE:
                 what = f"a picture of {columns} x {rows} pixels is too large; at most {_LARGEST_SIDE} a side"
                 raise ReadError(path, None, what)
+            bound = max(_SMALL_WORLD, _RATIO * path.stat().st_size) if max_cells is None else max_cells
+            require_believable(path, None, rows * columns, f"pixels ({columns} x {rows})", bound, "max_cells")
             if shape is not None and (rows, columns) != shape:
                 raise ReadError(
                     path, None, f"expected {shape[1]} x {shape[0]} pixels as before, got {columns} x {rows}"

@@ -78,6 +78,7 @@ class Graph:
 
     __slots__ = (
         "__weakref__",
+        "_elimination_order",
         "_fingerprint",
         "_given",
         "_index",
@@ -102,6 +103,7 @@ class Graph:
     _fingerprint: str | None
     _index: dict[Hashable, int] | None
     _tail: NDArray[np.int32] | None
+    _elimination_order: NDArray[np.int32] | None
 
     def __init__(
         self,
@@ -134,6 +136,7 @@ class Graph:
         put("_fingerprint", None)
         put("_index", None)
         put("_tail", None)
+        put("_elimination_order", None)  # rhostar.potentials makes it, once for each graph
 
     # ------------------------------------------------------------ constructors
 

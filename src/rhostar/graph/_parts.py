@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rhostar.errors import StorageError
+from rhostar.errors import GraphError, StorageError
 from rhostar.graph._edges import Given
 from rhostar.graph._graph import Graph
 
@@ -44,8 +44,23 @@ def put_together(parts: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) ->
     )
     if "given" in facts:
         given = Given(facts["given"], parts["given_order"], parts.get("given_starts"))
+        _require_sound(given, graph.m)
         object.__setattr__(graph, "_given", given)
     return graph
+
+
+def _require_sound(given: Given, m: int) -> None:
+    """Raise :class:`GraphError` unless the order of the given edges leads to m edges."""
+    size, order, starts = given
+    sound = type(size) is int and order.dtype == np.int64 and order.ndim == 1 and order.size <= size
+    sound = sound and (order.size == 0 or bool(order.min() >= 0 and order.max() < size))
+    if sound and starts is None:
+        sound = order.size == m
+    elif sound and starts is not None:
+        sound = starts.dtype == np.int64 and starts.shape == (m,) and m > 0
+        sound = sound and bool(starts[0] == 0 and starts[-1] < order.size and (np.diff(starts) > 0).all())
+    if not sound:
+        raise GraphError("the order of the given edges does not match the graph")
 
 
 def _plain(label: Hashable) -> Any:

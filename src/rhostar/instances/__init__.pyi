@@ -1,5 +1,6 @@
 from ._content import ContentKeys as ContentKeys
 from ._network import Network as Network
+from ._pool import Pool as Pool
 from ._provenance import Provenance as Provenance
 from ._provenance import Provenances as Provenances
 from ._provenance import provenance as provenance

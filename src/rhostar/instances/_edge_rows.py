@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
+from rhostar import _files as files
 from rhostar.errors import ReadError
 from rhostar.graph import Graph
 from rhostar.instances._network import Network
@@ -31,8 +32,14 @@ class EdgeRows(NamedTuple):
     snapshot: list[Hashable] | None
 
 
-def assemble(rows: Iterable[EdgeRows], *, directed: bool, path: object, textual: bool = False) -> Network:
-    """Make a network of the rows: vertices and snapshots are numbered as they appear, then vertices are sorted."""
+def assemble(
+    rows: Iterable[EdgeRows], *, directed: bool, path: object, textual: bool = False, max_entries: int | None = None
+) -> Network:
+    """Make a network of the rows: vertices and snapshots are numbered as they appear, then vertices are sorted.
+
+    Raises ReadError if the snapshots would have more than `max_entries` weights in all; by default 2**24 or 50 for each
+    row, if that is more.
+    """
     number: dict[Hashable, int] = {}
     snapshot_number: dict[Hashable, int] = {}
     tails: list[NDArray[Any]] = []
@@ -62,10 +69,26 @@ def assemble(rows: Iterable[EdgeRows], *, directed: bool, path: object, textual:
     graph = Graph.from_edges(len(number), tail, head, labels=names)
     apart = tail != head
     tail, head, weight, when = tail[apart], head[apart], weight[apart], when[apart]
-    matrix = np.full((max(1, len(snapshot_number)), graph.m), np.inf)
+    _require_believable(path, len(snapshot_number), graph.m, weight.size, max_entries)
+    matrix = files.spacious((max(1, len(snapshot_number)), graph.m))
+    for row in matrix:
+        row[:] = np.inf
     position = when.astype(np.int64) * graph.m + graph.edge_index(tail, head)
-    np.minimum.at(matrix.ravel(), position, weight)
+    np.minimum.at(matrix.reshape(-1), position, weight)
     return Network(graph, matrix, tuple(turn(list(snapshot_number))) if timed else None)
+
+
+def _require_believable(path: object, snapshots: int, edges: int, rows: int, max_entries: int | None) -> None:
+    bound = max(1 << 24, 50 * rows) if max_entries is None else arrays.integer(max_entries, "max_entries", 1)
+    needed = snapshots * edges
+    if needed > bound:
+        raise ReadError(
+            path,
+            None,
+            f"{rows} rows would make {snapshots} snapshots of {edges} edges, {needed} weights of which nearly all are "
+            f"absent; does the snapshot column hold a time stamp that differs from row to row? "
+            f"Name intervals instead, or set max_entries={needed}",
+        )
 
 
 def columns(
@@ -95,13 +118,17 @@ def typed(path: object, columns: list[list[Any]], line_of: Any, unit: str = "") 
     vertices = [_vertices(column, name, wrong) for column, name in zip(columns[:2], ("tail", "head"), strict=True)]
     try:
         weight = np.array(columns[2], dtype=np.float64)
-    except (TypeError, ValueError):
+        if weight.ndim != 1 or _is_odd(columns[2]):
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
         weight = np.empty(len(columns[2]))
         for k, value in enumerate(columns[2]):
             try:
+                if _is_odd([value]):
+                    raise ValueError
                 weight[k] = value
-            except (TypeError, ValueError):
-                raise wrong(k, f"weight must be a number, got {value!r}") from None
+            except (TypeError, ValueError, OverflowError):
+                raise wrong(k, f"weight must be a number, got {str(value)[:60]!r}") from None
     bad = ~(weight >= 0)
     if bad.any():
         k = int(np.argmax(bad))
@@ -111,7 +138,14 @@ def typed(path: object, columns: list[list[Any]], line_of: Any, unit: str = "") 
     for k, value in enumerate(columns[3]):
         if value is None or value == "" or (isinstance(value, float) and np.isnan(value)):
             raise wrong(k, "snapshot is missing")
+        if not isinstance(value, Hashable):
+            raise wrong(k, f"snapshot must be one value, got {str(value)[:60]}")
     return EdgeRows(vertices[0], vertices[1], weight, columns[3])
+
+
+def _is_odd(column: list[Any]) -> bool:
+    """Return whether a text among the numbers is one that only Python takes as a number: 1_0, or other digits."""
+    return any(isinstance(value, str) and ("_" in value or not value.isascii()) for value in column)
 
 
 def _in_order(names: list[Hashable], path: object) -> tuple[list[Hashable] | None, NDArray[np.int32]]:
@@ -131,7 +165,7 @@ def _in_order(names: list[Hashable], path: object) -> tuple[list[Hashable] | Non
 
 def _integers(names: list[Hashable]) -> list[Hashable]:
     """Return names as integers if all of them are written as integers."""
-    if all(isinstance(name, str) and re.fullmatch(r"0|-?[1-9][0-9]*", name) for name in names):
+    if all(isinstance(name, str) and re.fullmatch(r"0|-?[1-9][0-9]{,999}", name) for name in names):
         return [int(str(name)) for name in names]
     return names
 

@@ -2,7 +2,8 @@
 
 A folder holds one plain ``.npy`` file per array and ``rhostar.json``, which lists them with their sizes and
 checksums. Saving writes new files beside the old ones and then replaces ``rhostar.json`` in one step: before
-it the folder holds the old content, after it the new. Nothing is ever unpickled.
+it the folder holds the old content, after it the new. A load that meets a save gets one or the other: it opens all
+files before it reads any, and begins again if the save has removed one of them. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -13,20 +14,24 @@ import json
 import os
 import re
 import secrets
+import stat
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar._archives import read_header
 from rhostar._files import sync
 from rhostar.errors import StorageError
 
 INDEX = "rhostar.json"
-VERSION = 1
+VERSION = 2
 _BLOCK = 1 << 24
+_TRIES = 1000
+"""How often a load begins again; each time another process must have saved to the folder in between."""
 
 
 class Stored(NamedTuple):
@@ -35,7 +40,7 @@ class Stored(NamedTuple):
     arrays: dict[str, NDArray[Any]]
     facts: dict[str, Any]
     token: str
-    """Differs from one save to the next."""
+    """Differs from one save to the next, and with the checksums of all files; a copy of the folder has the same."""
 
 
 class Rows(NamedTuple):
@@ -123,9 +128,54 @@ def read(folder: str | os.PathLike[str], kind: str, *, mmap: bool = True, verify
         If anything is missing, damaged, truncated or of another kind.
     """
     home = Path(folder)
+    with contextlib.ExitStack() as opened:
+        index, files = _open_all(home, kind, opened)
+        arrays = {
+            name: _read_array(home / entry["file"], files[name], entry, mmap, verify)
+            for name, entry in index["files"].items()
+        }
+    return Stored(arrays, index["facts"], _whole_token(index))
+
+
+def token_of(folder: str | os.PathLike[str], kind: str) -> str | None:
+    """Return the token of what is saved in a folder, or None if nothing of this kind is; reads only the index."""
+    try:
+        return _whole_token(_read_index(Path(folder), kind))
+    except StorageError:
+        return None
+
+
+def _whole_token(index: dict[str, Any]) -> str:
+    return f"{index['token']}-{_checksum(index):08x}"
+
+
+def _open_all(home: Path, kind: str, opened: contextlib.ExitStack) -> tuple[dict[str, Any], dict[str, IO[bytes]]]:
+    """Open every file of one save: from then on they can be read even if another save removes them."""
     index = _read_index(home, kind)
-    arrays = {name: _read_array(home, name, entry, mmap, verify) for name, entry in index["files"].items()}
-    return Stored(arrays, index["facts"], index["token"])
+    for _ in range(_TRIES):
+        with contextlib.ExitStack() as trial:
+            missing = None
+            files: dict[str, IO[bytes]] = {}
+            for name, entry in index["files"].items():
+                path = home / entry["file"]
+                try:
+                    # Without O_NONBLOCK, opening a pipe would wait for somebody to write to it.
+                    file = trial.enter_context(os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb"))
+                    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                        raise StorageError(f"{path} is not a plain file")
+                    files[name] = file
+                except FileNotFoundError:
+                    missing = path
+                    break
+                except OSError as error:
+                    raise StorageError(f"{path} cannot be read: {error}") from error
+            if missing is None:
+                opened.enter_context(trial.pop_all())
+                return index, files
+        before, index = index["token"], _read_index(home, kind)
+        if index["token"] == before:
+            raise StorageError(f"{missing} is missing")
+    raise StorageError(f"{home} is being saved again and again; it could not be read between two saves")
 
 
 def _read_index(home: Path, kind: str) -> dict[str, Any]:
@@ -137,7 +187,9 @@ def _read_index(home: Path, kind: str) -> dict[str, Any]:
         sound = (
             checksum == _checksum(index)
             and isinstance(index["facts"], dict)
-            and all({"file", "bytes", "crc32", "dtype", "shape"} <= set(entry) for entry in entries)
+            and isinstance(index["token"], str)
+            and {"format", "version"} <= set(index)
+            and all(map(_is_sound, entries))
         )
     except (FileNotFoundError, NotADirectoryError):
         raise StorageError(f"{path} does not exist: {home} holds nothing that rhostar saved") from None
@@ -154,25 +206,41 @@ def _read_index(home: Path, kind: str) -> dict[str, Any]:
     return index
 
 
-def _read_array(home: Path, name: str, entry: dict[str, Any], mmap: bool, verify: bool) -> NDArray[Any]:
-    path = home / os.path.basename(str(entry["file"]))
+def _is_sound(entry: dict[str, Any]) -> bool:
+    """Return whether the entry of a file has all fields, each of its type, and names a file in the folder itself."""
+    file, shape = entry["file"], entry["shape"]
+    return (
+        isinstance(file, str)
+        and os.path.basename(file) == file
+        and file not in ("", ".", "..")
+        and "\0" not in file
+        and isinstance(entry["dtype"], str)
+        and all(type(entry[name]) is int for name in ("bytes", "crc32"))
+        and isinstance(shape, list)
+        and all(type(length) is int and length >= 0 for length in shape)
+    )
+
+
+def _read_array(path: Path, file: IO[bytes], entry: dict[str, Any], mmap: bool, verify: bool) -> NDArray[Any]:
     try:
-        size = path.stat().st_size
+        size = os.fstat(file.fileno()).st_size
         if size != entry["bytes"]:
             raise StorageError(f"{path} is truncated or damaged: {size} bytes, expected {entry['bytes']}")
-        if verify and _crc32(path) != entry["crc32"]:
+        if verify and _crc32(file) != entry["crc32"]:
             raise StorageError(f"{path} is damaged: its checksum does not match")
-        matrix = mmap and len(entry["shape"]) == 2 and 0 not in entry["shape"]
-        array: NDArray[Any] = np.load(path, mmap_mode="r" if matrix else None, allow_pickle=False)
-    except FileNotFoundError:
-        raise StorageError(f"{path} is missing") from None
+        file.seek(0)
+        shape, fortran, dtype, offset = read_header(file.read(1 << 14), size, str(path))
+        if fortran or dtype.str != entry["dtype"] or list(shape) != entry["shape"]:
+            raise StorageError(f"{path} holds {dtype.str}{shape}, expected {entry['dtype']}{entry['shape']}")
+        file.seek(offset)
+        if mmap and len(shape) == 2 and 0 not in shape:
+            return np.memmap(file, dtype=dtype, mode="r", offset=offset, shape=shape)
+        found: NDArray[Any] = np.fromfile(file, dtype=dtype)
+        return found.reshape(shape)
     except (OSError, ValueError, EOFError) as error:
         if isinstance(error, StorageError):
             raise
         raise StorageError(f"{path} cannot be read: {error}") from error
-    if array.dtype.str != entry["dtype"] or list(array.shape) != entry["shape"]:
-        raise StorageError(f"{path} holds {array.dtype.str}{array.shape}, expected {entry['dtype']}{entry['shape']}")
-    return array
 
 
 class _Summing:
@@ -205,11 +273,10 @@ def _write_array(path: Path, array: NDArray[Any] | Rows) -> dict[str, Any]:
     return {"bytes": out.size, "crc32": out.crc32, "dtype": dtype.str, "shape": list(shape)}
 
 
-def _crc32(path: Path) -> int:
+def _crc32(file: IO[bytes]) -> int:
     total = 0
-    with path.open("rb") as stream:
-        while block := stream.read(_BLOCK):
-            total = zlib.crc32(block, total)
+    while block := file.read(_BLOCK):
+        total = zlib.crc32(block, total)
     return total
 
 

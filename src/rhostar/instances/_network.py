@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError, InputError
 from rhostar.graph import Graph
+from rhostar.instances import _pool as pools
+from rhostar.instances import _snapshots as snapshots
 from rhostar.instances._sampling import choose_goal, iid
 from rhostar.instances._set import InstanceSet
 
@@ -116,7 +118,12 @@ class Network:
         def draw(rng: np.random.Generator, size: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
             return self.weights, rng.choice(chosen, size), rng.choice(others, size)
 
-        return iid(graph, goal, draw, count, seed)
+        many = f"{chosen.size:,} snapshot{'s' * (chosen.size > 1)}"
+        starts = f"{others.size:,} start{'s' * (others.size > 1)}"
+        content = pools.content_of_snapshots(graph, snapshots.matrix(self.weights, graph.m), chosen.astype(np.int64))
+        words = f"draws by this sampler from {many} and {starts}"
+        sampler = pools.Sampler("Network.sample", pools.identify(content, goal), words, exact=True)
+        return iid(graph, goal, draw, count, seed, sampler)
 
     def __repr__(self) -> str:
         parts = (arrays.counted(self.graph.n, "vertex", "vertices"), arrays.counted(self.graph.m, "edge"))

@@ -2,31 +2,76 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.instances._set import InstanceSet
+from rhostar.errors import InputError
+from rhostar.instances._content import ContentKeys
+
+if TYPE_CHECKING:
+    from rhostar.instances._set import InstanceSet
 
 
 class Provenance(NamedTuple):
-    """A record of some instances of one set, without their weights."""
+    """A record of some instances of one set, without their weights.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> from rhostar.instances import Provenance
+    >>> graph = rs.Graph.grid(3, 3)
+    >>> weights = np.random.default_rng(0).uniform(1, 2, size=(20, graph.m))
+    >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=8)
+    >>> seen = Provenance.of(instances[:5])
+    >>> copy = rs.InstanceSet(graph, weights.astype(np.float32), sources=0, goal=8)
+    >>> seen.overlap(instances), seen.overlap(copy)
+    (5, 5)
+    """
 
     origin: str
     indices: NDArray[np.int64]
+    keys: ContentKeys | None = None
+    """What the instances contain, to find copies of them; None if it was not kept."""
+    stream: str = ""
+    """The name of the random numbers they were drawn with, if a sampler drew them."""
+    unknown: str = ""
+    """What else had a part, and comes from nobody knows where, as in "initial is an array"; empty if nothing."""
 
     @classmethod
     def of(cls, instances: InstanceSet) -> Provenance:
         """Return the provenance of a set."""
-        return cls(instances.origin, instances.indices)
+        return cls(instances.origin, instances.indices, ContentKeys.of(instances), instances._drawn.stream)
 
-    def among(self, instances: InstanceSet) -> NDArray[np.bool_]:
-        """Return for each instance of the set whether it is one of these."""
+    def recorded(self, instances: InstanceSet) -> NDArray[np.bool_]:
+        """Return for each instance of the set whether it is one of these by origin and index; copies do not count."""
         if self.origin != instances.origin:
             return np.zeros(len(instances), dtype=bool)
         return np.isin(instances.indices, self.indices)
+
+    def copies(self, instances: InstanceSet) -> NDArray[np.bool_]:
+        """Return for each instance of the set whether it is equal in content to one of these."""
+        if self.keys is None:
+            return np.zeros(len(instances), dtype=bool)
+        return self.keys.among(ContentKeys.of(instances))
+
+    def shares_randomness(self, instances: InstanceSet) -> bool:
+        """Return whether the set is another draw by the same sampler, with the same seed: not an independent one."""
+        return self.origin != instances.origin and bool(self.stream) and self.stream == instances._drawn.stream
+
+    def among(self, instances: InstanceSet) -> NDArray[np.bool_]:
+        """Return for each instance of the set whether it is one of these, or a copy of one.
+
+        In a draw from a declared pool, equal content is a matter of chance and does not count. The same draws count,
+        and so do other draws by the same sampler with the same random numbers.
+        """
+        if self.shares_randomness(instances):
+            return np.ones(len(instances), dtype=bool)
+        inside = self.recorded(instances)
+        return inside if instances.pool is not None else inside | self.copies(instances)
 
     def overlap(self, instances: InstanceSet) -> int:
         """Return how many instances of the set are among these."""
@@ -54,7 +99,7 @@ class Provenances(tuple[Provenance, ...]):
     >>> import rhostar as rs
     >>> from rhostar.instances import provenance
     >>> graph = rs.Graph.grid(2, 2)
-    >>> first, second = (rs.InstanceSet(graph, graph.length, sources=[0, 1], goal=3) for _ in range(2))
+    >>> first, second = (rs.InstanceSet(graph, k * graph.length, sources=[0, 1], goal=3) for k in (1, 2))
     >>> both = provenance(first, second[:1])
     >>> both.overlap(first), both.overlap(second), both.size
     (2, 1, 3)
@@ -62,12 +107,21 @@ class Provenances(tuple[Provenance, ...]):
 
     __slots__ = ()
 
+    def recorded(self, instances: InstanceSet) -> NDArray[np.bool_]:
+        """Return for each instance of the set whether it is one of these by origin and index; copies do not count."""
+        return self._any(part.recorded(instances) for part in self)
+
+    def copies(self, instances: InstanceSet) -> NDArray[np.bool_]:
+        """Return for each instance of the set whether it is equal in content to one of these."""
+        return self._any(part.copies(instances) for part in self)
+
     def among(self, instances: InstanceSet) -> NDArray[np.bool_]:
-        """Return for each instance of the set whether it is one of these."""
-        inside = np.zeros(len(instances), dtype=bool)
-        for part in self:
-            inside |= part.among(instances)
-        return inside
+        """Return for each instance of the set whether it is one of these, or a copy of one."""
+        return self._any(part.among(instances) for part in self)
+
+    @staticmethod
+    def _any(found: Iterator[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+        return np.logical_or.reduce(list(found))
 
     def overlap(self, instances: InstanceSet) -> int:
         """Return how many instances of the set are among these."""
@@ -95,12 +149,54 @@ def provenance(*parts: InstanceSet | Provenance | Provenances) -> Provenance | P
     *parts
         Sets, or provenances returned before; at least one.
     """
-    found: dict[str, list[NDArray[np.int64]]] = {}
+    found: dict[str, list[Provenance]] = {}
     for part in parts:
-        for origin, indices in (Provenance.of(part) if isinstance(part, InstanceSet) else part).parts:
-            found.setdefault(origin, []).append(indices)
-    merged = [
-        Provenance(origin, lists[0] if len(lists) == 1 else np.unique(np.concatenate(lists)))
-        for origin, lists in found.items()
-    ]
+        for record in (part if isinstance(part, Provenance | Provenances) else Provenance.of(part)).parts:
+            found.setdefault(record.origin, []).append(record)
+    merged = [_together(records) for records in found.values()]
     return merged[0] if len(merged) == 1 else Provenances(merged)
+
+
+def _together(records: list[Provenance]) -> Provenance:
+    """Return one record of instances of one origin."""
+    first = records[0]
+    if len(records) == 1:
+        return first
+    keys = [record.keys for record in records if record.keys is not None]
+    stream = next((record.stream for record in records if record.stream), "")
+    unknown = next((record.unknown for record in records if record.unknown), "")
+    indices = np.unique(np.concatenate([record.indices for record in records]))
+    return Provenance(first.origin, indices, keys[0].joined(*keys[1:]) if keys else None, stream, unknown)
+
+
+# ---------------------------------------------------------------- files
+
+
+def to_parts(records: Iterable[Provenance], name: str) -> tuple[dict[str, NDArray[Any]], list[dict[str, str]]]:
+    """Return the arrays of some records, under names that begin with `name`, and their plain values, for a file."""
+    stored: dict[str, NDArray[Any]] = {}
+    facts = []
+    for k, record in enumerate(records):
+        stored[f"{name}_{k}"] = record.indices
+        if record.keys is not None:
+            stored |= record.keys.to_parts(f"{name}_{k}")
+        facts.append({"origin": record.origin, "stream": record.stream, "unknown": record.unknown})
+    return stored, facts
+
+
+def from_parts(stored: Mapping[str, NDArray[Any]], facts: Any, name: str) -> tuple[Provenance, ...]:
+    """Return the records that :func:`to_parts` took apart.
+
+    Raises
+    ------
+    InputError
+        If an array is missing, or has a wrong shape or type.
+    """
+    records = []
+    for k, fact in enumerate(facts):
+        indices = stored.get(f"{name}_{k}")
+        if indices is None or indices.ndim != 1 or indices.dtype != np.int64:
+            raise InputError(f"{name} must have whole numbers for each of its {len(facts)} records")
+        keys = ContentKeys.from_parts(stored, f"{name}_{k}")
+        records.append(Provenance(str(fact["origin"]), indices, keys, str(fact["stream"]), str(fact["unknown"])))
+    return tuple(records)

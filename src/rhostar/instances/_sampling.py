@@ -13,6 +13,7 @@ from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError, InfeasibleError, InputError
 from rhostar.graph import Graph
 from rhostar.graph._components import strong_components
+from rhostar.instances import _pool as pools
 from rhostar.instances._set import InstanceSet
 
 Draw = Callable[[np.random.Generator, int], tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]
@@ -111,12 +112,30 @@ def sample_sources(
     return np.random.default_rng(seed).choice(reaching, arrays.integer(count, "count", 1))
 
 
-def iid(graph: Graph, goal: int, draw: Draw, count: int, seed: int | np.random.Generator | None) -> InstanceSet:
+def iid(
+    graph: Graph, goal: int, draw: Draw, count: int, seed: int | np.random.Generator | None, sampler: pools.Sampler
+) -> InstanceSet:
     """Draw instances until `count` are feasible: independent draws, conditioned on being feasible."""
     rng = np.random.default_rng(seed)
+    stream = pools.stream_of(sampler.name, rng)
+    instances, tried = _feasible_draws(graph, goal, draw, count, rng)
+    return declare(instances, sampler, stream, count / tried)
+
+
+def declare(instances: InstanceSet, sampler: pools.Sampler, stream: str, feasible: float = 1.0) -> InstanceSet:
+    """Return the instances as draws by a sampler, which their pool says."""
+    name, drawn = pools.declared(instances, sampler, stream, feasible)
+    return instances._take(slice(None), drawn, name)
+
+
+def _feasible_draws(
+    graph: Graph, goal: int, draw: Draw, count: int, rng: np.random.Generator
+) -> tuple[InstanceSet, int]:
+    """Return the first `count` draws that are feasible, and how many were made."""
     kept: list[InstanceSet] = []
-    missing = count
+    missing, tried = count, 0
     for _ in range(_ROUNDS):
+        tried += missing
         weights, rows, sources = draw(rng, missing)
         try:
             kept.append(InstanceSet(graph, weights, sources, goal, rows=rows, infeasible="drop"))
@@ -130,19 +149,14 @@ def iid(graph: Graph, goal: int, draw: Draw, count: int, seed: int | np.random.G
             f"only {count - missing} of {arrays.counted(count, 'instance')} drawn have a path to the goal {goal}"
         )
     if len(kept) == 1 and len(kept[0]) == count:
-        return kept[0]
+        return kept[0], tried
     shared = all(part.weights is kept[0].weights or np.shares_memory(part.weights, kept[0].weights) for part in kept)
+    sources = np.concatenate([part.sources for part in kept])
     if shared:  # all draws use one matrix of snapshots
-        return InstanceSet(
-            graph,
-            kept[0].weights,
-            np.concatenate([part.sources for part in kept]),
-            goal,
-            rows=np.concatenate([part.rows for part in kept]),
-            infeasible="keep",
-        )
+        rows = np.concatenate([part.rows for part in kept])
+        return InstanceSet(graph, kept[0].weights, sources, goal, rows=rows, infeasible="keep"), tried
     weights = np.concatenate([part.weights[part.rows] for part in kept])
-    return InstanceSet(graph, weights, np.concatenate([part.sources for part in kept]), goal, infeasible="keep")
+    return InstanceSet(graph, weights, sources, goal, infeasible="keep"), tried
 
 
 def split_by_day(instances: InstanceSet, days: ArrayLike, *, test_days: int = 1) -> tuple[InstanceSet, InstanceSet]:
@@ -189,7 +203,7 @@ def split_by_day(instances: InstanceSet, days: ArrayLike, *, test_days: int = 1)
             f"cannot split off {test_days} of {arrays.counted(known.size, 'day')}: one part would be empty"
         )
     later = day >= known[-test_days]
-    return instances[~later], instances[later]
+    return instances._chosen(~later), instances._chosen(later)
 
 
 def deduplicate(instances: InstanceSet) -> InstanceSet:
@@ -214,7 +228,7 @@ def deduplicate(instances: InstanceSet) -> InstanceSet:
         if key not in seen:
             seen.add(key)
             kept.append(i)
-    return instances[kept]
+    return instances._chosen(np.array(kept, dtype=np.int64))
 
 
 def without(instances: InstanceSet, others: InstanceSet) -> InstanceSet:
@@ -236,7 +250,8 @@ def without(instances: InstanceSet, others: InstanceSet) -> InstanceSet:
     [1]
     """
     known = {key[0] for key in _keys(others)}
-    return instances[[i for i, key in enumerate(_keys(instances)) if key[0] not in known]]
+    kept = [i for i, key in enumerate(_keys(instances)) if key[0] not in known]
+    return instances._chosen(np.array(kept, dtype=np.int64))
 
 
 def _keys(instances: InstanceSet) -> list[tuple[bytes, int, int]]:

@@ -19,9 +19,12 @@ from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError, InfeasibleError, InputError, InstanceError
 from rhostar.graph import Graph
 from rhostar.instances import _feasibility as feasibility
+from rhostar.instances import _pool as pools
 from rhostar.instances import _snapshots as snapshots
 from rhostar.instances import _storing as storing
 from rhostar.instances import _walls as walls
+from rhostar.instances._content import ContentKeys
+from rhostar.instances._provenance import Provenance
 
 
 class Instance(NamedTuple):
@@ -77,7 +80,7 @@ class InstanceSet:
     (8, 2, 0)
     """
 
-    __slots__ = ("_home", "goals", "graph", "indices", "origin", "rows", "sources", "weights")
+    __slots__ = ("_drawn", "_home", "_keys", "goals", "graph", "indices", "origin", "rows", "sources", "weights")
 
     graph: Graph
     weights: NDArray[Any]
@@ -87,9 +90,11 @@ class InstanceSet:
     sources: NDArray[np.int32]
     goals: NDArray[np.int32]
     origin: str
-    """A random name of the set that this one is a part of."""
+    """The name of the set that this one is a part of: random, or made from what a draw is made from."""
     indices: NDArray[np.int64]
     """The positions of these instances in that set."""
+    _drawn: pools.Drawn
+    _keys: ContentKeys | None
 
     def __init__(
         self,
@@ -129,7 +134,8 @@ class InstanceSet:
         if not feasible.any():
             raise InfeasibleError(f"no instance (of {row.size}) has a path from its source to its goal")
         kept = np.flatnonzero(feasible)
-        self._fill(graph, matrix, row[kept], source[kept], target[kept], self.origin, kept)
+        drawn = pools.Drawn(feasible=kept.size / row.size)
+        self._fill(graph, matrix, row[kept], source[kept], target[kept], self.origin, kept, drawn=drawn)
 
     def _fill(
         self,
@@ -140,9 +146,13 @@ class InstanceSet:
         goals: NDArray[np.int32],
         origin: str,
         indices: NDArray[np.int64],
+        *,
         home: tuple[str, str] | None = None,
+        drawn: pools.Drawn = pools.Drawn(),  # noqa: B008
+        keys: ContentKeys | None = None,
     ) -> InstanceSet:
         self.graph, self.weights, self.origin, self._home = graph, arrays.frozen(weights), origin, home
+        self._drawn, self._keys = drawn, keys
         self.rows, self.indices = arrays.frozen(rows), arrays.frozen(indices)
         self.sources, self.goals = arrays.frozen(sources), arrays.frozen(goals)
         return self
@@ -208,6 +218,16 @@ class InstanceSet:
         return self.goals if differ else int(self.goals[0])
 
     @property
+    def pool(self) -> pools.Pool | None:
+        """What the instances were drawn from, if :meth:`draw` or a sampler drew them; views keep it."""
+        return self._drawn.pool
+
+    @property
+    def feasible(self) -> float:
+        """The share of the given instances that had a path; below 1 if others were dropped, or drawn again."""
+        return self._drawn.feasible
+
+    @property
     def shape(self) -> tuple[int]:
         """(N,); scikit-learn looks at it before it indexes a set."""
         return (len(self),)
@@ -240,26 +260,73 @@ class InstanceSet:
                 raise ArrayError(f"an index must be an integer, a slice, integers or a mask, got {key!r}")
         return self._take(key)
 
-    def _take(self, key: Any) -> InstanceSet:
+    def _take(self, key: Any, drawn: pools.Drawn | None = None, origin: str | None = None) -> InstanceSet:
+        """Return a view of some instances; with a new origin they are numbered anew."""
         view = object.__new__(InstanceSet)
+        indices = np.ascontiguousarray(self.indices[key])
         return view._fill(
             self.graph,
             self.weights,
             np.ascontiguousarray(self.rows[key]),
             np.ascontiguousarray(self.sources[key]),
             np.ascontiguousarray(self.goals[key]),
-            self.origin,
-            np.ascontiguousarray(self.indices[key]),
-            self._home,
+            self.origin if origin is None else origin,
+            indices if origin is None else np.arange(indices.size),
+            home=self._home,
+            drawn=self._drawn if drawn is None else drawn,
+            keys=None if self._keys is None else self._keys[key],
         )
+
+    def _chosen(self, key: Any) -> InstanceSet:
+        """Return a view of instances chosen by what they are: no longer independent draws from a pool."""
+        return self._take(key, drawn=self._drawn.without_pool())
 
     def by_goal(self) -> dict[int, InstanceSet]:
         """Return a dictionary from each goal to the view of its instances."""
         return {int(goal): self._take(np.flatnonzero(self.goals == goal)) for goal in np.unique(self.goals)}
 
     def overlap(self, other: InstanceSet) -> int:
-        """Return how many instances of this set are also in `other`; both must come from one origin to share any."""
-        return int(np.isin(self.indices, other.indices).sum()) if self.origin == other.origin else 0
+        """Return how many instances of this set are also in `other`: the same ones, or copies in another set.
+
+        Copies do not count if this set is a draw from a declared pool (:meth:`draw`): draws share instances.
+        """
+        return Provenance.of(other).overlap(self)
+
+    def draw(self, count: int, seed: int | np.random.Generator | None) -> InstanceSet:
+        """Draw instances from this set, independently and uniformly, with replacement.
+
+        The set becomes a declared *pool*: what is certified on draws is a promise about draws from this pool. They
+        repeat each other, and share instances with other draws, as independent draws do.
+
+        Parameters
+        ----------
+        count
+            How many.
+        seed
+            For numpy's generator. The same pool, count and seed give the same draw; any other gives an independent one.
+
+        Returns
+        -------
+        InstanceSet
+            With :attr:`pool`. It shares its snapshots with this set.
+
+        Raises
+        ------
+        InputError
+            If the set is empty or `count` is not positive.
+
+        Examples
+        --------
+        >>> import numpy as np, rhostar as rs
+        >>> graph = rs.Graph.grid(3, 3)
+        >>> weights = np.random.default_rng(0).uniform(1, 2, size=(20, graph.m))
+        >>> days = rs.InstanceSet(graph, weights, sources=0, goal=8)
+        >>> train, holdout = days.draw(1000, seed=0), days.draw(500, seed=1)
+        >>> holdout.pool.words, holdout.overlap(train)
+        ('draws from this pool of 20 instances', 0)
+        """
+        chosen, name, drawn = pools.draw(self, count, seed)
+        return self._take(chosen, drawn, name)
 
     def split(
         self, fraction: float, seed: int | np.random.Generator | None, groups: ArrayLike | None = None
@@ -274,7 +341,8 @@ class InstanceSet:
             For numpy's generator.
         groups
             One value per instance; instances with equal values stay together, and `fraction` counts groups.
-            ``groups=instances.rows`` keeps instances that share a snapshot together.
+            ``groups=instances.rows`` keeps instances that share a snapshot together. Parts of a draw from a pool are
+            then no longer draws from the whole pool, and have no :attr:`pool`.
 
         Raises
         ------
@@ -293,7 +361,8 @@ class InstanceSet:
         chosen = np.zeros(names.size, dtype=bool)
         chosen[np.random.default_rng(seed).permutation(names.size)[:first]] = True
         inside = chosen[member]
-        return self._take(np.flatnonzero(inside)), self._take(np.flatnonzero(~inside))
+        take = self._take if names.size == len(self) else self._chosen
+        return take(np.flatnonzero(inside)), take(np.flatnonzero(~inside))
 
     # ------------------------------------------------------------ disk and other processes
 
@@ -341,8 +410,8 @@ class InstanceSet:
         InstanceSet(2 instances, 1 snapshot of 8 edges, goal 3)
         """
         home = os.path.abspath(folder)
-        parts = storing.load(folder, mmap=mmap, verify=verify)
-        return object.__new__(cls)._fill(*parts[:-1], (home, parts.token) if mmap else None)
+        parts, drawn, token = storing.load(folder, mmap=mmap, verify=verify)
+        return object.__new__(cls)._fill(*parts, home=(home, token) if mmap else None, drawn=drawn)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return storing.reduce(self)

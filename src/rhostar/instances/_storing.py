@@ -1,12 +1,15 @@
 """Saves and loads a set of instances, and pickles it for other processes.
 
 A set is saved as a folder (:mod:`rhostar.instances._folder`). A set whose snapshots are mapped from a file pickles as
-the name of that file and its rows: each process maps the file itself, and no weights are sent.
+the name of that file and its rows: each process maps the file itself, and no weights are sent. On another machine a
+copy of the folder may lie elsewhere: see :func:`_places`.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,6 +22,7 @@ from rhostar.graph import _parts as graph_parts
 from rhostar.instances import _folder as folders
 from rhostar.instances import _mapped as mapped
 from rhostar.instances import _snapshots as snapshots
+from rhostar.instances._pool import Drawn
 
 if TYPE_CHECKING:
     from rhostar.instances._set import InstanceSet
@@ -27,7 +31,7 @@ _KIND = "rhostar-instances"
 
 
 class Parts(NamedTuple):
-    """The parts of a set, and the token of its save."""
+    """The parts of a set."""
 
     graph: Graph
     weights: NDArray[Any]
@@ -36,7 +40,6 @@ class Parts(NamedTuple):
     goals: NDArray[np.int32]
     origin: str
     indices: NDArray[np.int64]
-    token: str
 
 
 def save(instances: InstanceSet, folder: str | os.PathLike[str]) -> None:
@@ -45,11 +48,11 @@ def save(instances: InstanceSet, folder: str | os.PathLike[str]) -> None:
     parts, facts = graph_parts.take_apart(instances.graph)
     parts |= {"sources": instances.sources, "goals": instances.goals, "rows": row.astype(np.int64)}
     parts |= {"indices": instances.indices, "weights": folders.Rows(instances.weights, used)}
-    folders.write(folder, _KIND, parts, facts | {"origin": instances.origin})
+    folders.write(folder, _KIND, parts, facts | {"origin": instances.origin, "drawn": instances._drawn.to_fact()})
 
 
-def load(folder: str | os.PathLike[str], *, mmap: bool, verify: bool) -> Parts:
-    """Return the parts of a saved set, or raise StorageError."""
+def load(folder: str | os.PathLike[str], *, mmap: bool, verify: bool) -> tuple[Parts, Drawn, str]:
+    """Return the parts of a saved set, how it was drawn, and the token of its save; or raise StorageError."""
     stored = folders.read(folder, _KIND, mmap=mmap, verify=verify)
     found = stored.arrays
     try:
@@ -59,17 +62,20 @@ def load(folder: str | os.PathLike[str], *, mmap: bool, verify: bool) -> Parts:
         )
         matrix = snapshots.matrix(found["weights"], graph.m)
         indices, origin = found["indices"], stored.facts["origin"]
+        drawn = Drawn.from_fact(stored.facts["drawn"])
         if indices.shape != row.shape or indices.dtype != np.int64:
             raise ArrayError("indices do not match the instances")
-    except (KeyError, InputError) as error:
+        if not isinstance(origin, str):
+            raise ArrayError("the origin is not a name")
+    except (KeyError, InputError, TypeError, ValueError, AttributeError) as error:
         raise StorageError(f"{folder} does not hold a set of instances: {error}") from error
-    return Parts(graph, matrix, row, source, target, origin, indices, stored.token)
+    return Parts(graph, matrix, row, source, target, origin, indices), drawn, stored.token
 
 
 def reduce(instances: InstanceSet) -> tuple[Any, ...]:
     """Return what pickle needs: a folder, a mapped file, or the snapshots that the set uses."""
     made = type(instances)  # pickled by name; this module cannot import it
-    chosen = (instances.sources, instances.goals, instances.origin, instances.indices)
+    chosen = (instances.sources, instances.goals, instances.origin, instances.indices, instances._drawn)
     if instances._home is not None:
         return _reopen, (made, *instances._home, instances.rows, *chosen)
     file = mapped.describe(instances.weights)
@@ -87,13 +93,53 @@ def _reopen(made: type[InstanceSet], folder: str, token: str, *parts: Any) -> In
     """Unpickle a part of a mapped set: each process opens the folder once."""
     whole = _opened.get((folder, token))
     if whole is None:
-        whole = made.load(folder, verify=False)
-        if whole._home != (folder, token):
-            raise StorageError(f"{folder} was saved again after this set was made from it")
+        place = _locate(folder, token)
+        # A copy is read once and compared with its checksums; the folder itself was checked when it was loaded.
+        whole = made.load(place, verify=place != folder)
+        if whole._home is None or whole._home[1] != token:
+            raise _replaced(folder)
         while len(_opened) >= _KEPT_OPEN:
             _opened.pop(next(iter(_opened)), None)
         _opened[folder, token] = whole
-    return _rebuild(made, whole.graph, whole.weights, *parts, whole._home)  # type: ignore[call-arg]
+    return _rebuild(made, whole.graph, whole.weights, *parts, (folder, token))  # type: ignore[call-arg]
+
+
+def _locate(folder: str, token: str) -> str:
+    """Return where the set lies on this machine: a place with the same token."""
+    tried = []
+    for place in _places(folder):
+        found = folders.token_of(place, _KIND)
+        if found == token:
+            return place
+        if found is not None:
+            tried.append(place)
+    if folder in tried:
+        raise _replaced(folder)
+    if tried:
+        raise StorageError(f"{tried[0]} holds another set than {folder} on the machine that sent this work")
+    roots = os.environ.get(ROOTS)
+    where = f"nor under {ROOTS}={roots}" if roots else f"and {ROOTS} does not say where copies of sets lie"
+    raise StorageError(f"{folder} does not exist on this machine, {where}")
+
+
+ROOTS = "RHOSTAR_SETS"
+"""The environment variable with the folders, separated like those of PATH, under which a machine has copies of sets."""
+
+
+def _places(folder: str) -> Iterator[str]:
+    """Return where to look for a set: the folder itself, then its last parts under each root.
+
+    For /data/may/roads and a root /scratch these are /scratch/data/may/roads, /scratch/may/roads and /scratch/roads.
+    """
+    yield folder
+    parts = Path(folder).parts[1:]
+    for root in filter(None, os.environ.get(ROOTS, "").split(os.pathsep)):
+        for begin in range(len(parts)):
+            yield os.path.join(root, *parts[begin:])
+
+
+def _replaced(folder: str) -> StorageError:
+    return StorageError(f"{folder} was saved again after this set was made from it")
 
 
 def _remap(made: type[InstanceSet], graph: Graph, file: mapped.File, *parts: Any) -> InstanceSet:
@@ -109,8 +155,9 @@ def _rebuild(
     goals: Any,
     origin: str,
     indices: Any,
+    drawn: Drawn,
     home: tuple[str, str] | None = None,
 ) -> InstanceSet:
     rows, sources, goals, indices = (arrays.aligned(array) for array in (rows, sources, goals, indices))
     whole = object.__new__(made)
-    return whole._fill(graph, arrays.aligned(weights), rows, sources, goals, origin, indices, home)
+    return whole._fill(graph, arrays.aligned(weights), rows, sources, goals, origin, indices, home=home, drawn=drawn)

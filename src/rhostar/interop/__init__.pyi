@@ -4,6 +4,7 @@ from . import osmnx as osmnx
 from . import pandas as pandas
 from .igraph import from_igraph as from_igraph
 from .networkx import astar_path as astar_path
+from .networkx import astar_path_length as astar_path_length
 from .networkx import from_networkx as from_networkx
 from .networkx import to_networkx as to_networkx
 from .osmnx import from_osmnx as from_osmnx

@@ -1,9 +1,7 @@
 """Converts networkx graphs in both directions, and runs A* on a networkx graph directly.
 
-:func:`from_networkx` and :func:`to_networkx` convert. :func:`astar_path` takes the place of ``networkx.astar_path``: it
-keeps the compressed form of the graph in networkx's own cache, which networkx empties whenever nodes or edges are added
-or removed. It reads the weights again in every call, because networkx does not report changed attributes. For many
-queries on one graph it is faster to call ``Graph.from_networkx`` once and :func:`rhostar.astar` for each query.
+:func:`from_networkx` and :func:`to_networkx` convert. :func:`astar_path` takes the place of ``networkx.astar_path`` and
+gives its results. The same is there for Dijkstra's algorithm, through networkx itself: ``backend="rhostar"``.
 
 networkx is imported only where its own classes are needed.
 """
@@ -17,16 +15,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.errors import EdgeError, GraphError, HeuristicError, InputError, WeightError
+from rhostar.errors import EdgeError, GraphError, InputError, WeightError
 from rhostar.graph import Graph
 from rhostar.instances import Network
+from rhostar.interop._links import links_of
 from rhostar.interop._shared import check_weights, coordinates
-from rhostar.search import astar
+from rhostar.search._rho import CarriesRho
 
 if TYPE_CHECKING:
     import networkx as nx
-
-_CACHE = "rhostar"
 
 
 def from_networkx(network: nx.Graph, weight: str | None = "weight", *, default: float | None = None) -> Network:
@@ -180,13 +177,16 @@ def astar_path(
     G: nx.Graph,
     source: Hashable,
     target: Hashable,
-    rho: ArrayLike | Mapping[Any, float] | Callable[[Any, Any], float] | None = None,
+    heuristic: Callable[[Any, Any], float] | ArrayLike | Mapping[Any, Any] | CarriesRho | None = None,
     weight: str | Callable[[Any, Any, Any], float | None] | None = "weight",
     *,
-    reopen: bool = True,
-    budget: int | None = None,
+    cutoff: float | None = None,
 ) -> list[Any]:
-    """Return a path found by A*, as ``networkx.astar_path`` does, with learned heuristic values.
+    """Return what ``networkx.astar_path`` returns, ties included, in a fraction of the time.
+
+    The first call on a graph reads its nodes and edges; later calls find them in the graph's own cache, which networkx
+    empties whenever nodes or edges are added or removed. Weights are read in every call, where the search looks, and so
+    is a function evaluated only there.
 
     Parameters
     ----------
@@ -194,19 +194,20 @@ def astar_path(
         Any networkx graph: directed or not, with parallel edges or not.
     source, target
         Nodes.
-    rho
-        Heuristic values: an array in the order of ``G.nodes``, a mapping by node, a function ``rho(node, target)``
-        as networkx takes it, or None for 0 everywhere.
+    heuristic
+        A function ``heuristic(node, target)`` as networkx takes it, None for 0 everywhere, or learned values: an array
+        in the order of ``G.nodes``, a mapping by node, a mapping from targets to arrays, or a fitted learner or
+        :class:`rhostar.Model`.
     weight
         An edge attribute (1 if an edge lacks it; the cheapest of parallel edges), a function
         ``weight(u, v, data)`` that may return None to hide an edge, or None for 1 everywhere.
-    reopen, budget
-        As for :func:`rhostar.astar`.
+    cutoff
+        Nodes whose cost so far and heuristic value add up to more are left out; None or 0 for no limit.
 
     Returns
     -------
     list
-        Nodes from source to target. Ties go to the node that comes first in ``G.nodes``.
+        Nodes from source to target.
 
     Raises
     ------
@@ -215,107 +216,74 @@ def astar_path(
     networkx.NetworkXNoPath
         If there is no path.
     HeuristicError
-        If `rho` has no finite value for a node.
-    WeightError
-        If a weight is negative or not a number.
+        If the heuristic has no value for a node that the search comes to.
+    ArrayError, ModelError, NotFittedError
+        If an array, a model or a learner does not fit the graph.
     InputError
-        If the budget ran out.
+        If `G` is not a networkx graph.
 
     Examples
     --------
     >>> import networkx as nx, rhostar as rs
     >>> G = nx.Graph()
     >>> G.add_weighted_edges_from([("a", "b", 1), ("b", "c", 1), ("a", "c", 5)])
-    >>> rs.astar_path(G, "a", "c", rho={"a": 2, "b": 1, "c": 0})
+    >>> rs.astar_path(G, "a", "c", heuristic={"a": 2, "b": 1, "c": 0})
     ['a', 'b', 'c']
+    >>> G["a"]["c"]["weight"] = 1
+    >>> rs.astar_path(G, "a", "c")
+    ['a', 'c']
     """
-    import networkx as nx
+    return _answer("astar_path", G, source, target, heuristic, weight, cutoff)
 
+
+def astar_path_length(
+    G: nx.Graph,
+    source: Hashable,
+    target: Hashable,
+    heuristic: Callable[[Any, Any], float] | ArrayLike | Mapping[Any, Any] | CarriesRho | None = None,
+    weight: str | Callable[[Any, Any, Any], float | None] | None = "weight",
+    *,
+    cutoff: float | None = None,
+) -> Any:
+    """Return the length of the path of :func:`astar_path`, as ``networkx.astar_path_length`` does.
+
+    Parameters
+    ----------
+    G, source, target, heuristic, weight, cutoff
+        As for :func:`astar_path`.
+
+    Returns
+    -------
+    int or float
+        An integer if all weights on the path are.
+
+    Raises
+    ------
+    Exception
+        As :func:`astar_path` does.
+
+    Examples
+    --------
+    >>> import networkx as nx, rhostar as rs
+    >>> rs.interop.astar_path_length(nx.path_graph(5), 0, 4)
+    4
+    """
+    return _answer("astar_path_length", G, source, target, heuristic, weight, cutoff)
+
+
+def _answer(
+    name: str, G: nx.Graph, source: Hashable, target: Hashable, heuristic: Any, weight: Any, cutoff: Any
+) -> Any:
     if not hasattr(G, "_adj") or not hasattr(G, "is_multigraph"):
         raise InputError(f"G must be a networkx graph, got {type(G).__name__}")
-    for name, node in (("Source", source), ("Target", target)):
-        if node not in G:
-            raise nx.NodeNotFound(f"{name} {node} is not in G")
-    graph = _compressed(G)
-    values = _adjacency_weights(G, weight)
-    run = astar(
-        graph,
-        graph.arrange(values),
-        graph.vertex(source),
-        graph.vertex(target),
-        _heuristic_values(G, rho, target),
-        reopen=reopen,
-        budget=budget,
-    )
-    if run.status == "budget":
-        raise InputError(f"the budget of {budget} expansions ran out before {target!r} was reached")
-    if run.status != "solved":
-        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
-    assert graph.labels is not None
-    return [graph.labels[v] for v in run.path.tolist()]
+    from rhostar.interop import _paths
 
-
-def _compressed(G: nx.Graph) -> Graph:
-    """Return the graph of all arcs in the order of the adjacency."""
-    cache = getattr(G, "__networkx_cache__", None)
-    # A view follows the graph behind it, whose changes do not empty the view's cache.
-    cache = cache if type(G._adj) is dict else None
-    kept = None if cache is None else cache.get(_CACHE)
-    arcs = sum(map(len, G._adj.values()))
-    if kept is not None and kept.n == len(G) and kept._given.size == arcs:
-        return kept
-    number = _numbered(G)
-    tail = np.repeat(np.arange(len(G), dtype=np.int32), [len(G._adj[node]) for node in G])
-    head = np.fromiter((number[v] for node in G for v in G._adj[node]), dtype=np.int32, count=arcs)
-    graph = Graph.from_edges(len(G), tail, head, labels=list(number))
-    if cache is not None:
-        cache[_CACHE] = graph
-    return graph
-
-
-def _adjacency_weights(G: nx.Graph, weight: Any) -> NDArray[np.float64]:
-    """Return one weight for each arc of the adjacency, inf for hidden ones."""
-    if callable(weight):
-        values = [weight(u, v, data) for u in G for v, data in G._adj[u].items()]
-    elif G.is_multigraph():
-        values = [min(d.get(weight, 1) for d in data.values()) for u in G for data in G._adj[u].values()]
-    else:
-        values = [data.get(weight, 1) for u in G for data in G._adj[u].values()]
+    links = links_of(G)
     try:
-        array = np.array([np.inf if value is None else value for value in values], dtype=np.float64)
-    except (TypeError, ValueError):
-        array = np.full(len(values), np.nan)
-        for k, value in enumerate(values):
-            try:
-                array[k] = float(value)
-            except (TypeError, ValueError):
-                break
-    bad = ~(array >= 0)
-    if bad.any():
-        k = int(np.argmax(bad))
-        u, v = [(u, v) for u in G for v in G._adj[u]][k]
-        raise WeightError(f"the weight of {u!r} -> {v!r} must be a non-negative number, got {values[k]!r}")
-    return array
+        return getattr(_paths, name)(links, source, target, heuristic, weight, cutoff=cutoff)
+    except _paths.RefusedError:  # numbers of other kinds, such as fractions: networkx itself
+        import networkx as nx
 
-
-def _heuristic_values(G: nx.Graph, rho: Any, target: Hashable) -> NDArray[np.float64]:
-    """Return one heuristic value for each node, in their order."""
-    if rho is None:
-        return np.zeros(len(G))
-    if isinstance(rho, Mapping):
-        missing = [node for node in G if node not in rho]
-        if missing:
-            raise HeuristicError(f"rho has no value for the node {missing[0]!r} ({len(missing)} of {len(G)} have none)")
-        values: list[Any] = [rho[node] for node in G]
-    elif callable(rho):
-        values = [rho(node, target) for node in G]
-    else:
-        return arrays.per_vertex(rho, "rho", len(G))
-    for node, value in zip(G, values, strict=True):
-        try:
-            finite = np.isfinite(value)
-        except TypeError:
-            finite = False
-        if not finite:
-            raise HeuristicError(f"rho of the node {node!r} must be finite, got {value!r}")
-    return np.array(values, dtype=np.float64)
+        if heuristic is not None and not callable(heuristic):
+            heuristic = _paths.as_function(links, heuristic, target)
+        return getattr(nx, name)(G, source, target, heuristic, weight, cutoff=cutoff, backend="networkx")

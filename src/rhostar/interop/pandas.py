@@ -18,6 +18,7 @@ def from_pandas(
     weight: str = "weight",
     snapshot: str | None = None,
     directed: bool = True,
+    max_entries: int | None = None,
 ) -> Network:
     """Return the network of a pandas table of edges; parameters are those of :func:`read_edge_table`.
 
@@ -43,4 +44,4 @@ def from_pandas(
             part = frame.iloc[begin : begin + edge_rows.BATCH]
             yield edge_rows.typed("frame", [part.iloc[:, k].tolist() for k in found], lambda k, at=begin: at + k)
 
-    return edge_rows.assemble(rows(), directed=directed, path="frame")
+    return edge_rows.assemble(rows(), directed=directed, path="frame", max_entries=max_entries)

@@ -25,6 +25,8 @@ from ._figures import growth_figure as growth_figure
 from ._growth_counts import Growth as Growth
 from ._growth_counts import growth as growth
 from ._hunt import Kind as Kind
+from ._leaves import Leaves as Leaves
+from ._leaves import leaves as leaves
 from ._moving import converter as converter
 from ._moving import most_courses as most_courses
 from ._moving import moving_example as moving_example

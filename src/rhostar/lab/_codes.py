@@ -111,15 +111,15 @@ def expansion_code(n: int, algorithm: Algorithm = "gbfs", *, bits: int | None = 
     has found t. From place p to p + 1 it gains one expansion if the high pivot p + 1 is there and loses
     one if the low pivot 2ᴮ − 1 − p is: choosing which pivots are there makes the count follow any bit.
 
-    GBFS does not look at weights: they are 1. For A*, with or without reopening, all weights are 0 and
-    ρ_t is the lowest value: the same vertices are expanded.
+    All weights are 1. A* expands the same vertices, with or without reopening: all paths to a vertex have the same
+    number of edges, what y opens stays below what is left over from before, and ρ_t is the lowest value.
 
     Parameters
     ----------
     n
         Number of vertices, at least 6.
     algorithm
-        "gbfs", or "astar" for the same set with weights 0.
+        The algorithm that the set is marked for; the same instances work for "gbfs" and "astar".
     bits
         B; by default the one that gives the most instances.
 
@@ -150,14 +150,13 @@ def expansion_code(n: int, algorithm: Algorithm = "gbfs", *, bits: int | None = 
     source, goal = 0, 1
     low, high = 2 + np.arange(pivots), 2 + pivots + np.arange(pivots)
     y, z = 2 + 2 * pivots + np.arange(items), 2 + 2 * pivots + items + np.arange(items)
-    weight = 1 if algorithm == "gbfs" else 0
 
     def edges_of(item: int, changes: Sequence[int]) -> Edges:
         up, down = changes[::2], changes[1::2]
         found = {(source, int(y[item])), (int(y[item]), int(z[item])), (int(z[item]), goal)}
         found |= {(source, int(high[p - 1])) for p in up}
         found |= {(int(y[item]), int(low[places - 1 - p])) for p in down}
-        return dict.fromkeys(found, weight)
+        return dict.fromkeys(found, 1)
 
     def table(place: NDArray[np.int64]) -> NDArray[np.float64]:
         rho = np.zeros(n)

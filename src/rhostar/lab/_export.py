@@ -90,8 +90,7 @@ def claims() -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"interval-astar-{n}", of_code(codes.interval_code(n), _ASTAR)
     for bits in (1, 2, 3, 4):
         n = 2 * (1 << bits) + 6
-        yield f"expansion-gbfs-{n}", of_code(codes.expansion_code(n, bits=bits), [["gbfs", True]])
-        yield f"expansion-astar-{n}", of_code(codes.expansion_code(n, "astar", bits=bits), _ASTAR)
+        yield f"expansion-{n}", of_code(codes.expansion_code(n, bits=bits), _ALL)
         n = 5 + (1 << bits)
         yield f"reopening-{n}", of_code(codes.reopening_code(n, bits=bits), [["astar", True]])
         n = 5 + 2 * (1 << bits)

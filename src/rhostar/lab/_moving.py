@@ -14,7 +14,8 @@ before or after each of n − 2 others. If v is not t, these are n − 3 closure
 none. Without reopening the run itself is one such process: n − 2 thresholds. ∎
 
 So k instances that read one moving vertex have at most k(n−1)(n−2) + 1 patterns: of such instances a set with
-m of them for each vertex is shattered only if m ≤ 2·lg n + O(lg lg n). This cannot give more than O(n lg n).
+m of them for each vertex is shattered only if m ≤ 2·lg n + O(lg lg n). This cannot give more than O(n lg n). The order
+n² is right: :mod:`rhostar.lab._leaves` has more than (n − 3)²/4 courses.
 
 **A line is different.** :func:`converter` is an instance on which the values of k vertices move together by x, and the
 cost of A* without reopening is x rounded down to a multiple of 4: 2ᵏ costs on n = 5k + 2 vertices.
@@ -42,44 +43,44 @@ _STEP = 4
 _EXAMPLES: dict[int, tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]] = {
     4: (
         (
-            (596, 277, 604),
-            (-1, 65, 99),
-            (350, -1, 81),
+            (396, 1140, 845),
+            (-1, 743, 175),
+            (-1, -1, 891),
         ),
-        (0, 870, -61, 1006),
+        (0, 1820, 1023, 1720),
     ),
     5: (
         (
-            (243, 2, 246, 442),
-            (-1, 91, 110, 106),
-            (104, -1, 21, 248),
-            (106, -1, -1, 256),
+            (199, 156, 1236, 935),
+            (-1, 429, 936, 537),
+            (0, -1, 898, 127),
+            (339, 544, -1, 833),
         ),
-        (0, 260, 713, 104, 575),
+        (0, 2063, 2219, 993, -336),
     ),
     6: (
         (
-            (834, 309, 39, 593, 1012),
-            (-1, 85, 19, 45, 312),
-            (345, -1, 126, 98, -1),
-            (60, -1, -1, 3, 108),
-            (89, 8, 64, -1, -1),
+            (673, 722, 71, 1266, 1793),
+            (-1, 121, -1, 251, 326),
+            (825, -1, 460, 517, 964),
+            (426, 754, -1, 708, 0),
+            (1036, 577, 892, -1, 576),
         ),
-        (0, 1797, -118, 740, -672, 436),
+        (0, 1437, 1323, 2183, 756, 1718),
     ),
     7: (
         (
-            (335, 254, 43, 88, 0, 260),
-            (-1, 262, 45, -1, 104, 256),
-            (-1, -1, 18, 25, 0, 60),
-            (42, 2, -1, 46, 196, 171),
-            (246, 0, 178, -1, 23, 303),
-            (9, 36, -1, 0, -1, -1),
+            (0, 399, 794, 876, 1024, 2331),
+            (-1, 170, 498, -1, 627, 355),
+            (791, -1, 0, 614, 424, 1182),
+            (551, 353, -1, 572, 315, 728),
+            (342, 637, 397, -1, 0, 966),
+            (204, 367, 220, 0, -1, 1023),
         ),
-        (0, -597, -923, -36, -388, 180, 170),
+        (0, 1430, 809, 839, 307, 140, 745),
     ),
 }
-"""Weights from vertices 0..n−2 to vertices 1..n−1 (-1: no edge), and ρ; by hill climbing."""
+"""Weights from vertices 0..n−2 to vertices 1..n−1 (-1: no edge), and ρ; by hill climbing. The goal's value moves."""
 
 
 class Line(NamedTuple):
@@ -121,7 +122,10 @@ def most_courses(n: int, *, reopen: bool = True) -> int:
 
 
 def moving_example(n: int) -> tuple[Instance, NDArray[np.float64]]:
-    """Return an instance and ρ with the most courses known while ρ_1 moves: 2 + C(n−2, 2) of them.
+    """Return an instance and ρ with the most courses known while the goal's value moves: 4, 7, 10, 15 for n = 4 to 7.
+
+    For n = 4 no instance has more, whichever value moves (``benchmarks/exhaust_moving.py``). For large n see
+    :func:`rhostar.lab.leaves`.
 
     Parameters
     ----------
@@ -142,8 +146,8 @@ def moving_example(n: int) -> tuple[Instance, NDArray[np.float64]]:
     --------
     >>> import numpy as np, rhostar as rs
     >>> instance, rho = rs.lab.moving_example(6)
-    >>> len(rs.pieces(*instance, rho, np.eye(6)[1], -9999, 9999)), rs.lab.most_courses(6)
-    (8, 21)
+    >>> len(rs.pieces(*instance, rho, np.eye(6)[5], -9999, 9999)), rs.lab.most_courses(6)
+    (10, 21)
     """
     if n not in _EXAMPLES:
         raise InputError(f"n must be between {min(_EXAMPLES)} and {max(_EXAMPLES)}, got {n}")

@@ -76,7 +76,7 @@ class Witness:
             If it cannot be written.
         """
         with files.replacing(path) as beside:
-            beside.write_text(self.to_json())
+            beside.write_text(self.to_json(), encoding="utf-8")
 
     def to_json(self) -> str:
         """Return the text of the file: one line per instance and pattern, so that diffs are readable."""
@@ -101,6 +101,8 @@ class Witness:
         """
         try:
             facts: Mapping[str, Any] = json.loads(text)
+            if any(len(row) != facts["n"] for row in facts["rho"]):
+                raise StorageError(f"{name} is not a shattered set: not every ρ has {str(facts['n'])[:60]} values")
             if facts["kind"] != _KIND:
                 raise StorageError(f"{name} is not a shattered set: its kind is {facts['kind']!r}")
             return cls(
@@ -115,16 +117,18 @@ class Witness:
                 bits=int(facts["bits"]),
                 rho=tuple(tuple(int(x) for x in row) for row in facts["rho"]),
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             if isinstance(error, StorageError):
                 raise
-            raise StorageError(f"{name} is not a shattered set: {error!r}") from error
+            raise StorageError(f"{name} is not a shattered set: {repr(error)[:200]}") from error
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Witness:
         """Read a JSON file; see :meth:`from_json`."""
         try:
-            text = Path(path).read_text()
+            text = Path(path).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise StorageError(f"{path} is not a shattered set: it is not UTF-8 text") from None
         except OSError as error:
             raise StorageError(f"cannot read {path}: {error}") from error
         return cls.from_json(text, str(path))
@@ -162,16 +166,17 @@ def verify(witness: Witness) -> int:
         raise WitnessError(f"unknown utility {witness.utility!r} or algorithm {witness.algorithm!r}")
     if not size == len(witness.arcs) == len(witness.thresholds) or len(witness.rho) != 1 << size:
         raise WitnessError(f"{size} instances need {size} thresholds and {1 << size} ρ, got {len(witness.rho)} ρ")
-    heaviest = max(w for one in witness.arcs for *_, w in one) * witness.n
-    largest = max(abs(x) for row in witness.rho for x in row)
-    if witness.bits < 0 or largest + (heaviest << witness.bits) >= 1 << 52:
+    heaviest = max((w for one in witness.arcs for *_, w in one), default=0) * witness.n
+    largest = max((abs(x) for row in witness.rho for x in row), default=0)
+    if not 0 <= witness.bits <= 1000 or largest + (heaviest << witness.bits) >= 1 << 52:
         raise WitnessError("sums of weights and ρ could round")
     children = []
     for i, (source, arcs) in enumerate(zip(witness.sources, witness.arcs, strict=True)):
         inside = all(0 <= v < witness.n for u, c, _ in arcs for v in (u, c)) and 0 <= source < witness.n
+        inside = inside and 0 <= witness.goal < witness.n and bool(arcs)
         if not inside or source == witness.goal or any(w < 0 for *_, w in arcs):
             raise WitnessError(
-                f"instance {i} is not valid: a vertex or weight is out of range, or it starts at its goal"
+                f"instance {i} is not valid: a vertex or weight is out of range, it has no arcs, or starts at its goal"
             )
         children.append(children_of(witness.n, *zip(*sorted(arcs), strict=True)))
     for pattern, row in enumerate(witness.rho):

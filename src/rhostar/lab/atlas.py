@@ -24,8 +24,11 @@ from pathlib import Path
 
 import numpy as np
 
+from rhostar import _archives as archives
 from rhostar import _arrays as arrays
+from rhostar import _core
 from rhostar import _files as files
+from rhostar._parallel import map_calls
 from rhostar.errors import StorageError, WitnessError
 from rhostar.lab._hunt import Kind, hunt, known
 from rhostar.lab._witness import Witness
@@ -216,8 +219,6 @@ def search(
     ...     rs.lab.atlas.search(folder, only=[rs.lab.Kind(4, "gbfs", True, "expanded", "unit")])
     {'gbfs-expanded-unit-4': 2}
     """
-    from joblib import Parallel, delayed
-
     rounds, seed = arrays.integer(rounds, "rounds", 0), arrays.integer(seed, "seed", 0)
     home = Path(folder)
     home.mkdir(parents=True, exist_ok=True)
@@ -236,10 +237,8 @@ def search(
 
     for kind in wanted:
         keep(kind, known(kind))
-    # Threads: the sweeps run without the interpreter lock.
-    results = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-        delayed(_one_round)(kind, seed, number) for kind, number in tasks
-    )
+    rounds_by_name = {f"round {number} of {kind.name}": (kind, number) for kind, number in tasks}
+    results = map_calls(_one_round, rounds_by_name, n_jobs=n_jobs, seed=seed)
     for (kind, number), found in zip(tasks, results, strict=True):
         keep(kind, found)
         done[f"{seed}:{kind.name}"] = number + 1
@@ -300,7 +299,7 @@ def _as_kind(witness: Witness, kind: Kind) -> Witness | None:
     return found
 
 
-def _one_round(kind: Kind, seed: int, number: int) -> Witness | None:
+def _one_round(kind: Kind, number: int, stop: _core.Stop, *, seed: int) -> Witness | None:
     own = np.random.SeedSequence([seed, number, *kind.name.encode()])
     return hunt(kind, int(own.generate_state(1, np.uint64)[0]))
 
@@ -319,7 +318,12 @@ def _carried() -> dict[str, Witness]:
 def _unzipped(data: bytes, name: str) -> dict[str, Witness]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            total = sum(member.file_size for member in packed.infolist())
+            if total > max(archives.SMALL, archives.RATIO * len(data)):
+                raise StorageError(f"{name} has {len(data)} bytes and would unpack to {total}")
             texts = {member: packed.read(member).decode() for member in sorted(packed.namelist())}
+    except StorageError:
+        raise
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
         raise StorageError(f"{name} is not a packed atlas: {error}") from error
     return {
@@ -333,7 +337,7 @@ def _read_state(home: Path) -> dict[str, int]:
         return {}
     try:
         return {str(name): int(count) for name, count in json.loads(path.read_text()).items()}
-    except (ValueError, AttributeError, OSError) as error:
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError, OSError) as error:
         raise StorageError(f"{path} does not say how many rounds were done: {error}") from error
 
 

@@ -8,6 +8,7 @@ from ._landmarks import Landmarks as Landmarks
 from ._linear import LinearFamily as LinearFamily
 from ._online import OnlineInconsistency as OnlineInconsistency
 from ._portfolio import Portfolio as Portfolio
+from ._potentials import Potentials as Potentials
 from ._ranking import SelfImitatedRanking as SelfImitatedRanking
 from ._weights import LowerEnvelope as LowerEnvelope
 from ._weights import MeanWeights as MeanWeights

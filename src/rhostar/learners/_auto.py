@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from rhostar import _arrays as arrays
-from rhostar.errors import FitError, InputError
+from rhostar.errors import FitError, InputError, LimitError
 from rhostar.instances import InstanceSet, provenance
 from rhostar.learners import _choosing as choosing
 from rhostar.learners._base import Learner, Scorer, Seed, one_of
 from rhostar.learners._bumps import BumpSearch
 from rhostar.learners._distances import MeanDistance
 from rhostar.learners._inconsistency import InconsistencyLP
+from rhostar.learners._potentials import Potentials
 from rhostar.learners._progress import progress
 from rhostar.learners._ranking import SelfImitatedRanking
 from rhostar.learners._weights import LowerEnvelope, MeanWeights, PathUse
@@ -28,6 +29,9 @@ from rhostar.utilities import Utility
 
 _PROGRAM_SECONDS = 3e-6
 """About what a linear program takes, for each vertex of each snapshot."""
+
+_INSTANCES_PER_GOAL = 8
+"""With fewer instances per goal, one weight per edge is learned for all goals."""
 
 _ROUNDS = (0.4, 0.15, 1.0, 0.05)
 """Initial step sizes of the rounds of ranking, the most promising first."""
@@ -103,6 +107,7 @@ class Auto(Learner):
 
     consistency = "That of the winner."
     least_instances = 2
+    one_goal = False
     algorithm: Algorithm
 
     learner_: Learner
@@ -142,7 +147,8 @@ class Auto(Learner):
         winner = clone(contest.winner.learner).fit(instances)
         learned = {"learner_": winner, "candidates_": contest.tried}
         learned["trained_on_"] = provenance(instances, *(part.judged for part in contest.parts))
-        return learned | {name: getattr(winner, name) for name in ("rho_", "family_", "lower_")}
+        names = ("rho_", "potential_", "family_", "lower_")
+        return learned | {name: getattr(winner, name) for name in names if hasattr(winner, name)}
 
     def _pass_on(self, learner: Learner) -> None:
         """Give a learner the parameters that all learners share."""
@@ -170,7 +176,8 @@ def learn(
     Parameters
     ----------
     instances
-        The training set. If it has several goals, each gets its own ρ and its share of the time.
+        The training set. If it has several goals, each gets its own ρ and its share of the time; if it has fewer than
+        8 instances per goal, :class:`Potentials` that serve every goal are tried instead.
     algorithm
         The algorithm that will use ρ: "astar" (with reopening) or "gbfs".
     utility
@@ -222,7 +229,8 @@ def learn(
         n_jobs=n_jobs,
         verbose=verbose,
     )
-    return (PerGoal(auto) if goals > 1 else auto).fit(instances)
+    # A table for each goal needs instances of each; with few, one weight per edge serves all goals.
+    return (PerGoal(auto) if 1 < goals <= len(instances) / _INSTANCES_PER_GOAL else auto).fit(instances)
 
 
 # ---------------------------------------------------------------- what is tried, from quick to slow
@@ -230,6 +238,14 @@ def learn(
 
 def _learners(algorithm: Algorithm, instances: InstanceSet, contest: _Contest) -> Iterator[Learner]:
     graph = instances.graph
+    if not isinstance(instances.goal, int):
+        yield Potentials()
+        for scale in (1.2, 1.4):
+            yield Potentials(scale=scale)
+        yield Potentials("mean")
+        for clusters in (4, 8):
+            yield Potentials(clusters=clusters)
+        return
     walls = not np.isfinite(instances.weights[instances.rows[0]]).all()
     yield MeanDistance()
     yield MeanWeights(penalty=30.0 if walls else 0.0)
@@ -358,8 +374,9 @@ class _Contest:
             if k and (self.seconds_left - (longest + running) <= self.more * longest or longest > 0.1 * self.limit):
                 break
             try:
-                rho = clone(learner).fit(part.train).rho_
-            except FitError:
+                rho: Any = clone(learner).fit(part.train)
+                rho = getattr(rho, "rho_", rho)
+            except (FitError, LimitError):
                 break
             fitted = time.perf_counter()
             runs = solve_many(part.judged, rho, algorithm=self.algorithm, budget=self.budget, n_jobs=self.n_jobs)

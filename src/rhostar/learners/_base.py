@@ -33,6 +33,9 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     ----------
     rho_
         (n,) the heuristic values, read-only; ρ at the goal is 0 unless the learner says otherwise.
+    potential_
+        ρ for every goal, a :class:`rhostar.potentials.Potential`; only learners for any goal have it, and they may
+        have no ``rho_``.
     goal_
         The goal that the values are for.
     family_
@@ -99,7 +102,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             "trained_on_": Provenance.of(instances),
             "lower_": None,
         } | self._learn(instances)
-        if isinstance(learned["rho_"], np.ndarray):
+        if isinstance(learned.get("rho_"), np.ndarray):
             learned["rho_"].flags.writeable = False
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)  # an earlier fit may have learned what this one does not
@@ -108,7 +111,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
-        """Return the attributes that a fit sets, "rho_" among them."""
+        """Return the attributes that a fit sets, "rho_" or "potential_" among them."""
         raise NotImplementedError
 
     def rho_for(self, goal: int) -> NDArray[np.float64]:
@@ -162,10 +165,11 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         NotFittedError
             If it was not fitted.
         """
-        rho = self._fitted("rho_")
+        if not self.__sklearn_is_fitted__():
+            raise not_fitted(self)
         algorithm: Algorithm = "gbfs" if self.algorithm == "gbfs" else "astar"
         budget = 100 * instances.graph.n
-        runs = solve_many(instances, rho, algorithm=algorithm, budget=budget, n_jobs=getattr(self, "n_jobs", None))
+        runs = solve_many(instances, self, algorithm=algorithm, budget=budget, n_jobs=getattr(self, "n_jobs", None))
         return -float(runs.expanded.mean())
 
     def _fitted(self, name: str) -> Any:
@@ -187,7 +191,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             )
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "rho_")
+        return hasattr(self, "rho_") or hasattr(self, "potential_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -235,7 +239,9 @@ class Scorer:
 
     def __call__(self, learner: Learner, instances: InstanceSet, y: object = None) -> float:
         """Return the score of a fitted learner on instances; larger is better."""
-        return self.of_values(learner._fitted("rho_"), instances, n_jobs=getattr(learner, "n_jobs", None))
+        if not learner.__sklearn_is_fitted__():
+            raise not_fitted(learner)
+        return self.of_values(learner, instances, n_jobs=getattr(learner, "n_jobs", None))
 
     def of_values(self, rho: Any, instances: InstanceSet, n_jobs: int | None = None) -> float:
         """Return the score of heuristic values.

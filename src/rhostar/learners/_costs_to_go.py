@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
-from rhostar._parallel import map_chunks
+from rhostar._parallel import map_calls, map_chunks
 from rhostar.instances import InstanceSet
 
 _BLOCKS = 32
-"""Partial sums kept at once; each takes as much memory as three arrays of n values."""
+"""Partial sums; each takes as much memory as three arrays of n values."""
 
 _LARGEST_MATRIX = 2**27
 """Entries that a matrix of costs-to-go may have in float64; a larger one is kept in float32."""
@@ -53,17 +54,23 @@ class Moments(NamedTuple):
 def moments(instances: InstanceSet, n_jobs: int | None = None) -> Moments:
     """Return sum, count and minimum of the finite costs-to-go d(v, goal) over the instances."""
     distinct = snapshots(instances)
-    size = -(-len(distinct.instances) // _BLOCKS)
-    parts = map_chunks(
-        _moments, distinct.instances, n_jobs=n_jobs, multiple_of=size, size=size, all_times=distinct.times
-    )
-    blocks = [block for part in parts for block in part]
-    total, reached, least = blocks[0]
-    for block in blocks[1:]:
-        total += block.total
-        reached += block.reached
-        np.minimum(least, block.least, out=least)
-    return Moments(total, reached, least)
+    count = len(distinct.instances)
+    size = max(1, -(-count // _BLOCKS))
+    calls = {
+        f"snapshots {begin} to {min(begin + size, count) - 1}": (
+            distinct.instances[begin : begin + size],
+            distinct.times[begin : begin + size],
+        )
+        for begin in range(0, count, size)
+    }
+    n = instances.graph.n
+    whole = Moments(np.zeros(n), np.zeros(n, dtype=np.int64), np.full(n, np.inf))
+    # Blocks are added up in order as they come: few of them are in memory at once.
+    for block in map_calls(_moments, calls, n_jobs=n_jobs):
+        np.add(whole.total, block.total, out=whole.total)
+        np.add(whole.reached, block.reached, out=whole.reached)
+        np.minimum(whole.least, block.least, out=whole.least)
+    return whole
 
 
 def matrix(instances: InstanceSet, n_jobs: int | None = None) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -105,20 +112,14 @@ def trees(
     return edge, below
 
 
-def _moments(
-    chunk: InstanceSet, first: int, stop: _core.Stop, *, size: int, all_times: NDArray[np.int64]
-) -> list[Moments]:
-    n, blocks = chunk.graph.n, []
-    times = np.ascontiguousarray(all_times[first : first + len(chunk)])
-    for begin in range(0, len(chunk), size):
-        part = chunk[begin : begin + size]
-        block = Moments(np.zeros(n), np.zeros(n, dtype=np.int64), np.full(n, np.inf))
-        ending = chunk.graph._kernel.label_moments(
-            chunk.weights, part.rows, times[begin : begin + size], int(chunk.goals[0]), *block, stop
-        )
-        _require_done(ending, chunk, part.rows)
-        blocks.append(block)
-    return blocks
+def _moments(block: InstanceSet, times: NDArray[np.int64], stop: _core.Stop) -> Moments:
+    n = block.graph.n
+    found = Moments(np.zeros(n), np.zeros(n, dtype=np.int64), np.full(n, np.inf))
+    ending = block.graph._kernel.label_moments(
+        block.weights, block.rows, arrays.aligned(times), int(block.goals[0]), *found, stop
+    )
+    _require_done(ending, block, block.rows)
+    return found
 
 
 def _rows(chunk: InstanceSet, first: int, stop: _core.Stop, *, dtype: Any) -> NDArray[Any]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
+from rhostar import potentials
 from rhostar.instances import InstanceSet
 from rhostar.learners._base import Learner, Seed, generator, one_of
 from rhostar.learners._weights import complete, edge_statistics
@@ -40,6 +41,8 @@ class Landmarks(Learner):
     rho_
         The values for the goal of the training set, or a mapping if it has several; :meth:`rho_for` gives those of
         other goals.
+    potential_
+        The :class:`rhostar.potentials.Landmarks` that searches with other goals use.
 
     Examples
     --------
@@ -96,13 +99,14 @@ class Landmarks(Learner):
                     near[:] = np.inf
                 to, away = distances(chosen[-1])
         pairs = [distances(v) for v in chosen]
-        learned = {
+        learned: dict[str, Any] = {
             "landmarks_": np.array(chosen),
             "to_": np.array([to for to, _ in pairs]),
             "from_": np.array([away for _, away in pairs]),
             "lower_": weights,
         }
-        tables = {int(goal): _table(learned["to_"], learned["from_"], int(goal)) for goal in np.unique(instances.goals)}
+        learned["potential_"] = potential = potentials.Landmarks(graph, learned["to_"], learned["from_"])
+        tables = {int(goal): potential.rho_for(int(goal)) for goal in np.unique(instances.goals)}
         return learned | {"rho_": next(iter(tables.values())) if len(tables) == 1 else tables}
 
     def rho_for(self, goal: int) -> NDArray[np.float64]:
@@ -123,18 +127,9 @@ class Landmarks(Learner):
         VertexError
             If it is not a vertex.
         """
-        to = self._fitted("to_")
-        return _table(to, self.from_, arrays.vertex(goal, "goal", to.shape[1]))
+        potential: potentials.Landmarks = self._fitted("potential_")
+        return potential.rho_for(goal)
 
     to_: NDArray[np.float64]
     from_: NDArray[np.float64]
-
-
-def _table(to: NDArray[np.float64], away: NDArray[np.float64], goal: int) -> NDArray[np.float64]:
-    # inf − inf: the landmark says nothing. A bound of +inf: the goal cannot be reached from there, nor from any child,
-    # so the largest value of all keeps ρ consistent.
-    with np.errstate(invalid="ignore"):
-        bounds = np.stack([to - to[:, goal, None], away[:, goal, None] - away])
-    rho = np.fmax(np.fmax.reduce(bounds, axis=(0, 1)), 0.0)
-    reached = np.isfinite(rho)
-    return np.where(reached, rho, rho[reached].max())
+    potential_: potentials.Landmarks

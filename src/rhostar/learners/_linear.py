@@ -20,7 +20,7 @@ from sklearn.base import clone
 from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError, InputError, LimitError
 from rhostar.families import Linear
-from rhostar.instances import InstanceSet, Provenance, provenance
+from rhostar.instances import InstanceSet, Provenance, Provenances, provenance
 from rhostar.learners._base import Learner, Seed, generator
 from rhostar.learners._distances import MeanDistance
 from rhostar.learners._objective import Objective
@@ -50,6 +50,10 @@ class LinearFamily(Learner):
         functions, each of which gives one or more columns. None is :class:`MeanDistance`.
     base
         An array, a learner or a function; None is 0.
+    built_from
+        What the arrays among base and features were made from: a list of instances, fitted learners and
+        :class:`Provenance`, empty if no instance had a part in them. None says that it is not known; then a bound for
+        every θ cannot be computed on training instances. Learners and functions among the features need no entry.
     low, high
         The range of every coefficient.
     feature_fraction
@@ -120,6 +124,7 @@ class LinearFamily(Learner):
         features: Source | Sequence[Source] | None = None,
         base: Source | None = None,
         *,
+        built_from: Sequence[InstanceSet | Provenance | Provenances | Learner] | None = None,
         low: float = 0.0,
         high: float = 4.0,
         feature_fraction: float = 0.5,
@@ -134,7 +139,7 @@ class LinearFamily(Learner):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.features, self.base, self.low, self.high = features, base, low, high
+        self.features, self.base, self.built_from, self.low, self.high = features, base, built_from, low, high
         self.feature_fraction, self.algorithm, self.reopen, self.utility = feature_fraction, algorithm, reopen, utility
         self.max_lines, self.time_limit, self.work, self.budget = max_lines, time_limit, work, budget
         self.random_state, self.n_jobs, self.verbose = random_state, n_jobs, verbose
@@ -148,7 +153,7 @@ class LinearFamily(Learner):
         if self.time_limit is not None:
             seconds = arrays.number(self.time_limit, "time_limit", "a number of seconds", lambda x: 0 <= x < np.inf)
         rng = generator(self.random_state)
-        family, chosen_on = self._family(instances, rng)
+        family, chosen_on, seen = self._family(instances, rng)
         objective = Objective(chosen_on, self.utility, self.algorithm, self.reopen, self.budget, self.n_jobs)
         search = _Search(objective, family, work, low, high)
         k, started = family.parameters, time.monotonic()
@@ -171,37 +176,59 @@ class LinearFamily(Learner):
             "dual_": search.dual if k == 1 else None,
             "exact_": search.exact,
             "chosen_on_": Provenance.of(chosen_on),
-            "trained_on_": provenance(instances, *family.built_from),
+            "trained_on_": provenance(instances, *seen),
             "history_": np.array(history),
         }
 
-    def _family(self, instances: InstanceSet, rng: np.random.Generator) -> tuple[Linear, InstanceSet]:
-        """Return the family, and the instances that had no part in making it."""
+    def _family(
+        self, instances: InstanceSet, rng: np.random.Generator
+    ) -> tuple[Linear, InstanceSet, tuple[Provenance, ...]]:
+        """Return the family, the instances that had no part in making it, and those that are known to have had one."""
         given = MeanDistance() if self.features is None else self.features
         parts = list(given) if isinstance(given, list | tuple) and not _is_table(given) else [given]
         if not parts:
             raise InputError("features must hold at least one feature")
-        seen: tuple[Provenance, ...] = ()
+        seen = self._stated()
+        sources = [*parts, *([] if self.base is None else [self.base])]
+        known = self.built_from is not None or all(_is_learned(source) for source in sources)
         learned_from, rest = instances, instances
-        if any(_is_learned(source) for source in [*parts, self.base]):
+        if any(_is_learned(source) for source in sources):
             share = arrays.number(self.feature_fraction, "feature_fraction", "between 0 and 1", lambda x: 0 < x < 1)
             learned_from, rest = hold_out(instances, 1 - share, rng)
-            seen = (Provenance.of(learned_from),)
+            seen += (Provenance.of(learned_from),)
         n = instances.graph.n
         columns = []
         for i, source in enumerate(parts):
             name = f"features[{i}]" if len(parts) > 1 else "features"
             table, inherited = _table(source, name, learned_from)
-            seen += inherited
+            known, seen = known and inherited is not None, seen + (inherited or ())
             if table.ndim not in (1, 2) or table.shape[0] != n or table.size == 0:
                 raise ArrayError(f"{name} must have shape ({n},) or ({n}, k), got {table.shape}")
             columns.append(table.reshape(n, -1))
         base = np.zeros(n)
         if self.base is not None:
             base, inherited = _table(self.base, "base", learned_from)
-            seen += inherited
-        built_from = provenance(*seen).parts if seen else ()
-        return Linear(base=arrays.per_vertex(base, "base", n), features=np.hstack(columns), built_from=built_from), rest
+            known, seen = known and inherited is not None, seen + (inherited or ())
+        seen = provenance(*seen).parts if seen else ()
+        base = arrays.per_vertex(base, "base", n)
+        return Linear(base=base, features=np.hstack(columns), built_from=seen if known else None), rest, seen
+
+    def _stated(self) -> tuple[Provenance, ...]:
+        """Return the instances that `built_from` states."""
+        given = self.built_from
+        if given is None:
+            return ()
+        if not isinstance(given, list | tuple) or isinstance(given, Provenance):
+            raise InputError(f"built_from must be a list of instances, learners or provenances, got {given!r}")
+        stated: list[Provenance] = []
+        for k, part in enumerate(given):
+            found = part._fitted("trained_on_") if isinstance(part, Learner) else part
+            if not isinstance(found, InstanceSet | Provenance | Provenances):
+                raise InputError(f"built_from[{k}] must be instances, a fitted learner or a provenance, got {part!r}")
+            stated += provenance(found).parts
+            if isinstance(part, Learner):
+                stated += part.family_.built_from or ()
+        return tuple(stated)
 
 
 def _is_learned(source: Any) -> bool:
@@ -215,12 +242,13 @@ def _is_table(given: Sequence[Any]) -> bool:
     )
 
 
-def _table(source: Any, name: str, instances: InstanceSet) -> tuple[NDArray[np.float64], tuple[Provenance, ...]]:
-    """Return the columns that a source gives, and the instances that a learner saw."""
-    inherited: tuple[Provenance, ...] = ()
+def _table(source: Any, name: str, instances: InstanceSet) -> tuple[NDArray[np.float64], tuple[Provenance, ...] | None]:
+    """Return the columns that a source gives, and the instances that a learner saw; None if not all are known."""
+    inherited: tuple[Provenance, ...] | None = ()
     if isinstance(source, Learner):
         fitted = clone(source).fit(instances)
-        inherited = provenance(fitted.trained_on_, *fitted.family_.built_from).parts
+        shaped = fitted.family_.built_from
+        inherited = None if shaped is None else provenance(fitted.trained_on_, *shaped).parts
         values: Any = fitted.rho_
         if not isinstance(values, np.ndarray):
             raise InputError(f"{name} must fit values for one goal, got {source!r}")

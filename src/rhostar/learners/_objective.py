@@ -107,7 +107,8 @@ def initial_table(initial: Initial, instances: InstanceSet) -> tuple[NDArray[np.
         if not isinstance(table, np.ndarray):
             raise InputError(f"initial must fit values for one goal, got {learner!r}")
         return table.copy(), learner.trained_on_
-    return arrays.per_vertex(initial, "initial", instances.graph.n).copy(), Provenance.of(instances)
+    seen = Provenance.of(instances)._replace(unknown="initial is an array")
+    return arrays.per_vertex(initial, "initial", instances.graph.n).copy(), seen
 
 
 def typical_weight(instances: InstanceSet) -> float:

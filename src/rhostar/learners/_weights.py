@@ -17,7 +17,7 @@ from rhostar.learners._distances import fill, finite_quantile
 from rhostar.learners._smoothing import blur
 from rhostar.search import distances_to, solve_many
 
-_BLOCK = 2**22
+_BLOCK = 2**20
 """The number of weights processed at a time."""
 
 
@@ -199,22 +199,26 @@ def edge_statistics(instances: InstanceSet, statistic: str, level: float) -> Edg
     distinct = costs_to_go.snapshots(instances)
     rows, times = distinct.instances.rows, distinct.times
     m, total = instances.graph.m, int(times.sum())
-    value, present = np.empty(m), np.empty(m)
+    value, count = np.full(m, 0.0 if statistic == "mean" else np.inf), np.zeros(m, dtype=np.int64)
+    if statistic in ("mean", "min"):
+        # Snapshot by snapshot, as they lie in the file: a mapped set may be larger than memory.
+        for row, often in zip(rows.tolist(), times.tolist(), strict=True):
+            weights = instances.weights[row]
+            finite = weights < np.inf
+            count += finite * np.int64(often)
+            if statistic == "mean":
+                value += np.where(finite, weights, 0.0) * often
+            else:
+                np.minimum(value, weights, out=value)
+        if statistic == "mean":
+            value = np.divide(value, count, out=np.full(m, np.inf), where=count > 0)
+        return EdgeStatistics(value, count / total)
     step = max(1, _BLOCK // rows.size)
     for begin in range(0, m, step):
         part = instances.weights[rows, begin : begin + step].astype(np.float64)
-        finite = part < np.inf
-        count = finite.sum(axis=0) if total == rows.size else (finite * times[:, None]).sum(axis=0)
-        if statistic == "mean":
-            part[~finite] = 0.0
-            summed = part.sum(axis=0) if total == rows.size else (part * times[:, None]).sum(axis=0)
-            found = np.divide(summed, count, out=np.full(summed.size, np.inf), where=count > 0)
-        elif statistic == "min":
-            found = part.min(axis=0)
-        else:
-            found = finite_quantile(part, times, level)
-        value[begin : begin + step], present[begin : begin + step] = found, count / total
-    return EdgeStatistics(value, present)
+        count[begin : begin + step] = ((part < np.inf) * times[:, None]).sum(axis=0)
+        value[begin : begin + step] = finite_quantile(part, times, level)
+    return EdgeStatistics(value, count / total)
 
 
 def complete(graph: Graph, value: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -144,7 +144,7 @@ class Rounded(Wrapper):
             raise InputError("learner must fit values for one goal; put Rounded inside PerGoal, not around it")
         # The family fixes ρ at the goal; subtracting a constant from all of ρ changes no run.
         rho = inner.rho_ - inner.rho_[inner.goal_]
-        seen = inner.family_.built_from
+        seen = inner.family_.built_from or ()
         if levels is None:
             if high is None:
                 high = max(float(rho.max()), np.nextafter(low, np.inf))
@@ -305,7 +305,8 @@ class BestOf(Learner):
         learned = {"learner_": winner, "scores_": np.array([score.mean() for score in scores]), "best_index_": best}
         all_seen = provenance(instances, *(part.judged for part in parts), *seen)
         family = winner.family_
-        if not family.every_rho:  # the choice between families was made by looking at all of these
+        # The choice between families was made by looking at all of these.
+        if not family.every_rho and family.built_from is not None:
             family = replace(family, built_from=provenance(all_seen, *family.built_from).parts)
         return learned | {"rho_": winner.rho_, "family_": family, "lower_": winner.lower_, "trained_on_": all_seen}
 

@@ -1,3 +1,6 @@
+from ._advise import Advice as Advice
+from ._advise import Option as Option
+from ._advise import advise as advise
 from ._build import build as build
 from ._build import compare as compare
 from ._certificate import certificate_curves as certificate_curves

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rhostar import _arrays as arrays
 from rhostar.certificates import Certificate, CertificateTable, certify
 from rhostar.certificates._paths import optimal_paths, remembering
+from rhostar.certificates._sentence import confidence, outward, percent
 from rhostar.errors import InputError
 from rhostar.instances import InstanceSet
 from rhostar.report._comparison import Curve
@@ -26,12 +28,15 @@ class BoundView:
 
     name: str
     value: float
-    """What the bound says about the mean on unseen instances."""
-    empirical: float
+    """What the bound says about unseen instances."""
+    empirical: float | None
+    """The same on the instances that it was computed on."""
     delta: float
     holds_for: str
     reference: str
     claim: str
+    role: str = "alone"
+    statistic: str = "mean"
     vacuous: bool = False
     assumptions: tuple[str, ...] = ()
 
@@ -47,9 +52,12 @@ class CertificateSection(Section):
     sentence: str
     """The promise in plain words."""
     utility: str
+    """What is promised, in the reader's words."""
     limit: float
+    """The largest value of the utility that a curve may show."""
     lower_is_better: bool
     delta: float
+    """The chance that the promise is wrong; 0 if it is certain."""
     bounds: tuple[BoundView, ...]
     left_out: tuple[str, ...] = ()
     """Bounds that were left out, each with its reason."""
@@ -62,18 +70,19 @@ class CertificateSection(Section):
         if not self.bounds or self.bounds[0].vacuous:
             return ()
         sign = "≤" if self.lower_is_better else "≥"
-        sure = f"{100 * (1 - self.delta):g} %"
-        what = f"{self.utility} promised on unseen instances, with {sure} confidence"
-        return ((f"{sign} {self.bounds[0].value:.3g}", what),)
+        sure = "for certain" if self.delta == 0 else f"with probability at least {confidence(self.delta)}"
+        value = outward(self.bounds[0].value, "upper" if self.lower_is_better else "lower", 3)
+        return ((f"{sign} {value}", f"{self.utility}, promised on unseen instances {sure}"),)
 
     def figures(self) -> dict[str, Callable[[], Figure]]:
         """Return figures of the bounds next to the measured mean, and against the number of instances if known."""
-        found: dict[str, Callable[[], Figure]] = {"bounds": self._draw_bounds} if self.bounds else {}
+        means = any(b.statistic == "mean" and b.empirical is not None for b in self.bounds)
+        found: dict[str, Callable[[], Figure]] = {"bounds": self._draw_bounds} if means else {}
         return found | ({"bounds_against_n": self._draw_curves} if self.bounds and self.curves else {})
 
     def body(self, chart: Chart) -> str:
         """Return the promise, the table of bounds, a figure, and how to read them."""
-        head = [("bound", True), ("promised", False), ("measured", False), ("δ", False)]
+        head = [("bound", True), ("promised", False), ("measured", False), ("δ", False), ("role", True)]
         bounds = table(
             "Table of all bounds",
             [*head, ("holds for", True), ("from", True)],
@@ -93,22 +102,29 @@ class CertificateSection(Section):
             )
             if lines
         )
+        chance = (
+            f'<span class="small">Of many such reports, at most {100 * self.delta:g}% would promise too much.</span>'
+            if self.delta > 0
+            else ""
+        )
         return f"""<div class="promise card"><p>{escape(self.sentence)}</p>
-<span class="small">Of many such reports, at most {100 * self.delta:g} % would promise too much.</span></div>
+{chance}</div>
 {bounds}
 <div class="columns">{charts}<div class="card"><h3>How to read this</h3>
-<p class="note">ρ (rho) stands for the heuristic values. “This rho” means these values, judged by instances that had no
-part in choosing them. “Every rho” means that the bound holds for all values of the family at once, so also after
-picking the ones that look best on the same data. Of several bounds the tightest counts; δ, the chance of being wrong,
-is split among them beforehand.</p>
+<p class="note">ρ (rho) stands for the heuristic values. The promise was fixed before anything was measured. A bound
+marked “alone” shows what it would have promised in its place. “This rho” means these values, judged by instances that
+had no part in choosing them. “Every rho” means a theorem that holds for all values at once, so also for values that
+were chosen by looking at the same instances; the number is the one for these values.</p>
 {lists}</div></div>"""
 
     def _draw_bounds(self) -> Figure:
         """Draw each bound next to the measured mean."""
-        rows = [b for b in self.bounds if not b.vacuous] or list(self.bounds)
+        means = [b for b in self.bounds if b.statistic == "mean" and b.empirical is not None]
+        rows = [b for b in means if not b.vacuous] or means
         figure, axis = axes(f"{self.utility}, mean on unseen instances", "")
         for k, row in enumerate(rows):
             tone = COLOURS["c1" if row.holds_for == "every rho" else "c3"]
+            assert row.empirical is not None
             axis.plot([row.empirical, row.value], [k, k], color=tone, linewidth=5, solid_capstyle="butt", alpha=0.35)
             axis.plot(row.empirical, k, "|", color=COLOURS["muted"], markersize=11)
             axis.plot(row.value, k, "o", color=tone, markersize=7)
@@ -153,9 +169,12 @@ def _bound_row(bound: BoundView, best: bool, view: CertificateSection) -> tuple[
     everyone = " all" if bound.holds_for.startswith("every") else ""
     cells = [
         f'{escape(bound.name)}<span class="small">{escape(bound.claim)}</span>',
-        '<span class="tag">says nothing</span>' if bound.vacuous else f"{sign} {bound.value:.4g}",
-        f"{bound.empirical:.4g}",
+        '<span class="tag">says nothing</span>'
+        if bound.vacuous
+        else f"{sign} {outward(bound.value, 'upper' if view.lower_is_better else 'lower', 4)}",
+        "" if bound.empirical is None else f"{bound.empirical:.4g}",
         f"{bound.delta:.3g}",
+        escape(bound.role),
         f'<span class="tag{everyone}">{escape(bound.holds_for)}</span>',
         escape(bound.reference),
     ]
@@ -190,14 +209,18 @@ def certificate_section(
     if not found.rows:
         raise InputError("the table has no bounds to show")
     best = found.best
+    if subject:
+        best = replace(best, subject=f"the mean number of {subject}" if best.statistic == "mean" else subject)
     words = subject or best.subject
-    rows = sorted(found.rows, key=lambda row: row is not best)  # stable: the promised one first, then by tightness
+    if best.share is not None:
+        words = f"{words}, {percent(best.share)} of answers"
+    rows = sorted(found.rows, key=lambda row: row is not found.best)  # stable: the promise first, then as in the table
     return CertificateSection(
-        sentence=_sentence(best, words),
+        sentence=best.sentence,
         utility=words,
-        limit=best.limit,
+        limit=next((row.limit for row in found.rows if row.limit is not None), best.value),
         lower_is_better=best.side == "upper",
-        delta=found.delta,
+        delta=best.delta,
         bounds=tuple(_bound(row) for row in rows),
         left_out=tuple(f"{entry.label}: {entry.reason}" for entry in found.dropped),
         remarks=tuple(found.notes),
@@ -205,27 +228,20 @@ def certificate_section(
     )
 
 
-def _sentence(best: Certificate, words: str) -> str:
-    word = "at most" if best.side == "upper" else "at least"
-    how = "It is certain:" if best.delta == 0 else f"With {100 * (1 - best.total_delta):g} % confidence,"
-    whom = {"this rho": "", "every rho": ", for these values or any others"}.get(
-        best.holds_for, ", for these values or any others of their family"
-    )
-    measured = "" if best.delta == 0 else f" Measured on {best.samples:,} instances: {best.mean:.3g}."
-    mean = words if words.startswith("the mean") else f"the mean of {words}"
-    return f"{how} {mean} is {word} {best.value:.3g} on instances nobody has seen{whom}.{measured}"
-
-
 def _bound(row: Certificate) -> BoundView:
-    where = "" if row.goal is None else f", goal {row.goal}"
+    where = f", {row.where}" if row.where else ""
+    quantity = {"mean": "the mean", "every": "every answer"}.get(row.statistic, f"{percent(row.share or 0)} of answers")
+    draws = f", {arrays.counted(row.samples, row.unit)}" if row.samples else ""
     return BoundView(
         name=f"{row.label}{where}",
         value=row.value,
-        empirical=row.mean,
+        empirical=row.observed,
         delta=row.delta,
         holds_for=row.holds_for,
         reference=row.reference,
-        claim=f"{row.samples:,} instances",
+        claim=f"{quantity}{draws}",
+        role=row.role,
+        statistic=row.statistic,
         vacuous=row.vacuous,
         assumptions=tuple(row.assumptions),
     )
@@ -263,14 +279,14 @@ def certificate_curves(
     measured: tuple[list[float], list[float]] = ([], [])
     for found in _tables(rho, sizes, {"train": train, "holdout": holdout}, whole, options):
         for row in found.rows:
-            if row.delta > 0 and not row.vacuous and row.goal is None:
+            if row.delta > 0 and row.statistic == "mean" and not row.vacuous and not row.where:
                 x, y = lines.setdefault(row.label, ([], []))
                 x.append(float(row.samples))
                 y.append(row.value)
-        held = next((row for row in found.rows if row.holds_for == "this rho"), None)
-        if held is not None:
+        held = next((row for row in found.rows if row.holds_for == "this rho" and row.statistic == "mean"), None)
+        if held is not None and held.observed is not None:
             measured[0].append(float(held.samples))
-            measured[1].append(held.mean)
+            measured[1].append(held.observed)
     curves = [Curve(name, tuple(x), tuple(y)) for name, (x, y) in lines.items()]
     if measured[0]:
         curves.append(Curve("measured on the holdout", tuple(measured[0]), tuple(measured[1]), "measured"))

@@ -16,7 +16,7 @@ from rhostar.report._method import Method
 from rhostar.report._section import Chart, Kind, Section, escape, table, unfolding
 from rhostar.report._wording import count, percent, unless_said
 from rhostar.search import Rho, Runs, solve_many
-from rhostar.search._rho import values_of
+from rhostar.search._rho import potential_of, values_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -254,6 +254,8 @@ def trade_offs(
 
 
 def _scaled(rho: Rho, instances: InstanceSet, theta: float) -> Rho:
+    if (potential := potential_of(rho, instances.graph)) is not None:
+        return potential.scaled(theta)
     values = values_of(rho, instances.graph)
     if isinstance(values, Mapping):
         return {goal: theta * np.asarray(own) for goal, own in values.items()}

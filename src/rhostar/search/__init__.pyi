@@ -1,4 +1,5 @@
 from . import reference as reference
+from ._nearest import astar_to_nearest as astar_to_nearest
 from ._outcome import Algorithm as Algorithm
 from ._outcome import Run as Run
 from ._outcome import Runs as Runs

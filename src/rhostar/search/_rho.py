@@ -1,11 +1,15 @@
 """Accepts ρ in all its forms and rejects mistakes; every function that takes a heuristic calls this module.
 
-ρ may be an array or a list with one value per vertex, a mapping from goals to such arrays, or an object that carries
-it: a fitted learner, a :class:`rhostar.Model`, or anything else with an attribute ``rho_``. This module recognises such
-an object by its attributes, so it need not import learners or models. The object may also say which goal its values
-lead to (``goal_``), how to get those for another goal (``rho_for(goal)``), and on which graph it was fitted
+ρ may be an array or a list with one value per vertex, a mapping from goals to such arrays, a
+:class:`rhostar.potentials.Potential`, or an object that carries one of these: a fitted learner, a
+:class:`rhostar.Model`, or anything else with an attribute ``rho_`` or ``potential_``. This module recognises such an
+object by its attributes, so it need not import learners or models. The object may also say which goal its values lead
+to (``goal_``), how to get those for another goal (``rho_for(goal)``), and on which graph it was fitted
 (``fingerprint``); these are then checked. Several tables with a rule that chooses one by the weights of an instance
 have ``tables``, ``which_of(instances)`` and ``rho_for_weights(weights)``, and count as one heuristic.
+
+Searches compute the values of a potential as they need them (:func:`for_search`, :func:`potential_for`); everything
+else gets them as a table.
 """
 
 from __future__ import annotations
@@ -18,9 +22,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
+from rhostar import _core
 from rhostar.errors import HeuristicError, InputError, ModelError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
+from rhostar.potentials import Potential
 
 
 class CarriesRho(Protocol):
@@ -31,8 +37,8 @@ class CarriesRho(Protocol):
         """One value per vertex, or such an array for each goal."""
 
 
-Rho = ArrayLike | Mapping[int, ArrayLike] | CarriesRho
-"""One float64 value per vertex, such an array for each goal, or an object that carries either."""
+Rho = ArrayLike | Mapping[int, ArrayLike] | Potential | CarriesRho
+"""One float64 value per vertex, such an array for each goal, a potential, or an object that carries one of these."""
 
 
 def values_of(rho: Rho, graph: Graph) -> Any:
@@ -47,7 +53,12 @@ def values_of(rho: Rho, graph: Graph) -> Any:
     """
     if isinstance(rho, np.ndarray | Mapping):
         return rho
+    if isinstance(rho, Potential):
+        _check_graph(rho.fingerprint, graph, rho.n)
+        return rho
     values = getattr(rho, "rho_", None)
+    if values is None:
+        values = getattr(rho, "potential_", None)
     if values is None:
         if hasattr(rho, "fit"):
             from rhostar.errors import NotFittedError
@@ -55,13 +66,68 @@ def values_of(rho: Rho, graph: Graph) -> Any:
             raise NotFittedError(f"this {type(rho).__name__} is not fitted yet: call fit first")
         return rho
     fingerprint = getattr(rho, "fingerprint", None)
-    if fingerprint is not None and fingerprint != graph.fingerprint:
-        n = np.size(next(iter(values.values()), ())) if isinstance(values, Mapping) else np.size(values)
+    if fingerprint is not None:
+        n = np.size(next(iter(values.values()), ())) if isinstance(values, Mapping) else getattr(values, "n", 0)
+        _check_graph(fingerprint, graph, n or np.size(values))
+    return values
+
+
+def _check_graph(fingerprint: str, graph: Graph, n: int) -> None:
+    if fingerprint != graph.fingerprint:
         raise ModelError(
             f"the model was fitted on another graph: {n} vertices, hash {fingerprint[:12]}; "
             f"this one has {graph.n} vertices, hash {graph.fingerprint[:12]}"
         )
-    return values
+
+
+def potential_for(rho: Rho, graph: Graph, goals: NDArray[np.int32]) -> Potential | None:
+    """Return the potential that computes ρ for these goals; None if there are tables for them, or there is none.
+
+    Raises
+    ------
+    NotFittedError, ModelError
+        As :func:`values_of`.
+    """
+    found = potential_of(rho, graph)
+    if found is None:
+        return None
+    values = values_of(rho, graph)
+    if not found.chooses and not isinstance(values, Potential):
+        known = list(values) if isinstance(values, Mapping) else [getattr(rho, "goal_", None)]
+        if np.isin(goals, [goal for goal in known if goal is not None]).all():
+            return None  # a table is quicker to read
+    return found
+
+
+def potential_of(rho: object, graph: Graph) -> Potential | None:
+    """Return the potential that `rho` is or carries, if any.
+
+    Raises
+    ------
+    NotFittedError, ModelError
+        As :func:`values_of`.
+    """
+    if isinstance(rho, np.ndarray | Mapping):
+        return None
+    found = rho if isinstance(rho, Potential) else getattr(rho, "potential_", None)
+    if not isinstance(found, Potential):
+        values_of(rho, graph)  # type: ignore[arg-type]  # it may not be fitted
+        return None
+    _check_graph(found.fingerprint, graph, found.n)
+    return found
+
+
+def for_search(rho: Rho, graph: Graph, goal: int, weights: Any) -> ArrayLike | _core.Potential:
+    """Return what the kernel takes for one search: values as they were given, or a potential; raises as for_goal."""
+    if isinstance(rho, Potential) and not rho.chooses and rho.fingerprint == graph.fingerprint:
+        return rho._kernel  # the usual case, which should not wait for the others
+    if isinstance(rho, Potential) or hasattr(rho, "potential_"):
+        potential = potential_for(rho, graph, np.array([arrays.vertex(goal, "goal", graph.n)], dtype=np.int32))
+        if potential is not None:
+            if potential.chooses:
+                potential = potential.on(arrays.weight_row(weights, "weights", graph.m))
+            return potential._kernel
+    return for_instance(rho, graph, weights, goal)
 
 
 def for_goal(rho: Rho, graph: Graph, goal: int, name: str = "rho") -> ArrayLike:
@@ -85,6 +151,12 @@ def for_goal(rho: Rho, graph: Graph, goal: int, name: str = "rho") -> ArrayLike:
 def chooses(rho: Any) -> bool:
     """Whether a heuristic has several tables and chooses one of them by the weights of an instance."""
     return hasattr(getattr(rho, "rho_", rho), "rho_for_weights")
+
+
+def largest_of_all(rho: Any) -> NDArray[np.float64]:
+    """Return the largest value of each vertex over all tables of a heuristic that chooses among several."""
+    largest: NDArray[np.float64] = np.max(getattr(rho, "rho_", rho).tables, axis=0)
+    return largest
 
 
 def for_instance(rho: Rho, graph: Graph, weights: ArrayLike, goal: int) -> ArrayLike:
@@ -162,6 +234,8 @@ def values_for_each(
 def _by_goal(rho: Rho, graph: Graph, name: str) -> Callable[[int], ArrayLike]:
     """Return a function that finds the values for a goal."""
     values = values_of(rho, graph)
+    if isinstance(values, Potential):
+        return values.rho_for
     keyed = isinstance(values, Mapping)
     carrier: Any = None if values is rho else rho
     if carrier is None and not keyed:

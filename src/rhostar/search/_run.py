@@ -25,8 +25,9 @@ from rhostar._parallel import map_chunks
 from rhostar.errors import HeuristicError, InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
+from rhostar.potentials import Potential
 from rhostar.search._outcome import Algorithm, Run, Runs
-from rhostar.search._rho import Rho, for_goal, for_instance, values_for_each, values_for_instances
+from rhostar.search._rho import Rho, for_goal, for_search, potential_for, values_for_each, values_for_instances
 
 _LARGEST_BUDGET = 2**63 - 1
 
@@ -55,8 +56,8 @@ def astar(
     source, goal
         Vertices. If they are the same, the path is that vertex and costs 0.
     rho
-        The heuristic: one finite float64 per vertex, a mapping from goals to such arrays, a fitted learner or a
-        :class:`rhostar.Model`.
+        The heuristic: one finite float64 per vertex, a mapping from goals to such arrays, a
+        :class:`rhostar.potentials.Potential`, a fitted learner or a :class:`rhostar.Model`.
     reopen
         Whether an improved vertex moves from CLOSED back to OPEN. Without it no vertex is expanded
         twice; with it, and a `rho` that never overestimates, the answer is optimal. With an
@@ -200,7 +201,9 @@ def solve_many(
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
     graph, goals = instances.graph, instances.goals
-    values, rho_of = values_for_instances(rho, instances)
+    values: list[NDArray[np.float64]] | list[Potential]
+    potential = potential_for(rho, graph, goals)
+    values, rho_of = values_for_instances(rho, instances) if potential is None else potential.on_each(instances)
     bounds: list[NDArray[np.float64]] = []
     bound_of = np.empty(0, dtype=np.int32)
     if lower_bound is not None:
@@ -248,7 +251,7 @@ def solve(
         return found
     if not isinstance(rho, np.ndarray):
         # The kernel comes first: a call with an array must not pay for the other forms of rho.
-        rho = for_instance(rho, graph, weights, goal)
+        given, rho = rho, for_search(rho, graph, goal, weights)
         found = kernel.solve(greedy, weights, source, goal, rho, reopen, budget, lower_bound, trace, stop)
         if isinstance(found, Run):
             return found
@@ -256,12 +259,14 @@ def solve(
         # Something is wrong or merely not in the core's form: check all of it and try again.
         source, goal = arrays.vertex(source, "source", graph.n), arrays.vertex(goal, "goal", graph.n)
         weights = arrays.weight_row(weights, "weights", graph.m)
-        rho = arrays.per_vertex(rho, "rho", graph.n)
+        rho = rho if isinstance(rho, _core.Potential) else arrays.per_vertex(rho, "rho", graph.n)
         limit = None if budget is None else _budget(budget)
         reopen, trace = bool(reopen), bool(trace)
         found = kernel.solve(greedy, weights, source, goal, rho, reopen, limit, lower_bound, trace, stop)
     if isinstance(found, Run):
         return found
+    if isinstance(rho, _core.Potential):
+        rho = for_goal(given, graph, goal)
     raise failures.search_failure(found, graph, weights, rho=rho, lower_bound=lower_bound)
 
 
@@ -271,6 +276,7 @@ def _require_graph(graph: Graph) -> None:
 
 
 def _budget(budget: int | None) -> int:
+    """Return a budget as the core takes it: -1 for none."""
     if budget is None:
         return -1
     return min(arrays.integer(budget, "budget", 0), _LARGEST_BUDGET)
@@ -300,7 +306,7 @@ def _solve_chunk(
     stop: _core.Stop,
     *,
     greedy: bool,
-    rho: list[NDArray[np.float64]],
+    rho: list[NDArray[np.float64]] | list[Potential],
     rho_of: NDArray[np.int32],
     reopen: bool,
     budget: int,
@@ -308,22 +314,24 @@ def _solve_chunk(
     bound_of: NDArray[np.int32],
 ) -> Runs:
     last = first + len(chunk)
-    found = chunk.graph._kernel.solve_many(
-        _core.Instances(chunk.weights, chunk.rows, chunk.sources, chunk.goals),
-        _core.SearchOptions(greedy, reopen, budget),
-        [arrays.aligned(table) for table in rho],
-        arrays.aligned(rho_of[first:last]),
-        [arrays.aligned(table) for table in bounds],
-        arrays.aligned(bound_of[first:last]),
-        stop,
-    )
+    kernel = chunk.graph._kernel
+    what = _core.Instances(chunk.weights, chunk.rows, chunk.sources, chunk.goals)
+    how = _core.SearchOptions(greedy, reopen, budget)
+    which = arrays.aligned(rho_of[first:last])
+    limits = [arrays.aligned(table) for table in bounds], arrays.aligned(bound_of[first:last])
+    potentials = [values for values in rho if isinstance(values, Potential)]
+    if potentials:
+        found = kernel.solve_guided(what, how, [potential._kernel for potential in potentials], which, *limits, stop)
+    else:
+        found = kernel.solve_many(what, how, [arrays.aligned(table) for table in rho], which, *limits, stop)  # type: ignore[arg-type]
     if found.ending.status is not _core.Status.DONE:
         i = found.ending.at
+        values = rho[rho_of[first + i]]
         raise failures.instance_failure(
             found.ending,
             chunk,
             first,
-            rho=rho[rho_of[first + i]],
+            rho=values.rho_for(int(chunk.goals[i])) if isinstance(values, Potential) else values,
             lower_bound=bounds[bound_of[first + i]] if bounds else None,
         )
     return Runs.of_core(found.runs, bounded=bool(bounds))

@@ -81,6 +81,16 @@ class Utility:
         """The key: its name in tables and in ``evaluation[name]``."""
         return self.key
 
+    @property
+    def quantity(self) -> str:
+        """What one run is given, as a noun in a sentence, such as "cost above the optimum"."""
+        return self.words or self.name
+
+    @property
+    def mean_words(self) -> str:
+        """The mean over runs, as it is called in a sentence."""
+        return f"the mean {self.quantity}"
+
     @classmethod
     def from_number(cls, number: float | None, n: int) -> Self:
         """Return the utility for the number that a user gave. :func:`by_name` calls this.
@@ -135,7 +145,7 @@ class Utility:
         if bad.any():
             first = int(np.argmax(bad))
             raise UtilityError(f"{self.name} of instance {first} must be at least 0, got {values[first]}")
-        return Score(self, np.minimum(values, self.limit), float(np.mean(values > self.limit)))
+        return Score(self, np.minimum(values, self.limit), float(np.mean(values > self.limit)), values)
 
 
 class Score(NamedTuple):
@@ -153,6 +163,8 @@ class Score(NamedTuple):
     """min(u, H) for each instance."""
     clipped: float
     """The share of instances whose raw value was above H."""
+    raw: NDArray[np.float64]
+    """u for each instance, before clipping; inf for a run that is not solved, where the utility says so."""
 
     @property
     def mean(self) -> float:

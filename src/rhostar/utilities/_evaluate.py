@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from rhostar import _core
 from rhostar._display import html_table, text_table
 from rhostar._parallel import map_chunks
-from rhostar.errors import ArrayError, InputError
+from rhostar.errors import ArrayError, InputError, UtilityError
 from rhostar.instances import Instance, InstanceSet
 from rhostar.search import Algorithm, Rho, Runs, Trace, solve_many
 from rhostar.search._run import solve
@@ -205,5 +205,9 @@ def _custom_chunk(
             break
         run = solve(algorithm == "gbfs", *instance, rho, reopen, budget, None, True, stop)
         assert run.trace is not None
-        values[i] = function(instance, run.trace)
+        value = function(instance, run.trace)
+        try:
+            values[i] = float(value)
+        except (TypeError, ValueError):
+            raise UtilityError(f"the utility must return one number, got {value!r} for instance {first + i}") from None
     return values

@@ -71,6 +71,11 @@ class Ratio(Utility):
     words = "cost / optimum"
     needs_optimum: ClassVar[bool] = True
 
+    @property
+    def quantity(self) -> str:
+        """The ratio, as a noun in a sentence."""
+        return "ratio of cost to optimum"
+
     def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
         """Return the ratios."""
         assert optimum is not None
@@ -84,6 +89,11 @@ class _Count(Utility):
 
     column: ClassVar[str]
     """Which field of the runs holds it."""
+
+    @property
+    def quantity(self) -> str:
+        """The count, as a noun in a sentence."""
+        return f"number of {self.words}"
 
     @classmethod
     def from_number(cls, number: float | None, n: int) -> Self:
@@ -141,6 +151,11 @@ class PeakOpen(_Count):
     words = "largest size of OPEN"
     column = "peak_open"
 
+    @property
+    def quantity(self) -> str:
+        """The size, as a noun in a sentence."""
+        return self.words
+
 
 @dataclass(frozen=True)
 class SolvedWithin(Utility):
@@ -172,6 +187,13 @@ class SolvedWithin(Utility):
 
     def __post_init__(self) -> None:
         require(self.factor, "factor", "at least 1 and finite", lambda x: 1 <= x < np.inf)
+
+    @property
+    def mean_words(self) -> str:
+        """The share of answers that it counts, with the factor."""
+        if self.factor == 1:
+            return "the share of optimal answers"
+        return f"the share of near-optimal answers (at most {self.factor:g} times the optimum)"
 
     @classmethod
     def from_number(cls, number: float | None, n: int) -> Self:

@@ -1,0 +1,364 @@
+"""Searches to any goal: potentials against Dijkstra, landmarks, tables for each goal, CCH, pyastar2d and tcod.
+
+    make bench-any-goal                                       everything; half an hour, and 8 GB of memory for city 1M
+    python benchmarks/any_goal.py "San Joaquin" "city 40k"    some of it: printed, not saved
+
+Roads and grids: random pairs of vertices on snapshots of weights that no learner has seen. All contestants take turns
+on each snapshot. Times are seconds of processor time of one core, so that other programs on the machine matter less.
+MovingAI: every query of five maps, each with a goal of its own. Results go to benchmarks/results/any_goal.json, and the
+tables into docs/any-goal.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+import rhostar as rs
+from rhostar.datasets._cities import City
+from rhostar.learners import Landmarks, Potentials
+from rhostar.potentials import Hierarchy, elimination_order
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "any-goal.md"
+MAPS = {
+    "random-32-32-20": "random-32-32-20-random-1.scen",
+    "room-64-64-8": "room-64-64-8-random-1.scen",
+    "den312d": "den312d-random-1.scen",
+    "den520d": "den520d.map.scen",
+    "warehouse-10-20-10-2-1": "warehouse-10-20-10-2-1-random-1.scen",
+}
+
+
+def clock() -> float:
+    return time.process_time()
+
+
+def folder() -> Path | None:
+    """Return the folder with real data, if there is one."""
+    found = Path(os.environ.get("RHOSTAR_DATA", ""))
+    return found if os.environ.get("RHOSTAR_DATA") and found.is_dir() else None
+
+
+def has(name: str) -> bool:
+    if importlib.util.find_spec(name):
+        return True
+    print(f"{name} is not installed: left out")
+    return False
+
+
+class Network(NamedTuple):
+    """A graph with lower bounds on its weights, past snapshots and unseen ones."""
+
+    graph: rs.Graph
+    lower: np.ndarray
+    past: np.ndarray
+    unseen: np.ndarray
+    pairs: int
+    """Queries per unseen snapshot."""
+
+
+def city(n: int, past: int, unseen: int, pairs: int) -> Network:
+    town = rs.datasets.city(n, seed=0)
+    return _of(town, past, unseen, pairs)
+
+
+def _of(town: City, past: int, unseen: int, pairs: int) -> Network:
+    kept = np.empty((past, town.graph.m), dtype=np.float32)
+    for k in range(past):  # one at a time: float64 would take twice the memory
+        kept[k] = town.snapshots(1, seed=1000 + k)[0]
+    return Network(town.graph, town.edge_bounds[0], kept, town.snapshots(unseen, seed=1), pairs)
+
+
+def san_joaquin() -> Network:
+    """Return the roads of San Joaquin county with the traffic of the generated cities."""
+    where = folder()
+    assert where is not None
+    read = rs.datasets.read_node_edge(where / "roads" / "TG.cnode.txt", where / "roads" / "TG.cedge.txt")
+    part = read.graph.largest_strong_part().graph
+    length = np.linalg.norm(part.coordinates[part.tail] - part.coordinates[part.head], axis=1)
+    unit = 0.15 / np.median(length[length > 0])  # as long as a block of a generated city
+    graph = rs.Graph(
+        part.first_out, part.head, coordinates=part.coordinates * unit, length=np.maximum(length * unit, 1e-3)
+    )
+    return _of(City(graph, np.zeros(graph.m, dtype=bool), 0, np.random.default_rng(0)), 200, 20, 60)
+
+
+def grid(side: int) -> Network:
+    """Return a grid with 8 neighbours: one terrain, and each step 1 to 1.5 times as dear on a day."""
+    rng = np.random.default_rng(0)
+    graph = rs.Graph.grid(side, side, neighbours=8)
+    lower = graph.length * rng.uniform(1, 2, graph.m)
+    past, unseen = (lower * rng.uniform(1, 1.5, (count, graph.m)) for count in (50, 10))
+    return Network(graph, lower, past.astype(np.float32), unseen, 30)
+
+
+NETWORKS: dict[str, Callable[[], Network]] = {
+    "San Joaquin": san_joaquin,
+    "city 40k": lambda: city(40_000, 200, 20, 60),
+    "city 160k": lambda: city(160_000, 100, 20, 20),
+    "city 1M": lambda: city(1_000_000, 16, 4, 12),
+    "grid 300x300": lambda: grid(300),
+}
+
+
+# ---------------------------------------------------------------- networks
+
+
+class Tally:
+    """Times and answers of one contestant."""
+
+    def __init__(self) -> None:
+        self.seconds, self.per_snapshot = 0.0, 0.0
+        self.expanded: list[int] = []
+        self.excess: list[float] = []
+
+    def row(self, queries: int, snapshots: int, dijkstra: float) -> dict[str, float]:
+        row = {"ms": 1e3 * self.seconds / queries, "faster": dijkstra / self.seconds}
+        if self.per_snapshot:
+            row["ms per snapshot"] = 1e3 * self.per_snapshot / snapshots
+        if self.expanded:
+            row["expanded"] = float(np.mean(self.expanded))
+        if self.excess:
+            row |= {"mean excess": float(np.mean(self.excess)), "worst excess": float(np.max(self.excess))}
+        return row
+
+
+def measure(network: Network) -> dict:
+    graph = network.graph
+    begin = clock()
+    elimination_order(graph)
+    facts = {"vertices": graph.n, "edges": graph.m, "order s": clock() - begin}
+    begin = clock()
+    exact = Hierarchy(graph, network.lower)
+    facts |= {"build s": clock() - begin, "bytes per vertex": exact.nbytes / graph.n}
+    past = rs.InstanceSet(graph, network.past, 0, np.arange(len(network.past)) % (graph.n - 1) + 1, infeasible="keep")
+    rhos: dict[str, object] = {
+        "Dijkstra": np.zeros(graph.n),
+        "landmarks, 16": Landmarks(16, random_state=0).fit(past[:4]),
+        "lower bounds": exact,
+        "lower bounds × 1.2": exact.scaled(1.2),
+        "lower bounds × 1.4": exact.scaled(1.4),
+        "mean": Potentials("mean").fit(past),
+    }
+    for clusters in (4, 8, 16):
+        if len(network.past) >= 2 * clusters:
+            rhos[f"{clusters} clusters"] = Potentials(clusters=clusters).fit(past)
+    for rho in rhos.values():
+        check_values(network, rho)
+    cch = Cch(graph) if has("pyroutingkit") else None
+    tally = {name: Tally() for name in [*rhos, "table for each goal", *(["CCH"] if cch else [])]}
+    rng = np.random.default_rng(2)
+    queries = 0
+    for row in range(len(network.unseen)):
+        sources, goals = rng.integers(0, graph.n, (2, network.pairs))
+        different = sources != goals
+        batch = rs.InstanceSet(
+            graph, network.unseen[row], sources[different], goals[different],
+            rows=np.zeros(different.sum(), dtype=int), infeasible="drop",
+        )  # fmt: skip
+        queries += len(batch)
+        best = rs.solve_many(batch, rhos["Dijkstra"]).cost
+        for name, rho in rhos.items():
+            begin = clock()
+            runs = rs.solve_many(batch, rho, budget=100 * graph.n)
+            tally[name].seconds += clock() - begin
+            tally[name].expanded += runs.expanded.tolist()
+            tally[name].excess += (runs.cost / best - 1).tolist()
+        begin = clock()
+        for instance in batch[:4]:  # slow, and every one takes the same pass over all vertices
+            rs.astar(*instance, rs.distances_to(graph, network.lower, instance.goal))
+        tally["table for each goal"].seconds += (clock() - begin) * len(batch) / len(batch[:4])
+        if cch:
+            cch.take_part(tally["CCH"], batch, best)
+    assert max(tally["lower bounds"].excess) < 1e-12, "the exact potential is not exact"
+    dijkstra = tally["Dijkstra"].seconds
+    rows = {name: each.row(queries, len(network.unseen), dijkstra) for name, each in tally.items()}
+    if cch:
+        there = rows["CCH"]
+        for name, row in rows.items():
+            if name != "CCH" and row["ms"] > there["ms"]:
+                row["CCH pays from queries per snapshot"] = there["ms per snapshot"] / (row["ms"] - there["ms"])
+    return facts | {"queries": queries, "rows": rows}
+
+
+def check_values(network: Network, rho: object) -> None:
+    """Compare potentials with the distances under their own weights, on random pairs."""
+    graph, rng = network.graph, np.random.default_rng(7)
+    if isinstance(rho, Hierarchy):
+        members = [(rho, network.lower)]
+    elif isinstance(rho, Potentials):
+        potential = rho.potential_
+        members = list(zip(getattr(potential, "potentials", [potential]), rho.weights_, strict=True))
+    else:
+        return
+    for potential, weights in members[:2]:
+        for goal in rng.integers(0, graph.n, 3).tolist():
+            exact = rs.distances_to(graph, weights, goal) * potential.scale
+            off = np.abs(potential.rho_for(goal) - exact)[np.isfinite(exact)]
+            assert (off <= 1e-6 * exact[np.isfinite(exact)]).all(), "a potential differs from the distances"
+
+
+class Cch:
+    """Customizable contraction hierarchies of RoutingKit: each snapshot is customised, then asked."""
+
+    def __init__(self, graph: rs.Graph) -> None:
+        import pyroutingkit
+
+        self.topology = pyroutingkit.CCHTopology()
+        x, y = graph.coordinates.astype(np.float32).T
+        tail, head = graph.tail.astype(np.uint32), graph.head.astype(np.uint32)
+        self.topology.build(tail, head, np.ascontiguousarray(y), np.ascontiguousarray(x), graph.n)
+        self.metric = pyroutingkit.CCHMetric(self.topology)
+        self.none = pyroutingkit.INF_WEIGHT
+
+    def take_part(self, tally: Tally, batch: rs.InstanceSet, best: np.ndarray) -> None:
+        weights = batch.weights[0]
+        unit = 1e8 / weights[np.isfinite(weights)].sum() * 20  # whole numbers, and no path too long
+        whole = np.where(np.isfinite(weights), np.rint(np.minimum(weights * unit, 1e8)), self.none).astype(np.uint32)
+        begin = clock()
+        self.metric.customize(whole)
+        tally.per_snapshot += clock() - begin
+        begin = clock()
+        found = [self.metric.query(int(x.source), int(x.goal))[0] for x in batch]
+        tally.seconds += clock() - begin
+        assert np.allclose(np.array(found) / unit, best, rtol=0.02), "CCH answers another question"
+
+
+# ---------------------------------------------------------------- game maps
+
+
+def game_maps() -> Iterator[tuple[str, dict]]:
+    where = folder()
+    if where is None:
+        print("MovingAI: no data; set RHOSTAR_DATA")
+        return
+    peers = {name: importlib.import_module(name) for name in ("pyastar2d", "tcod") if has(name)}
+    for name, queries in MAPS.items():
+        town = rs.datasets.read_map(where / "movingai" / f"{name}.map")
+        scenario = rs.datasets.read_scenario(where / "movingai" / queries)
+        yield name, one_map(town, scenario, peers)
+
+
+def one_map(town: rs.datasets.GridMap, scenario: rs.datasets.Scenario, peers: dict) -> dict:
+    graph, weights = town.graph, np.ascontiguousarray(town.weights[0])
+    octile = rs.heuristics.octile(graph)
+    columns = graph.shape[1]
+    cost = np.where(town.blocked, np.inf, 1).astype(np.float32)
+    walls = np.where(town.blocked, 0, 1).astype(np.int8)
+    field: dict[str, Callable[[int, int], object]] = {
+        "rhostar": lambda s, t: rs.astar(graph, weights, s, t, octile).cost,
+        "rhostar, a table for each goal": lambda s, t: rs.astar(graph, weights, s, t, rs.heuristics.octile(graph, t)),
+    }
+    if "pyastar2d" in peers:
+        find = peers["pyastar2d"].astar_path
+        field["pyastar2d"] = lambda s, t: find(cost, divmod(s, columns), divmod(t, columns), allow_diagonal=True)
+    if "tcod" in peers:
+        path = importlib.import_module("tcod.path").AStar(walls, diagonal=float(np.sqrt(2)))
+        field["tcod"] = lambda s, t: path.get_path(*divmod(s, columns), *divmod(t, columns))
+    seconds = dict.fromkeys(field, 0.0)
+    off = 0.0
+    for s, t, length in zip(scenario.sources.tolist(), scenario.goals.tolist(), scenario.lengths, strict=True):
+        for name, search in field.items():
+            begin = clock()
+            answer = search(s, t)
+            seconds[name] += clock() - begin
+            if name == "rhostar":
+                off = max(off, abs(answer - length) / length)
+    assert off < 5e-6, "lengths differ from those of the scenario"
+    ours = seconds["rhostar"]
+    rows = {name: {"ms": 1e3 * s / len(scenario), "rhostar takes": ours / s} for name, s in seconds.items()}
+    return {"vertices": graph.n, "queries": len(scenario), "rows": rows}
+
+
+# ---------------------------------------------------------------- tables
+
+
+def network_table(results: dict) -> str:
+    lines = ["| | ms | × Dijkstra | expanded | mean excess | worst | CCH pays from |", "|---|--:|--:|--:|--:|--:|--:|"]
+    for name, found in results.items():
+        lines.append(f"| **{name}**, {found['vertices']:,} vertices | | | | | | |")
+        for who, row in found["rows"].items():
+            more = f" + {row['ms per snapshot']:.1f} per snapshot" if "ms per snapshot" in row else ""
+            expanded = f"{row['expanded']:,.0f}" if "expanded" in row else ""
+            mean = f"{row['mean excess']:.2%}" if "mean excess" in row else ""
+            worst = f"{row['worst excess']:.1%}" if "worst excess" in row else ""
+            pays = row.get("CCH pays from queries per snapshot")
+            lines.append(
+                f"| {who} | {row['ms']:.3g}{more} | {row['faster']:.1f} | {expanded} | {mean} | {worst} "
+                f"| {'' if pays is None else f'{pays:.0f}'} |"
+            )
+    return "\n".join(lines)
+
+
+def build_table(results: dict) -> str:
+    lines = ["| | vertices | order | build | bytes per vertex |", "|---|--:|--:|--:|--:|"]
+    for name, found in results.items():
+        order, build, size = (found[key] for key in ("order s", "build s", "bytes per vertex"))
+        lines.append(f"| {name} | {found['vertices']:,} | {order:.2f} s | {build:.2f} s | {size:.0f} |")
+    return "\n".join(lines)
+
+
+def map_table(results: dict) -> str:
+    names = list(dict.fromkeys(name for found in results.values() for name in found["rows"] if name != "rhostar"))
+    lines = ["| | queries | rhostar | " + " | ".join(names) + " |", "|---|--:|--:|" + "--:|" * len(names)]
+    for name, found in results.items():
+        rows = found["rows"]
+        others = " | ".join(f"{1 / rows[who]['rhostar takes']:.2f}×" if who in rows else "" for who in names)
+        lines.append(f"| {name} | {found['queries']:,} | {1e3 * rows['rhostar']['ms']:.0f} µs | {others} |")
+    return "\n".join(lines)
+
+
+def write(results: dict) -> None:
+    (HERE / "results" / "any_goal.json").write_text(json.dumps(results, indent=1) + "\n")
+    text = PAGE.read_text()
+    tables = {
+        "networks": network_table(results["networks"]),
+        "builds": build_table(results["networks"]),
+        "maps": map_table(results["maps"]),
+    }
+    for name, table in tables.items():
+        begin, end = f"<!-- {name}: made by make bench-any-goal -->\n", "\n<!-- end -->"
+        at = text.index(begin) + len(begin)
+        text = text[:at] + table + text[text.index(end, at) :]
+    PAGE.write_text(text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="networks, or 'maps'; all if none are given")
+    names = parser.parse_args().names
+    results: dict = {
+        "machine": platform.processor() or platform.machine(),
+        "python": platform.python_version(),
+        "networks": {},
+        "maps": {},
+    }
+    if not names or "maps" in names:
+        results["maps"] = dict(game_maps())
+        print(map_table(results["maps"]), flush=True)
+    for name, make in NETWORKS.items():
+        if names and name not in names:
+            continue
+        if name == "San Joaquin" and folder() is None:
+            print("San Joaquin: no data; set RHOSTAR_DATA")
+            continue
+        results["networks"][name] = measure(make())
+        print(network_table({name: results["networks"][name]}), flush=True)
+        print(build_table({name: results["networks"][name]}), flush=True)
+    if not names:
+        write(results)
+
+
+if __name__ == "__main__":
+    main()

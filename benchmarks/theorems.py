@@ -1,0 +1,518 @@
+"""Runs the statements of the theory on many cases in exact arithmetic; updates the table of docs/theory.md.
+
+Every count that the table and the note show comes from here. A case that disagrees stops the program. It takes some
+minutes. The first argument scales the number of cases (default 1); further ones name the parts to run again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import random
+import sys
+import time
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+import rhostar as rs
+from rhostar.lab import _parity_orders as orders
+from rhostar.lab import _processes as processes
+from rhostar.lab import _transcript_code as code
+from rhostar.lab import _transcripts as transcripts
+from rhostar.lab._crowds import crowds
+from rhostar.lab._processes import Problem
+from rhostar.lab._slacks import Knowledge, edges_of, forest
+from rhostar.search import reference
+
+ROOT = Path(__file__).parents[1]
+BEGIN, END = "<!-- made by benchmarks/theorems.py -->", "<!-- end -->"
+Children = dict[int, list[tuple[int, int]]]
+Case = tuple[Children, int, int, list[int]]
+
+
+def draw(rng: random.Random, n: int, *, goal: int | None = None, wide: bool = False) -> Case:
+    """Return a random instance with ρ; `wide` for weights and values of very different sizes."""
+    largest, density = rng.choice([1, 2, 5, 20, 200]), rng.choice([0.4, 0.7, 1])
+
+    def weight() -> int:
+        return rng.getrandbits(rng.randint(1, 40)) if wide else rng.choice([0, rng.randint(0, largest)])
+
+    children = {u: [(v, weight()) for v in range(n) if v != u and rng.random() < density] for u in range(n)}
+    goal = rng.randrange(n) if goal is None else goal
+    source = rng.choice([v for v in range(n) if v != goal])
+    spread = 3 * largest
+    rho = [rng.choice([-1, 1]) * weight() if wide else rng.randint(-spread, spread) for _ in range(n)]
+    return children, source, goal, rho
+
+
+def counter(rng: random.Random, k: int) -> Case:
+    """Return Martelli's counter on k vertices with noise: long runs with reopening."""
+    n = k + 3
+    edges: dict[int, dict[int, int]] = {u: {} for u in range(n)}
+    for i in range(1, k + 1):
+        edges[0][i] = 7 * (2**k - 2**i) + rng.randint(0, 7)
+        for z in range(i + 1, k + 1):
+            edges[z][i] = max(0, 7 * (2 ** (z - 1) - 2**i) + rng.randint(0, 7))
+    top = 7 * 2 ** (k + 1)
+    for _ in range(n):
+        u, v = rng.sample(range(n), 2)
+        edges[u].setdefault(v, rng.randint(0, top))
+    edges[0][n - 1] = 4 * top * (k + 4)
+    rho = [0, *(top * i for i in range(1, k + 1)), *(rng.randint(0, (k + 1) * top) for _ in range(2))]
+    return {u: sorted(some.items()) for u, some in edges.items()}, 0, n - 1, rho
+
+
+def problem_of(case: Case) -> Problem:
+    children, source, goal, _ = case
+    kept = [tuple((v, w) for v, w in some if v != source and u != goal) for u, some in children.items()]
+    return Problem(tuple(kept), source, goal)
+
+
+# ---------------------------------------------------------------- the statements
+
+
+def runs(scale: float) -> dict[str, str]:
+    """Check the theorems on closures and on the cost."""
+    rng, count, reopened, longest, solved = random.Random(0), 0, 0, 0, 0
+    cases = [draw(rng, rng.randint(3, 12)) for _ in range(int(40_000 * scale))]
+    cases += [counter(rng, rng.randint(3, 9)) for _ in range(int(1_000 * scale))]
+    for case in cases:
+        problem, rho = problem_of(case), case[3]
+        run = reference.astar(case[0], case[1], case[2], rho)
+        closures = transcripts.closures_of(problem, rho)
+        assert list(transcripts.states_of(problem, closures)) == run.states
+        cost = transcripts.cost_of(problem, rho)
+        assert cost == run.cost
+        if run.status == "solved":
+            assert cost == run.states[-1].g[case[2]], "the pointers tell g"
+            solved += 1
+        count, reopened, longest = count + 1, reopened + run.reopened, max(longest, run.expanded)
+    return {
+        "closures": f"{count:,} runs rebuilt, n ≤ 12, {reopened:,} reopenings, longest run {longest:,} expansions",
+        "poly": f"{solved:,} costs, n ≤ 12, equal to those of the search; Martelli's family up to n = 90 in the tests",
+    }
+
+
+def codes(scale: float) -> dict[str, str]:
+    """Check the code behind the upper bound, and the lemma on cuts."""
+    rng, sets, sequences, share, cut = random.Random(1), 0, 0, 0.0, {False: 0.0, True: 0.0}
+    for _ in range(int(1_500 * scale)):
+        n, size, reopen = rng.randint(3, 10), rng.choice([1, 3, 10]), rng.random() < 0.5
+        wide = rng.random() < 0.5
+        cases = [draw(rng, n, goal=n - 1, wide=wide) for _ in range(size)]
+        problems = [problem_of(case) for case in cases]
+        units, rho = code.units_of(problems, reopen), code.untied(problems, cases[0][3])
+        sent = code.encode_units(units, n, size, rho, orders=6)
+        truths = [processes.transcript(unit(), rho) for unit in units]
+        assert code.decode_units(units, n, size, sent.number) == truths
+        assert sent.bits <= sent.limit
+        sets, sequences, share = sets + 1, sequences + len(units), max(share, sent.bits / sent.limit)
+        ratio = cut_ratio(units, truths, n, rho)
+        assert ratio <= 1
+        cut[n >= 8] = max(cut[n >= 8], ratio)
+    return {
+        "upper": f"{sets:,} sets of runs, n ≤ 10, {sequences:,} sequences decoded from the message; at most "
+        f"{share:.2f} of the bits of L",
+        "cuts": f"{sets:,} families of owners; the sum is at most {cut[False]:.2f} of the bound for n < 8, "
+        f"{cut[True]:.2f} for n = 8 to 10",
+    }
+
+
+def cut_ratio(units: list[object], truths: list[tuple[int, ...]], n: int, rho: list[object]) -> float:
+    """Σ |A(i | R without i)| over the bound (n/2) lg n, R = the owners."""
+    edges = [edges_of(unit, i, truth, rho) for i, (unit, truth) in enumerate(zip(units, truths, strict=True))]  # type: ignore[arg-type]
+    owners = sorted({edge.unit for edge in forest(n, (e for some in edges for e in some))})
+    total = 0
+    for i in owners:
+        known = Knowledge(n, forest(n, (e for j in owners if j != i for e in edges[j])))
+        choose = code.paid_choices(units[i], truths[i], known, n, lambda *_: None)  # type: ignore[arg-type]
+        total += len(code.follow(units[i], known, n, choose).paid)  # type: ignore[arg-type]
+    return total / (n / 2 * math.log2(n))
+
+
+def integers(scale: float) -> dict[str, str]:
+    """Check the theorem on integer weights: differences in OPEN, and joint behaviours against the count."""
+    rng, count, tight = random.Random(2), 0, 0
+    for _ in range(int(30_000 * scale)):
+        n, limit = rng.randint(3, 8), rng.choice([1, 2, 3])
+        children = {
+            u: [(v, rng.choice([0, limit, rng.randint(0, limit)])) for v in range(n) if v != u] for u in range(n)
+        }
+        if rng.random() < 0.5:  # a long path with short cuts missing
+            children = {u: [(v, w) for v, w in some if v <= u + 1] for u, some in children.items()}
+        rho = [rng.randint(-2 * n, 2 * n) for _ in range(n)]
+        for reopen in (True, False):
+            for state in reference.astar(children, 0, n - 1, rho, reopen).states:
+                for i in state.open:
+                    for j in state.open:
+                        most = (n - 2 if n - 1 in (i, j) else n - 3) * limit
+                        assert abs(state.g[i] - state.g[j]) <= most or i == j
+                        tight += i != j and abs(state.g[i] - state.g[j]) == most
+            count += 1
+    return {"integer": f"{count:,} runs, n ≤ 8, no difference in OPEN above the range, {int(tight):,} equal to it"}
+
+
+def constructions(scale: float) -> dict[str, str]:
+    """Check shattered sets: the verifier on all claims, and random patterns of large sets."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    import verify
+
+    sizes: dict[str, tuple[int, int]] = {}
+    with TemporaryDirectory() as folder:
+        for name in rs.lab.export(folder):
+            claim = json.loads((Path(folder) / f"{name}.json").read_text(), parse_float=Fraction)
+            check = {"shattered-set": verify.check_set, "parity-orders": verify.check_orders}[claim["kind"]]
+            kind = name.split("-")[0] if claim["kind"] == "shattered-set" else "orders"
+            claims, total = sizes.get(kind, (0, 0))
+            sizes[kind] = (claims + 1, total + check(claim)[1])
+    large = {
+        "expansion": [rs.lab.expansion_code(n, algorithm) for n in (200, 500) for algorithm in ("gbfs", "astar")],
+        "reopening": [rs.lab.reopening_code(n) for n in (200, 500)],
+        "cost": [rs.lab.cost_code(n) for n in (200, 500)],
+        "parity": [rs.lab.parity_code(n, algorithm) for n in (200, 500) for algorithm in ("gbfs", "astar")],
+    }
+    found = {}
+    for kind, some in large.items():
+        patterns = sum(one.verify(most=max(1, int(20 * scale))) for one in some)
+        claims, total = sizes[kind]
+        found[kind] = (
+            f"all patterns of each item of {claims} sets ({total:,} runs); {patterns} random patterns, n ≤ 500"
+        )
+    found["parity"] += f"; all sums of prefixes for up to {max(orders.ORDERS)} layers"
+    found["linear"] = f"all patterns of {sizes['sharper'][0]} sets, n ≤ 8 ({sizes['sharper'][1]:,} runs)"
+    found["atlas"] = f"all patterns of {sizes['atlas'][0]} sets, n ≤ 8 ({sizes['atlas'][1]:,} runs)"
+    return found
+
+
+def some_utility(_: float) -> dict[str, str]:
+    for n in range(5, 9):
+        assert len(rs.lab.joint_behaviours(rs.lab.star(n), "gbfs")) == math.floor(math.e * math.factorial(n - 3))
+    return {"some": "all behaviours of the star counted, n = 5 to 8"}
+
+
+def greedy(scale: float) -> dict[str, str]:
+    """Check the lemma on least paths."""
+    rng, count = random.Random(4), 0
+    for _ in range(int(20_000 * scale)):
+        n = rng.randint(4, 7)
+        children = {u: [(v, 1) for v in range(n) if v != u and rng.random() < 0.5] for u in range(n)}
+        rho = rng.sample(range(n), n)
+        run = reference.gbfs(children, 0, n - 1, rho)
+        if run.status != "solved":
+            continue
+        least = min(sorted((rho[v] for v in path[1:-1]), reverse=True) for path in simple_paths(children, 0, n - 1))
+        assert sorted((rho[v] for v in run.path[1:-1]), reverse=True) == least
+        count += 1
+    return {"least": f"{count:,} runs, n ≤ 7, against all simple paths"}
+
+
+def simple_paths(children: Children, source: int, goal: int) -> list[list[int]]:
+    found, stack = [], [[source]]
+    while stack:
+        path = stack.pop()
+        if path[-1] == goal:
+            found.append(path)
+            continue
+        stack += [[*path, v] for v, _ in children[path[-1]] if v not in path]
+    return found
+
+
+def moving(scale: float) -> dict[str, str]:
+    """Check one moving vertex, and the converter."""
+    rng, count, most = random.Random(5), 0, 0
+    for _ in range(int(600 * scale)):
+        n = rng.randint(3, 8)
+        children, source, goal, rho = draw(rng, n)
+        arcs = {(u, v): w for u, some in children.items() for v, w in some}
+        try:
+            instance = rs.lab.instance_set(n, [arcs], source, goal)[0]
+        except rs.errors.InfeasibleError:
+            continue
+        for vertex in range(n):
+            for reopen in (True, False):
+                base = np.array(rho, dtype=float)
+                base[vertex] = 0
+                far = 2 * (sum(arcs.values()) + 2 * max(map(abs, rho)) + 2)
+                pieces = rs.pieces(*instance, base, np.eye(n)[vertex], -far, far, reopen=reopen)
+                assert len(pieces) <= rs.lab.most_courses(n, reopen=reopen)
+                count, most = count + 1, max(most, len(pieces))
+    for bits in range(1, 9):
+        instance, base, direction, high = rs.lab.converter(bits)
+        pieces = rs.pieces(*instance, base, direction, 0, high - 1, reopen=False)
+        assert sorted(np.unique(pieces.runs.cost).tolist()) == [4.0 * x for x in range(2**bits)]
+    return {
+        "moving": f"{count:,} lines, n ≤ 8, at most {most} courses on one; examples with 4, 7, 10, 15 for n = 4 to 7; "
+        "exhaustion for n ≤ 4",
+        "converter": "all pieces, k ≤ 8 (n ≤ 42)",
+    }
+
+
+def certain(scale: float) -> dict[str, str]:
+    """Check U5, with its twin without reopening, which must fail."""
+    rng, count, wrong = random.Random(6), 0, 0
+    for _ in range(int(20_000 * scale)):
+        n = rng.randint(3, 8)
+        children, source, goal, rho = draw(rng, n)
+        low = children
+        if rng.random() < 0.5:
+            low = {u: [(v, rng.randint(0, w)) for v, w in some] for u, some in children.items()}
+        ahead, least = distances(children, goal, n), distances(low, goal, n)
+        if rng.random() < 0.5:  # nearly admissible: the bound is small
+            rho = [int(rng.uniform(0, 1.1 * d)) if d < math.inf else 0 for d in least]
+        limit = max(0.0, *(rho[v] - rho[goal] - least[v] for v in range(n)))
+        for reopen in (True, False):
+            run = reference.astar(children, source, goal, rho, reopen)
+            if run.status == "solved":
+                holds = run.cost - ahead[source] <= limit
+                assert holds or not reopen
+                count, wrong = count + reopen, wrong + (not holds)
+    assert wrong > 0, "without reopening the bound must fail somewhere"
+    return {
+        "u5": f"{count:,} runs with reopening, n ≤ 8; the same runs without reopening break the bound {wrong} times"
+    }
+
+
+def distances(children: Children, goal: int, n: int) -> list[float]:
+    """Distances to the goal (Bellman and Ford)."""
+    found = [math.inf] * n
+    found[goal] = 0
+    for _ in range(n):
+        for u, some in children.items():
+            found[u] = min([found[u], *(w + found[v] for v, w in some)])
+    return found
+
+
+def edge_local(scale: float) -> dict[str, str]:
+    """Check U2: the Rademacher complexity over many ρ of the class, all signs, against the integral."""
+    rng, count, closest = np.random.default_rng(7), 0, 0.0
+    for _ in range(int(200 * scale)):
+        n, size, limit = 5, 4, float(rng.integers(1, 6))
+        graph = rs.Graph.from_edges(n, *np.nonzero(~np.eye(n, dtype=bool)))
+        low, high = rng.integers(0, 4, graph.m), rng.integers(4, 9, graph.m)
+        weights = rng.integers(low, high + 1, (size, graph.m)).astype(float)
+        instances = rs.InstanceSet(graph, weights, np.zeros(size, dtype=int), goal=n - 1)
+        value = _integral(instances, high.astype(float), limit)
+        tables = rng.integers(-8, 9, (400, n)).astype(float)
+        tables = tables[(tables[:, graph.tail] - tables[:, graph.head] <= high).all(axis=1)]
+        if not len(tables):
+            continue
+        vectors = np.array([np.minimum(_inconsistency(instances, rho), limit) for rho in tables])
+        signs = 2.0 * ((np.arange(2**size)[:, None] >> np.arange(size)) & 1) - 1
+        complexity = float((vectors @ signs.T / size).max(axis=0).mean())
+        assert complexity <= value + 1e-9
+        count, closest = count + 1, max(closest, complexity / value if value else 0.0)
+    return {
+        "u2": f"{count} samples of 4 instances, n = 5, all signs; the largest share of the bound reached is "
+        f"{closest:.2f}"
+    }
+
+
+def _used(instances: rs.InstanceSet) -> list[list[tuple[int, float]]]:
+    """For each instance the edges of S* that do not leave s, with their weights."""
+    found = []
+    for graph, weights, source, goal in instances:
+        path = rs.astar(graph, weights, source, goal, np.zeros(graph.n)).path
+        pairs = list(itertools.pairwise(path[1:]))
+        found.append([(e, float(weights[e])) for u, v in pairs for e in graph.edge_index([u], [v]).tolist()])
+    return found
+
+
+def _inconsistency(instances: rs.InstanceSet, rho: np.ndarray) -> np.ndarray:
+    graph = instances.graph
+    steps = rho[graph.tail] - rho[graph.head]
+    return np.array([sum(max(steps[e] - w, 0.0) for e, w in used) for used in _used(instances)])
+
+
+def _integral(instances: rs.InstanceSet, caps: np.ndarray, limit: float) -> float:
+    """Return the right-hand side of U2 for integer weights, caps and H: a sum over unit intervals."""
+    by_edge: dict[int, list[float]] = {}
+    for used in _used(instances):
+        for e, w in used:
+            by_edge.setdefault(e, []).append(w)
+    total = 0.0
+    for e, weights in by_edge.items():
+        for tau in range(1, int(caps[e]) + 1):  # on (tau − 1, tau] the number is constant
+            k = sum(w < tau <= w + limit for w in weights)
+            total += k * math.comb(k - 1, (k - 1) // 2) / 2 ** (k - 1) if k else 0.0
+    return total / (2 * len(instances))
+
+
+def single(_: float) -> dict[str, str]:
+    """Count what one instance can do: crowds, and leaves."""
+    most = {c.n: c.behaviours for c in crowds() if c.search == "astar-reopen" and c.weights == "large"}
+    tried = []
+    for heads, scanners, count in ((1, 1, 4), (3, 2, 2), (4, 4, 2), (2, 2, 3), (10, 9, 1), (20, 20, 1)):
+        n = heads + scanners + count + 2
+        instance, rho, leaves, values = rs.lab.leaves(n, heads=heads, scanners=scanners)
+        courses = set()
+        for rho[leaves] in itertools.product(values, repeat=count):
+            courses.add(tuple(rs.astar(*instance, rho, trace=True).trace.selected.tolist()))
+        assert len(courses) == (heads * (scanners + 1) + 1) ** count
+        tried.append(len(courses))
+    return {
+        "crowds": f"courses found by hill climbing: {', '.join(f'{most[n]:,}' for n in range(4, 9))} for n = 4 to 8",
+        "leaves": f"{len(tried)} instances, n ≤ 43: {', '.join(map(str, tried))} courses, as many as the proof says",
+    }
+
+
+# ---------------------------------------------------------------- the table
+
+INSIDE = "two internal readers (first form); this form: its author"
+ONE = "its author"
+STATEMENTS: list[tuple[str, str, str, str, str]] = [  # key, statement, in the note, proof, read by
+    (
+        "upper",
+        "A\\*, real weights: pseudo-dimension at most (ln 2 + o(1))·n lg³ n (rows W, Wp)",
+        "Theorem~\\ref{thm:upper}, bound of $(\\ln2+o(1))n\\lg^3n$",
+        "note, section 4",
+        INSIDE,
+    ),
+    ("cuts", "cut lemma: Σ of matchings at most (n/2) lg n", "Lemma~\\ref{lem:cuts}, cuts", "note, section 4", INSIDE),
+    (
+        "closures",
+        "a run with reopening follows from n − 1 closures",
+        "Theorem~\\ref{thm:closures}, closures",
+        "note, section 3",
+        "one internal reader (first form); this form: its author",
+    ),
+    ("poly", "its cost in polynomial time", "Theorem~\\ref{thm:poly}, cost", "note, section 3", ONE),
+    (
+        "integer",
+        "A\\*, integer weights: C1p",
+        "Theorem~\\ref{thm:integer}, integer weights",
+        "note, section 2",
+        "one internal reader",
+    ),
+    (
+        "expansion",
+        "expansions, GBFS and A\\*: (1/2 − o(1))·n lg n",
+        "Theorem~\\ref{thm:expansions}, expansions",
+        "note, section 5",
+        "one internal reader",
+    ),
+    (
+        "reopening",
+        "expansions, A\\* with reopening: (1 − o(1))·n lg n",
+        "Theorem~\\ref{thm:reopening}, expansions with reopening",
+        "note, section 5",
+        "one internal reader",
+    ),
+    (
+        "cost",
+        "cost, A\\* without reopening: (1 − o(1))·n lg n",
+        "Theorem~\\ref{thm:cost}, cost without reopening",
+        "note, section 5",
+        "one internal reader (sketch); full form: its author",
+    ),
+    (
+        "parity",
+        "cost, unit weights, both algorithms: (1/8 − o(1))·n lg n",
+        "Theorem~\\ref{thm:parity}, cost, unweighted",
+        "note, section 6",
+        "one internal reader",
+    ),
+    (
+        "least",
+        "GBFS returns the least path",
+        "Lemma~\\ref{lem:least}, least paths",
+        "note, section 6",
+        "one internal reader (first form); this form: its author",
+    ),
+    (
+        "linear",
+        "T5p: n − 2 and n − 1",
+        "Proposition~\\ref{prop:linear}, linear sets",
+        "note, section 5",
+        "one internal reader",
+    ),
+    (
+        "some",
+        "R1: lg ⌊e(n−3)!⌋ for some utility",
+        "Theorem~\\ref{thm:some}, some utility",
+        "note, section 5",
+        "one internal reader",
+    ),
+    (
+        "moving",
+        "one moving vertex: at most (n−1)(n−2) + 1 courses",
+        "Theorem~\\ref{thm:moving}, one moving vertex",
+        "note, section 7",
+        "one internal reader (weaker constant); this form: its author",
+    ),
+    (
+        "leaves",
+        "one instance with reopening: 2^((2 − o(1))·n lg n) courses (R2)",
+        "Theorem~\\ref{thm:leaves}, leaves",
+        "note, section 7",
+        ONE,
+    ),
+    (
+        "converter",
+        "2ᵏ costs along a line, n = 5k + 2",
+        "Theorem~\\ref{thm:converter}, converter",
+        "note, section 7",
+        ONE,
+    ),
+    ("u2", "U2", "Theorem~\\ref{thm:u2}, U2", "note, section 8", "one internal reader"),
+    ("u5", "U5", "Theorem~\\ref{thm:u5}, U5", "note, section 8", ONE),
+    ("atlas", "the sets of the atlas", "The atlas", "by running", "one internal reader"),
+    ("crowds", "many courses of one instance (no theorem)", "", "by running", ONE),
+]
+
+
+def table(rows: list[dict[str, str]]) -> str:
+    """Return the table of docs/theory.md."""
+    lines = ["| statement | proof | run, every case agreed | read by |", "|---|---|---|---|"]
+    lines += [
+        f"| {row['statement']} | {row['proof']} | {row['run'].replace('*', chr(92) + '*')} | {row['read']} |"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def write(rows: list[dict[str, str]], results: Path, page: Path) -> None:
+    """Write the results, and the table between the page's markers."""
+    results.write_text(json.dumps({"rows": rows}, indent=1, ensure_ascii=False) + "\n")
+    head, rest = page.read_text().split(BEGIN)
+    page.write_text(f"{head}{BEGIN}\n\n{table(rows)}\n{END}{rest.split(END)[1]}")
+
+
+def main(scale: float = 1.0, only: Sequence[str] = ()) -> int:
+    results = ROOT / "benchmarks" / "results" / "theorems.json"
+    found: dict[str, str] = {}
+    if only:
+        found = {row["key"]: row["run"] for row in json.loads(results.read_text())["rows"]}
+    parts: list[Callable[[float], dict[str, str]]] = [
+        runs,
+        codes,
+        integers,
+        constructions,
+        some_utility,
+        greedy,
+        moving,
+        certain,
+        edge_local,
+        single,
+    ]
+    for part in parts:
+        if only and part.__name__ not in only:
+            continue
+        begun, measured = time.monotonic(), part(scale)
+        found |= measured
+        for key, text in measured.items():
+            print(f"{time.monotonic() - begun:5.0f} s  {key}: {text}", flush=True)
+    rows = [
+        {"key": key, "statement": statement, "note": note, "proof": proof, "read": read, "run": found[key]}
+        for key, statement, note, proof, read in STATEMENTS
+    ]
+    write(rows, results, ROOT / "docs" / "theory.md")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(float, sys.argv[1:2]), only=sys.argv[2:]))

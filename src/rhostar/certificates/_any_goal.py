@@ -1,0 +1,188 @@
+"""Certificates for every goal at once: ρ is the distance to the goal under one weight per edge (U6).
+
+Why one bound covers all goals: let ŵ have a weight for each edge, and ρ_v the distance from v to the goal under ŵ. Then
+ρ_v ≤ ŵ_vc + ρ_c on every edge, whatever the goal is. So Δ of L1 is at most the sum of (ŵ − w)⁺ over the edges of the
+optimal path but the first, which depends on the goal through the path alone. U2 bounds the mean of such sums for all ŵ
+below given caps at once.
+
+Rounding: potentials in single precision are rounded down by at most 2⁻²³ of their value. That adds at most 2⁻²³ times
+the sum of ρ over the vertices of the optimal path to Δ, which the numbers here do not include.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rhostar import _arrays as arrays
+from rhostar import bounds
+from rhostar.bounds import _checks as checks
+from rhostar.certificates._certificate import Certificate
+from rhostar.certificates._paths import optimal_paths
+from rhostar.certificates._registry import drawn
+from rhostar.certificates._sample import population, shared_snapshots
+from rhostar.certificates._seen import check_repeats
+from rhostar.errors import ArrayError, AssumptionError, InputError, InstanceError, not_fitted
+from rhostar.graph import Graph
+from rhostar.instances import InstanceSet
+from rhostar.utilities import Suboptimality, evaluate
+
+
+def certify_any_goal(
+    learner: Any, train: InstanceSet, *, caps: ArrayLike, limit: float, delta: float = 0.05
+) -> Certificate:
+    """Certify potentials for every goal at once, on the instances that they were learned from (U6).
+
+    It holds for A* with and without reopening. Judged on untouched instances, :func:`rhostar.certify` promises more.
+
+    Parameters
+    ----------
+    learner
+        Fitted :class:`rhostar.learners.Potentials` with one cluster. Clusters that were learned choose ŵ by a rule that
+        this bound does not cover.
+    train
+        Instances drawn independently from one distribution, sources and goals included; the learner may have seen them.
+    caps
+        (m,) or one number: the largest weights, known beforehand. All ŵ with scale · ŵ ≤ caps are covered.
+    limit
+        H, where the suboptimality is clipped.
+    delta
+        The probability with which the bound may be wrong.
+
+    Returns
+    -------
+    Certificate
+
+    Raises
+    ------
+    InputError, ArrayError
+        If the learner has no such weights, or an argument is not accepted.
+    AssumptionError
+        If an edge has scale · ŵ above its cap, or instances of `train` share snapshots or repeat.
+    InstanceError
+        If `train` is empty or an instance has no path.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> rng = np.random.default_rng(0)
+    >>> graph = rs.Graph.grid(6, 6)
+    >>> weights = rng.uniform(1, 1.2, (4000, graph.m))
+    >>> trips = rs.InstanceSet(graph, weights, rng.integers(0, 18, 4000), rng.integers(18, 36, 4000))
+    >>> learner = rs.learners.Potentials("mean").fit(trips)
+    >>> found = rs.certificates.certify_any_goal(learner, trips, caps=1.2, limit=3.0)
+    >>> found.vacuous, round(found.measured["mean sum"], 2), found.observed < 0.1
+    (False, 0.1, True)
+    """
+    weights = _weights(learner)
+    if not isinstance(train, InstanceSet):
+        raise InputError(f"train must be an InstanceSet, got {type(train).__name__}")
+    if len(train) == 0:
+        raise InstanceError("train must hold at least one instance")
+    check_repeats(train, "train")
+    if why := shared_snapshots(train, None):
+        raise AssumptionError(f"train: {why}")
+    limit, delta = checks.positive(limit, "limit"), checks.probability(delta)
+    graph = train.graph
+    cap = _caps(caps, graph, weights)
+    paths = optimal_paths(train)
+    # Sums of at most n floats are off by a few units in the last place of the largest.
+    rounding = 8 * graph.n * 2.0**-53 * (float(paths.cost.max()) + float(weights[np.isfinite(weights)].sum()) + limit)
+    terms = np.maximum(weights[paths.edges] - paths.weights, 0.0)
+    sums = np.bincount(paths.instance, weights=terms, minlength=len(train))
+    mean = float(np.minimum(sums, limit).mean())
+    complexity = bounds.edge_local_complexity(paths.edges, paths.weights, cap, len(train), limit)
+    value = bounds.rademacher_bound(mean, complexity, len(train), limit, delta=delta) + rounding
+    utility = Suboptimality(limit)
+    score = evaluate(train, learner.potential_, utility, optimum=paths.cost)[0]
+    return Certificate(
+        label="U6",
+        subject=utility.mean_words,
+        run="A* to any goal, with or without reopening, with these weights per edge, "
+        "though they were chosen by looking at these instances,",
+        population=population(train),
+        side="upper",
+        value=min(limit, max(value, score.mean)),
+        observed=score.mean,
+        limit=limit,
+        clipped=score.clipped,
+        delta=delta,
+        samples=len(train),
+        holds_for="every rho of the family",
+        reference="edge-local Rademacher complexity of the sum of (ŵ − w)⁺ over the optimal path (U6)",
+        role="promise",
+        assumptions=(
+            *drawn("train", limit),
+            "the caps were known beforehand",
+            "comparisons of g + rho are exact, although sums round",
+        ),
+        measured={"mean sum": mean, "2R": 2 * complexity},
+    )
+
+
+def largest_excess_by_edges(learner: Any, instances: InstanceSet) -> NDArray[np.float64]:
+    """Return for each instance how much A* with a potential can cost above the optimum: Σ (ŵ − w)⁺ over its S*.
+
+    It is certain, for every goal, with and without reopening, but for rounding; the edge that leaves the source is not
+    in the sum. It needs the optimal path, so it serves to look back.
+
+    Parameters
+    ----------
+    learner
+        As for :func:`certify_any_goal`.
+    instances
+        The instances.
+
+    Returns
+    -------
+    numpy.ndarray
+        (N,)
+
+    Raises
+    ------
+    InputError, InstanceError
+        As :func:`certify_any_goal`.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.from_edges(3, [0, 1], [1, 2])
+    >>> instances = rs.InstanceSet(graph, [[1.0, 2.0], [1.0, 4.0]], sources=0, goal=[2, 2])
+    >>> learner = rs.learners.Potentials("mean").fit(instances)
+    >>> rs.certificates.largest_excess_by_edges(learner, instances).tolist()
+    [1.0, 0.0]
+    """
+    weights, paths = _weights(learner), optimal_paths(instances)
+    terms = np.maximum(weights[paths.edges] - paths.weights, 0.0)
+    return np.bincount(paths.instance, weights=terms, minlength=len(instances)).astype(np.float64)
+
+
+def _weights(learner: Any) -> NDArray[np.float64]:
+    """Return scale · ŵ of a learner of potentials."""
+    if hasattr(learner, "fit") and not hasattr(learner, "potential_"):
+        raise not_fitted(learner)
+    rows, potential = getattr(learner, "weights_", None), getattr(learner, "potential_", None)
+    if rows is None or potential is None or np.ndim(rows) != 2:
+        raise InputError(f"learner must be fitted Potentials, which have one weight per edge; got {learner!r}")
+    if len(rows) > 1:
+        raise InputError(
+            f"learner has {len(rows)} clusters, and the rule that chooses among them was learned: use one cluster"
+        )
+    scaled: NDArray[np.float64] = potential.scale * rows[0]
+    return scaled
+
+
+def _caps(caps: ArrayLike, graph: Graph, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    cap = np.asarray(arrays.as_array(caps, "caps"), dtype=np.float64)
+    if cap.shape not in ((), (graph.m,)) or np.isnan(cap).any():
+        raise ArrayError(f"caps must be one number, or one for each of the {graph.m} edges, got shape {cap.shape}")
+    cap = np.broadcast_to(cap, graph.m)
+    above = weights > cap
+    if above.any():
+        e = int(np.argmax(above))
+        raise AssumptionError(
+            f"edge {graph.tail[e]} -> {graph.head[e]} has scale · ŵ = {weights[e]:g}, above its cap, {cap[e]:g}"
+        )
+    return cap

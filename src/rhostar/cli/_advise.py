@@ -1,0 +1,37 @@
+"""The command ``advise``: which way of answering queries is the fastest on this machine."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from rhostar.cli import _options as options
+from rhostar.cli._app import app
+from rhostar.cli._output import Json, emit, working
+
+
+@app.command()
+def advise(
+    folder: options.Folder,
+    queries: Annotated[float, typer.Option("--queries", "-q", help="Queries per goal before the weights change.")],
+    tolerance: Annotated[
+        float, typer.Option(help="Mean excess that you accept: 0.01 for paths 1 % longer; 0 for shortest paths only.")
+    ] = 0.0,
+    json: Json = False,
+) -> None:
+    """Measure which way of answering queries is the fastest here."""
+    import rhostar as rs
+
+    instances = rs.InstanceSet.load(folder)
+    with working("measuring", quiet=json):
+        found = rs.advise(instances, queries, tolerance=tolerance)
+    values = {
+        "queries": found.queries,
+        "goals": found.goals,
+        "best": found.best.name,
+        "options": [asdict(o) | {"seconds": found.seconds(o)} for o in found.options],
+        "left_out": found.left_out,
+    }
+    emit(values, json, str(found))

@@ -1,0 +1,131 @@
+"""A networkx graph as the core searches it, with networkx's order of ties, and where it is kept between calls.
+
+:class:`Links` holds which nodes follow each node, and the very dicts in which networkx keeps the attributes of the
+edges. A search reads a weight when it comes to the edge, so ``G[u][v]["weight"] = x`` counts in the next call, and the
+graph need not be read again. Adding or removing nodes or edges empties networkx's own cache, where the links are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rhostar import _core
+from rhostar.graph import Graph
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+_CACHE = "rhostar"
+
+
+class Links:
+    """The adjacency of a networkx graph.
+
+    Parameters
+    ----------
+    G
+        Directed or not, with parallel edges or not; also a view.
+
+    Attributes
+    ----------
+    nodes
+        The nodes in the order of ``G``.
+    number
+        The vertex of each node.
+    """
+
+    def __init__(self, G: nx.Graph) -> None:
+        self.nodes: list[Any] = list(G)
+        self.number: dict[Any, int] = dict(zip(self.nodes, range(len(self.nodes)), strict=True))
+        self.parallel = bool(G.is_multigraph())
+        self._after = G._adj
+        self._core = self._read(G._adj)
+        # Read when a search first goes backward.
+        self._before = G._pred if G.is_directed() else None
+        self._back = None if G.is_directed() else self._core
+
+    def _read(self, adjacency: Mapping[Any, Mapping[Any, Any]]) -> _core.Links:
+        data: list[Any] = []
+        heads: list[Any] = []
+        first_out = np.zeros(len(self.nodes) + 1, dtype=np.int32)
+        for v, node in enumerate(self.nodes, start=1):
+            row = adjacency[node]
+            heads.extend(row)
+            data.extend(row.values())
+            first_out[v] = len(heads)
+        head = np.fromiter(map(self.number.__getitem__, heads), dtype=np.int32, count=len(heads))
+        return _core.Links(first_out, head, data, self.nodes, self.parallel)
+
+    def astar(self, source: int, target: int, heuristic: Any, weight: Any, cutoff: float) -> _core.PathAnswer:
+        """Search as ``networkx.astar_path`` does; `heuristic` is a function, a float64 array or None."""
+        return self._core.astar(weight, source, target, heuristic, cutoff)
+
+    def dijkstra(self, sources: list[int], target: int, weight: Any, cutoff: float) -> _core.PathAnswer:
+        """Search for one target as ``networkx.multi_source_dijkstra`` does."""
+        return self._core.dijkstra(weight, sources, target, cutoff)
+
+    def tree(
+        self, sources: list[int], weight: Any, cutoff: float, *, paths: bool = False, predecessors: bool = False
+    ) -> _core.TreeAnswer:
+        """Search the whole graph as ``networkx.multi_source_dijkstra`` does."""
+        return self._core.tree(weight, sources, cutoff, paths, predecessors)
+
+    def bidirectional(self, source: int, target: int, weight: Any) -> _core.PathAnswer:
+        """Search from both ends as ``networkx.bidirectional_dijkstra`` does."""
+        if self._back is None:
+            assert self._before is not None
+            self._back = self._read(self._before)
+        return self._core.bidirectional(weight, self._back, source, target)
+
+    def weight(self, u: Any, v: Any, weight: Any) -> Any:
+        """Return what networkx reads as the weight of the edge from u to v."""
+        item = self._after[u][v]
+        if callable(weight):
+            return weight(u, v, item)
+        if self.parallel:
+            return min(data.get(weight, 1) for data in item.values())
+        return item.get(weight, 1)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The same nodes and edges as a :class:`rhostar.Graph`, to compare with the one of a model."""
+        counts = [len(self._after[node]) for node in self.nodes]
+        tail = np.repeat(np.arange(len(self.nodes), dtype=np.int32), counts)
+        heads = (self.number[head] for node in self.nodes for head in self._after[node])
+        head = np.fromiter(heads, dtype=np.int32, count=tail.size)
+        return Graph.from_edges(len(self.nodes), tail, head, labels=self.nodes)
+
+
+def links_of(G: nx.Graph) -> Links:
+    """Return the links of a graph: those kept from an earlier call, if the graph has the same nodes and edges."""
+    cache = _cache_of(G)
+    if cache is None:
+        return Links(G)
+    links = cache.get(_CACHE)
+    if links is None:
+        links = cache[_CACHE] = Links(G)
+    return links
+
+
+def is_kept(G: nx.Graph) -> bool:
+    """Whether the links of a graph are there already."""
+    cache = _cache_of(G)
+    return cache is not None and _CACHE in cache
+
+
+def is_view(G: nx.Graph) -> bool:
+    """Whether a graph shows part of another one, whose changes do not empty the view's cache."""
+    return hasattr(G, "_graph") or type(G._adj) is not dict
+
+
+def _cache_of(G: nx.Graph) -> dict[str, Any] | None:
+    import networkx as nx
+
+    config = getattr(nx, "config", None)
+    if is_view(G) or not getattr(config, "cache_converted_graphs", True):
+        return None
+    return getattr(G, "__networkx_cache__", None)

@@ -1,0 +1,143 @@
+"""The sentence of a promise: it names everything that was run and measured, and its digits are true."""
+
+import json
+import re
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rhostar as rs
+from rhostar.certificates._sentence import confidence, outward
+from rhostar.utilities import Cost, Expansions, SolvedWithin, Suboptimality
+
+GRAPH = rs.Graph.grid(4, 4)
+STEPS = rs.distances_to(GRAPH, np.ones(GRAPH.m), 15)
+
+
+def draw(N: int, seed: int = 0, goals: Any = 15) -> rs.InstanceSet:
+    rng = np.random.default_rng(seed)
+    return rs.InstanceSet(GRAPH, rng.uniform(1, 1.5, size=(N, GRAPH.m)), rng.integers(0, 14, N), goals)
+
+
+def sentence(rho: Any = None, **options: Any) -> str:
+    defaults = {"holdout": draw(200), "utility": Suboptimality(limit=4.0)}
+    return rs.certify(2 * STEPS if rho is None else rho, **(defaults | options)).best.sentence
+
+
+@given(st.floats(1e-300, 0.999999))
+def test_confidence_is_never_more_than_is_true(delta: float) -> None:
+    text = confidence(delta)
+    wrong = Decimal(text.removeprefix("1 - ")) if text.startswith("1 - ") else 1 - Decimal(text)
+    assert 0 < Decimal(repr(delta)) <= wrong <= Decimal(repr(delta)) * Decimal("1.01")
+
+
+@given(st.floats(0, 1e300), st.sampled_from(["upper", "lower"]))
+def test_digits_are_rounded_outward(value: float, side: str) -> None:
+    printed, exact = Decimal(outward(value, side)), Decimal(repr(value))
+    assert printed >= exact if side == "upper" else printed <= exact
+    assert abs(printed - exact) <= exact * Decimal("1e-5")
+
+
+def test_what_was_run_is_said() -> None:
+    assert "A* to goal 15 with reopening and this rho" in sentence()
+    assert "A* without reopening to goal 15 with this rho" in sentence(reopen=False)
+    assert "with reopening, a budget of 7 expansions and this rho" in sentence(budget=7, utility=Cost(limit=9.0))
+    assert "with a budget of 1 expansion and this rho" in sentence(budget=1, algorithm="gbfs", utility=Cost(limit=9.0))
+    greedy = sentence(algorithm="gbfs", utility=Expansions(limit=16.0))
+    assert "the mean number of expanded vertices (clipped at 16; none of these was)" in greedy
+    assert "of greedy best-first search to goal 15 with this rho" in greedy
+    assert "near-optimal answers (at most 1.25 times the optimum)" in sentence(utility=SolvedWithin(1.25))
+    assert "the share of optimal answers of A*" in sentence(utility=SolvedWithin(1.0))
+    goals = np.where(np.arange(200) % 2, 15, 14)
+    assert "to goals drawn as these 2 were" in sentence(
+        {14: STEPS, 15: STEPS}, holdout=draw(200, goals=goals), utility=Cost(limit=9.0)
+    )
+
+
+def test_the_clipped_share_is_printed() -> None:
+    """A limit below most costs makes the mean of clipped costs small: the reader must see it."""
+    table = rs.certify(STEPS, holdout=draw(500), utility=Cost(limit=3.0))
+    runs = rs.solve_many(draw(500), STEPS)
+    share = np.mean(runs.cost > 3.0)
+    assert share > 0.5
+    assert f"(clipped at 3; {100 * share:.3g}% of these were)" in table.best.sentence
+    assert table.best.clipped == share
+    assert table.best.value < runs.cost.mean(), "which is why"
+
+
+def test_small_delta_is_not_certainty() -> None:
+    """At 1e-9 the probability has nine nines, not the word 1."""
+    assert "With probability at least 0.999999999 over the draw of the 200 instances" in sentence(delta=1e-9)
+    assert "0.9833" in sentence(by=np.arange(200) % 3)
+
+
+def test_every_rho_is_this_rho_chosen_by_looking() -> None:
+    """The number is this ρ's own: for another ρ of the family it would be a false promise."""
+    train = draw(3000)
+    for options in (
+        {"weight_bounds": (1.0, 1.5)},
+        {"utility": Expansions(limit=16.0)},
+        {"utility": Expansions(limit=16.0), "algorithm": "gbfs"},
+    ):
+        table = rs.certify(1.3 * STEPS, **({"train": train, "utility": Suboptimality(limit=4.0)} | options))
+        for row in table:
+            assert "any other" not in row.sentence
+            if row.delta > 0:
+                assert "this rho, though it was chosen by looking at these instances, is at most" in row.sentence
+                worst = rs.evaluate(
+                    train, 40 * np.cos(np.arange(16.0)), options.get("utility", Suboptimality(limit=4.0)),
+                    algorithm=options.get("algorithm", "astar"),
+                )[0].mean  # fmt: skip
+                assert row.observed < worst
+
+
+def test_what_is_measured_is_what_is_claimed() -> None:
+    """Bounds through inconsistency print the excess, not the inconsistency, which is another number."""
+    train = draw(3000)
+    table = rs.certify(1.6 * STEPS, train=train, utility=Suboptimality(limit=4.0), weight_bounds=(1.0, 1.5))
+    excess = rs.evaluate(train, table.rho, Suboptimality(limit=4.0))[0].mean
+    for label in ("U1", "U2"):
+        assert table[label].measured["mean inconsistency"] > 1.2 * excess
+        assert f"(measured {excess:.6g})" in table[label].sentence
+
+
+def test_certain_names_its_condition() -> None:
+    certain = sentence(STEPS, weight_bounds=(1.0, 1.5))
+    assert certain.startswith("It is certain, if no weight is ever below its stated least, that every answer of A*")
+    ranged = sentence(1.1 * STEPS, weight_bounds=(1.0, 1.5))
+    assert "if no weight is ever below its stated least (measured" in ranged
+    assert "clipped" not in ranged, "no answer can reach the limit"
+    assert sentence(np.zeros(16), weight_bounds=(0.0, 1.5)).startswith("It is certain that"), (
+        "weights are never below 0"
+    )
+
+
+def test_quantiles() -> None:
+    text = sentence(quantile=0.9)
+    assert re.search(r"at least 90% of the answers of A\* .* have a cost above the optimum of at most [\d.]+ on", text)
+    assert "99.5%" in sentence(quantile=0.995, holdout=draw(1000))
+    assert "no more than the range says" in sentence(quantile=0.999)
+
+
+def test_one_sentence_everywhere(tmp_path: Any) -> None:
+    """Terminal, notebook, JSON, a model file and the report have the same words."""
+    from rhostar import report
+
+    table = rs.certify(2 * STEPS, holdout=draw(300), utility=Suboptimality(limit=4.0), budget=50, reopen=False)
+    promise = table.best.sentence
+    assert promise in " ".join(str(table).split())
+    assert promise in table._repr_html_()
+    assert json.loads(table.to_json())["rows"][0]["sentence"] == promise
+    assert rs.CertificateTable.from_json(table.to_json()).best.sentence == promise
+    assert report.certificate_section(table).sentence == promise
+    assert report.certificate_section(table.to_dict()).sentence == promise
+    minutes = report.certificate_section(table, subject="minutes lost").sentence
+    assert minutes == promise.replace("the mean cost above the optimum", "the mean number of minutes lost")
+    learner = rs.learners.MeanDistance().fit(draw(20, seed=5))
+    model = rs.Model.of(learner, GRAPH).with_certificate(table.to_dict())
+    model.save(tmp_path / "m.npz")
+    kept = rs.Model.load(tmp_path / "m.npz").certificate
+    assert rs.CertificateTable.from_dict(kept).best.sentence == promise

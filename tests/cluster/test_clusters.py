@@ -1,0 +1,215 @@
+"""On Dask, Ray and other processes: the same bits in the same order as on one thread, whatever happens to workers."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import numpy as np
+import pytest
+
+import rhostar as rs
+from rhostar.errors import WeightError, WorkerError
+from support.clusters import CLUSTERS, Cluster
+
+pytestmark = pytest.mark.cluster
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test
+
+
+@pytest.fixture(scope="module", params=CLUSTERS)
+def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    with CLUSTERS[request.param]() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def instances() -> rs.InstanceSet:
+    rng = np.random.default_rng(0)
+    graph = rs.Graph.grid(12, 12, neighbours=8)
+    return rs.InstanceSet(graph, rng.uniform(1, 2, (60, graph.m)), rng.integers(0, 100, 60), goal=143)
+
+
+@pytest.fixture(scope="module", params=["in memory", "mapped"])
+def either(request: pytest.FixtureRequest, instances: rs.InstanceSet, tmp_path_factory: Any) -> rs.InstanceSet:
+    """The same instances, with snapshots in memory or mapped from a file."""
+    if request.param == "in memory":
+        return instances
+    folder = tmp_path_factory.mktemp("mapped") / "set"
+    instances.save(folder)
+    return rs.InstanceSet.load(folder)
+
+
+def plain(result: Any) -> Any:
+    """Return everything in a result as plain values, to the last bit."""
+    if isinstance(result, rs.Runs):
+        names = ("status", "cost", "expanded", "generated", "reopened", "peak_open")
+        return [getattr(result, name).tolist() for name in names] + [path.tolist() for path in result.path]
+    if isinstance(result, np.ndarray):
+        return result.tolist()
+    return result
+
+
+def rho(instances: rs.InstanceSet) -> np.ndarray:
+    return rs.heuristics.octile(instances.graph, 143) * np.random.default_rng(1).uniform(0, 2, instances.graph.n)
+
+
+def turns(instance: rs.Instance, trace: rs.Trace) -> float:
+    return float(instance.source % 7)
+
+
+CALLS: dict[str, Callable[[rs.InstanceSet], Any]] = {
+    "solve_many": lambda s: plain(rs.solve_many(s, rho(s))),
+    "evaluate": lambda s: [
+        score.values.tolist()
+        for score in rs.evaluate(s, rho(s), [rs.utilities.Suboptimality(9.0), rs.utilities.Custom(9.0, turns)]).scores
+    ],
+    "certify": lambda s: rs.certify(
+        rho(s), holdout=s, utility=rs.utilities.Suboptimality(9.0), weight_bounds=(1.0, 2.0)
+    ).to_json(),
+    "dual": lambda s: (
+        rs.lab.dual(
+            s[:8], np.zeros(s.graph.n), rho(s), 0.0, 0.1, algorithm="astar", utility=rs.utilities.Expansions(144)
+        ).value
+    ),
+}
+LEARNERS: dict[str, Callable[[], Any]] = {
+    "MeanDistance": rs.learners.MeanDistance,
+    "LowerEnvelope": rs.learners.LowerEnvelope,
+    "MeanWeights": rs.learners.MeanWeights,
+    "PathUse": rs.learners.PathUse,
+    "InconsistencyLP": rs.learners.InconsistencyLP,
+    "SelfImitatedRanking": lambda: rs.learners.SelfImitatedRanking(
+        step_sizes=1.0, blurs=0.0, iterations=2, random_state=0
+    ),
+    "BumpSearch": lambda: rs.learners.BumpSearch(max_bumps=3, random_state=0),
+}
+
+
+def test_the_same_bits_in_the_same_order(cluster: Cluster, either: rs.InstanceSet) -> None:
+    """One test for all calls: starting a cluster takes longer than any of them."""
+    for name, call in CALLS.items():
+        expected = call(either)
+        with cluster.configured():
+            assert call(either) == expected, name
+    for name, make in LEARNERS.items():
+        expected = make().fit(either).rho_.tolist()
+        with cluster.configured():
+            assert make().fit(either).rho_.tolist() == expected, name
+
+
+def test_the_atlas(cluster: Cluster, tmp_path: Path) -> None:
+    kinds = [rs.lab.Kind(4, "gbfs", True, "expanded", "unit"), rs.lab.Kind(4, "astar", True, "cost", "small")]
+    expected = rs.lab.atlas.search(tmp_path / "one", rounds=2, only=kinds)
+    with cluster.configured():
+        assert rs.lab.atlas.search(tmp_path / "many", rounds=2, only=kinds) == expected
+    for path in (tmp_path / "one").iterdir():
+        assert (tmp_path / "many" / path.name).read_bytes() == path.read_bytes()
+
+
+def slow(instance: rs.Instance, trace: rs.Trace) -> float:
+    time.sleep(0.02)
+    return float(instance.source)
+
+
+@pytest.mark.parametrize("delay", [0.05, 0.3])
+def test_a_killed_worker_loses_nothing(cluster: Cluster, either: rs.InstanceSet, delay: float) -> None:
+    with cluster.configured():
+        rs.solve_many(either, rho(either))  # the workers are there
+        killed: list[int] = []
+        killers = [threading.Timer(delay + 0.3 * k, cluster.kill_one, (k, killed)) for k in range(2)]
+        for killer in killers:
+            killer.start()
+        found = rs.evaluate(either, rho(either), rs.utilities.Custom(1000.0, slow))
+        for killer in killers:
+            killer.join()
+    assert killed, "no worker was killed: nothing was tested"
+    assert found[0].values.tolist() == either.sources.tolist()
+    assert plain(found.runs) == plain(rs.solve_many(either, rho(either)))
+
+
+def deadly(instance: rs.Instance, trace: rs.Trace) -> float:
+    if instance.source == 99:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return 0.0
+
+
+def test_a_chunk_that_kills_every_worker_is_named(cluster: Cluster, instances: rs.InstanceSet) -> None:
+    sources = np.zeros(16, dtype=int)
+    sources[5] = 99
+    few = rs.InstanceSet(instances.graph, instances.weights[:16], sources, goal=143)
+    with cluster.configured(), pytest.raises(WorkerError, match=r"instances \d+ to \d+ of the set died"):
+        rs.evaluate(few, rho(few), rs.utilities.Custom(9.0, deadly))
+    with cluster.configured():
+        assert plain(rs.solve_many(few, rho(few))) == plain(rs.solve_many(few, rho(few), n_jobs=1)), "it works again"
+
+
+def broken(instance: rs.Instance, trace: rs.Trace) -> float:
+    return 1 / (instance.source - 99)
+
+
+def test_a_chunk_that_fails_names_its_instances(cluster: Cluster, instances: rs.InstanceSet) -> None:
+    sources = np.zeros(16, dtype=int)
+    sources[5] = 99
+    few = rs.InstanceSet(instances.graph, instances.weights[:16], sources, goal=143)
+    with cluster.configured(), pytest.raises(ZeroDivisionError) as caught:
+        rs.evaluate(few, rho(few), rs.utilities.Custom(9.0, broken))
+    (note,) = caught.value.__notes__
+    first, last = (int(word) for word in note.split() if word.isdigit())
+    assert first <= 5 <= last < first + 4, note
+
+
+def test_the_first_error_in_the_set_is_raised(cluster: Cluster, instances: rs.InstanceSet, tmp_path: Path) -> None:
+    weights = instances.weights.copy()
+    for i in (50, 11):
+        weights[i, :] = -1.0
+    damaged = instances[:]
+    object.__setattr__(damaged, "weights", weights)
+    with cluster.configured(), pytest.raises(WeightError, match="instance 11"):
+        rs.solve_many(damaged, rho(instances))
+
+
+_INTERRUPTED = """
+import os, signal, sys, threading, time
+sys.path.insert(0, sys.argv[2])
+import numpy as np, rhostar as rs
+from support.clusters import CLUSTERS
+from support.cases import binary_counter
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+if __name__ == "__main__":
+    graph, weights, source, goal, rho = binary_counter(45)  # reopening takes 2^44 expansions: weeks
+    instances = rs.InstanceSet(graph, weights, [source] * 8, goal)
+    with CLUSTERS[sys.argv[1]]() as cluster, cluster.configured():
+        rs.solve_many(instances, np.zeros(graph.n))  # the workers are there
+        threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        begin = time.perf_counter()
+        try:
+            rs.solve_many(instances, rho)
+        except KeyboardInterrupt:
+            print("interrupted", time.perf_counter() - begin - 1.5)
+        begin = time.perf_counter()
+        rs.solve_many(instances, np.zeros(graph.n))  # needs workers that are free
+        print("free", time.perf_counter() - begin)
+"""
+
+
+@pytest.mark.parametrize("name", ["dask", "ray", "loky"])
+def test_ctrl_c_reaches_the_workers(name: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(_INTERRUPTED)
+    tests = str(Path(__file__).parents[1])
+    child = subprocess.run(
+        [sys.executable, str(script), name, tests], capture_output=True, text=True, timeout=200, check=False
+    )
+    words = child.stdout.split()
+    assert words[::2] == ["interrupted", "free"], child.stdout + child.stderr[-2000:]
+    waited, freed = float(words[1]), float(words[3])
+    assert waited < 2, "the call ended late"
+    # A new process of a pool takes seconds to start on a busy machine; a worker that never stops takes weeks.
+    assert freed < (2 if name == "dask" else 30)

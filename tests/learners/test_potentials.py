@@ -1,0 +1,189 @@
+"""One weight per edge, learned: exact, bounded and clustered potentials for every goal, and what is saved of them."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import rhostar as rs
+from rhostar.errors import InputError, ModelError, NotFittedError, StorageError, VertexError, WeightError
+from rhostar.learners import Potentials
+from rhostar.potentials import Clustered, Hierarchy
+from support.instances import changing_graph
+
+
+def trips(seed: int = 0, count: int = 60, side: int = 12) -> rs.InstanceSet:
+    """Two kinds of days, calm and rush, on a grid; sources and goals are anywhere."""
+    rng = np.random.default_rng(seed)
+    graph = rs.Graph.grid(side, side)
+    rush = np.where(graph.coordinates[graph.head, 0] > side / 2, 4.0, 1.0)
+    kind = np.arange(count) % 2
+    weights = rng.uniform(1, 1.3, (count, graph.m)) * np.where(kind[:, None], rush, 1.0)
+    sources = rng.integers(0, graph.n // 2, count)
+    return rs.InstanceSet(graph, weights, sources, rng.integers(graph.n // 2, graph.n, count))
+
+
+def test_minima_keep_the_optimum_for_every_goal_and_a_factor_bounds_it() -> None:
+    instances = trips()
+    optimal = rs.solve_many(instances, np.zeros(instances.graph.n))
+    exact = Potentials().fit(instances)
+    assert isinstance(exact.potential_, Hierarchy)
+    assert not hasattr(exact, "rho_")
+    assert exact.weights_.shape == (1, instances.graph.m)
+    assert (exact.weights_[0] == instances.weights.min(axis=0)).all()
+    found = rs.solve_many(instances, exact)
+    np.testing.assert_allclose(found.cost, optimal.cost, rtol=1e-14)
+    assert found.expanded.sum() < optimal.expanded.sum()
+    bounded = rs.solve_many(instances, Potentials(scale=1.4).fit(instances))
+    assert (bounded.cost <= 1.4 * optimal.cost).all()
+    assert bounded.expanded.sum() < found.expanded.sum()
+    loose = rs.solve_many(instances, Potentials(scale=8.0).fit(instances))
+    assert (loose.cost > 1.4 * optimal.cost).any(), "the twin: a larger factor goes beyond it"
+
+
+def test_clusters_know_what_kind_of_day_it_is() -> None:
+    instances = trips()
+    learner = Potentials(clusters=2, random_state=3).fit(instances)
+    assert isinstance(learner.potential_, Clustered)
+    kinds = learner.cluster_of_
+    assert len({*kinds[::2].tolist()}) == len({*kinds[1::2].tolist()}) == 1
+    assert kinds[0] != kinds[1]
+    for k, part in ((kinds[0], instances.weights[::2]), (kinds[1], instances.weights[1::2])):
+        np.testing.assert_allclose(learner.weights_[k], part.mean(axis=0))
+    fresh = trips(seed=1)
+    found = rs.solve_many(fresh, learner, n_jobs=2)
+    mean = rs.solve_many(fresh, Potentials("mean").fit(instances))
+    assert found.expanded.sum() < mean.expanded.sum()
+    for i in range(4):
+        potential = learner.potential_.potentials[kinds[i]]
+        expected = rs.astar(*fresh[i], potential.rho_for(fresh[i].goal))
+        assert rs.astar(*fresh[i], learner).expanded == expected.expanded == found.expanded[i]
+
+
+def test_more_clusters_than_snapshots_are_not_made() -> None:
+    instances = trips(count=3)
+    assert len(Potentials(clusters=9).fit(instances).weights_) == 3
+    same = rs.InstanceSet(instances.graph, np.ones((4, instances.graph.m)), 0, [5, 6, 7, 8])
+    assert len(Potentials(clusters=3).fit(same).weights_) == 1
+    free = rs.InstanceSet(instances.graph, np.zeros((4, instances.graph.m)), 0, [5, 6, 7, 8])
+    assert rs.solve_many(free, Potentials(clusters=3).fit(free)).cost.tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("statistic", ["min", "mean", "median", "quantile"])
+def test_one_goal_gets_its_table_too_and_it_agrees_with_mean_weights(statistic: str) -> None:
+    for seed in range(20):
+        instances = changing_graph(seed)
+        learner = Potentials(statistic, quantile=0.3).fit(instances)
+        other = rs.learners.MeanWeights(statistic, quantile=0.3, penalty=0.0).fit(instances)
+        assert (learner.weights_[0] == other.weights_).all()
+        exact = rs.distances_to(instances.graph, learner.weights_[0], instances.goal)
+        reached = np.isfinite(exact)
+        assert (learner.rho_[reached] == exact[reached]).all()
+        assert np.isfinite(learner.rho_).all()
+        np.testing.assert_allclose(learner.rho_for(instances.goal)[reached], exact[reached], rtol=3e-7)
+        rho, lower = learner.rho_, learner.lower_
+        assert (rho[instances.graph.tail] - rho[instances.graph.head] <= lower + 1e-12).all()
+
+
+def test_lower_bounds_may_be_given() -> None:
+    instances = trips()
+    lo = np.ones(instances.graph.m)
+    learner = Potentials(lo=lo).fit(instances)
+    assert (learner.weights_ == 1).all()
+    assert (learner.lower_ == 1).all()
+    lo[7] = 1.29
+    with pytest.raises(WeightError, match=r"lo\[7\] .* is 1.29, but a training instance has 1\.0"):
+        Potentials(lo=lo).fit(instances)
+    with pytest.raises(WeightError, match="leave statistic and clusters out"):
+        Potentials("mean", lo=np.ones(instances.graph.m)).fit(instances)
+
+
+def test_it_is_an_estimator_like_the_others() -> None:
+    instances = trips()
+    learner = clone(Potentials("quantile", 2, 1.1, quantile=0.2)).fit(instances)
+    assert learner.score(instances) == -rs.solve_many(instances, learner).expanded.mean()
+    scorer = rs.learners.Scorer(rs.utilities.Expansions(limit=1000.0))
+    assert scorer(learner, instances) == learner.score(instances)
+    with pytest.raises(NotFittedError, match="Potentials is not fitted"):
+        rs.solve_many(instances, Potentials())
+    with pytest.raises(NotFittedError):
+        Potentials().rho_for(3)
+    with pytest.raises(NotFittedError):
+        Potentials().score(instances)
+    with pytest.raises(VertexError):
+        learner.rho_for(10_000)
+    for bad in ({"clusters": 0}, {"scale": -1.0}, {"statistic": "mode"}, {"quantile": 2.0}):
+        with pytest.raises(InputError, match=next(iter(bad))):
+            Potentials(**bad).fit(instances)
+
+
+@pytest.mark.parametrize("learner", [Potentials(), Potentials(clusters=2), rs.learners.Landmarks(3, random_state=0)])
+def test_a_model_keeps_the_potential(learner: rs.learners.Learner, tmp_path: Path) -> None:
+    instances = trips()
+    learner = clone(learner).fit(instances)
+    rs.Model.of(learner, instances.graph).save(tmp_path / "any.npz")
+    model = rs.Model.load(tmp_path / "any.npz")
+    assert repr(model).startswith(f"Model({type(learner).__name__}, 144 vertices")
+    assert "any" in repr(model)
+    assert model.n == 144
+    fresh = trips(seed=5)
+    assert (rs.solve_many(fresh, model).expanded == rs.solve_many(fresh, learner).expanded).all()
+    assert rs.astar(*fresh[0], model).cost == rs.astar(*fresh[0], learner).cost
+    other = rs.Graph.grid(9, 16)
+    with pytest.raises(ModelError, match="another graph: 144 vertices"):
+        rs.astar(other, other.length, 0, 9, model)
+
+
+def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
+    instances = trips()
+    path = tmp_path / "any.npz"
+    rs.Model.of(Potentials(clusters=2).fit(instances), instances.graph).save(path)
+    with np.load(path) as stored:
+        parts = {name: stored[name] for name in stored.files}
+    for name in ("potential_0_up", "potential_1_place", "potential_probes", "potential_usual"):
+        np.savez_compressed(path, **{key: part for key, part in parts.items() if key != name})
+        with pytest.raises(StorageError, match="damaged"):
+            rs.Model.load(path)
+        np.savez_compressed(path, **parts | {name: np.zeros_like(parts[name])[:-1] - 1})
+        with pytest.raises(StorageError, match="damaged"):
+            rs.Model.load(path)
+
+
+def test_learn_picks_potentials_where_goals_vary() -> None:
+    instances = trips()
+    learner = rs.learn(instances, time_limit=None)
+    assert isinstance(learner.learner_, Potentials)
+    assert not hasattr(learner, "rho_")
+    fresh = trips(seed=7)
+    runs = rs.solve_many(fresh, learner)
+    assert runs.expanded.sum() <= rs.solve_many(fresh, Potentials().fit(instances)).expanded.sum()
+    assert runs.cost.sum() <= 1.05 * rs.solve_many(fresh, np.zeros(144)).cost.sum()
+
+
+SLOW = """
+import numpy as np, rhostar as rs
+graph = rs.Graph.grid(1500, 1500, neighbours=8)
+print("ready", flush=True)
+try:
+    rs.potentials.Hierarchy(graph, graph.length, memory_limit=10**12)
+except KeyboardInterrupt:
+    small = rs.Graph.grid(5, 5)
+    print(rs.potentials.Hierarchy(small, small.length).rho_for(24)[0], graph._elimination_order, flush=True)
+"""
+
+
+def test_ctrl_c_ends_a_build_at_once() -> None:
+    with subprocess.Popen([sys.executable, "-c", SLOW], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        try:
+            process.wait(timeout=1.5)
+            raise AssertionError("it should take longer")
+        except subprocess.TimeoutExpired:
+            os.kill(process.pid, signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    assert out == "8.0 None\n"

@@ -1,0 +1,184 @@
+"""Hierarchies give exact distances for every goal, on any digraph and any weights."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import rhostar as rs
+from rhostar.errors import ArrayError, InputError, LimitError, ModelError, StorageError, WeightError
+from rhostar.potentials import Hierarchy, elimination_order
+
+
+def all_pairs(graph: rs.Graph, weights: np.ndarray) -> np.ndarray:
+    """Return distances from every vertex to every other, by the algorithm of Floyd and Warshall."""
+    distance = np.full((graph.n, graph.n), np.inf)
+    distance[graph.tail, graph.head] = weights
+    np.fill_diagonal(distance, 0.0)
+    for v in range(graph.n):
+        np.minimum(distance, distance[:, v, None] + distance[None, v], out=distance)
+    return distance
+
+
+def random_case(rng: np.random.Generator, largest: int = 24) -> tuple[rs.Graph, np.ndarray]:
+    """Draw a digraph and weights; one-way edges, zeros, ties, absent edges and separate parts are common."""
+    n = int(rng.integers(1, largest + 1))
+    m = int(rng.integers(0, rng.choice([2, 4, 8]) * n + 1))
+    tail, head = rng.integers(0, n, (2, m))
+    if rng.random() < 0.3:  # near a line, so that there are separators
+        head = np.clip(tail + rng.integers(-2, 3, m), 0, n - 1)
+    if rng.random() < 0.5:
+        tail, head = np.r_[tail, head], np.r_[head, tail]
+    coordinates = rng.integers(0, 4, (n, 2)) if rng.random() < 0.5 else None
+    graph = rs.Graph.from_edges(n, tail, head, coordinates=coordinates)
+    match rng.integers(5):
+        case 0:
+            weights = rng.uniform(0, 10, graph.m)
+        case 1:
+            weights = rng.integers(0, 3, graph.m).astype(float)
+        case 2:
+            weights = rng.choice([1.0, np.sqrt(2)], graph.m)
+        case 3:
+            return graph, rng.integers(0, 9, graph.m).astype(np.int32)
+        case _:
+            weights = rng.exponential(1, graph.m) * (rng.random(graph.m) < 0.6)
+    if rng.random() < 0.4:
+        weights[rng.random(graph.m) < rng.uniform(0, 0.6)] = np.inf
+        weights[:1] = 1.0
+    return graph, weights
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_values_are_the_distances_of_all_pairs(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(500):
+        graph, weights = random_case(rng)
+        exact = all_pairs(graph, weights)
+        double, single = (Hierarchy(graph, weights, precision=precision) for precision in ("double", "single"))
+        beyond = double._beyond
+        expected = np.where(np.isfinite(exact), exact, beyond)
+        assert (expected <= beyond * (1 + 1e-12)).all()
+        whole = np.array_equal(np.where(np.isfinite(weights), weights, 0) % 1, np.zeros(graph.m))
+        for goal in range(graph.n):
+            rho = double.rho_for(goal)
+            np.testing.assert_allclose(rho, expected[:, goal], rtol=0 if whole else 1e-13, atol=0)
+            rounded = single.rho_for(goal)
+            np.testing.assert_allclose(rounded, expected[:, goal], rtol=0 if whole else 3e-6)
+            assert (rounded <= expected[:, goal] * (1 + 1e-13)).all()
+
+
+def test_the_same_order_serves_other_weights() -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(100):
+        graph, _ = random_case(rng)
+        order = elimination_order(graph)
+        assert sorted(order.tolist()) == list(range(graph.n))
+        for potential, weights in zip(
+            Hierarchy.for_rows(graph, rows := rng.uniform(0, 1, (3, graph.m)), precision="double"), rows, strict=True
+        ):
+            goal = int(rng.integers(graph.n))
+            exact = rs.distances_to(graph, weights, goal)
+            np.testing.assert_allclose(potential.rho_for(goal), np.where(np.isfinite(exact), exact, potential._beyond))
+        assert elimination_order(graph) is order
+
+
+def test_searches_are_those_with_the_table() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(150):
+        graph, weights = random_case(rng)
+        potential = Hierarchy(graph, weights, scale=float(rng.choice([1.0, 1.5])))
+        today = rng.integers(0, 9, graph.m).astype(float)
+        for _ in range(4):
+            source, goal = (int(v) for v in rng.integers(0, graph.n, 2))
+            table = potential.rho_for(goal)
+            for search in (rs.astar, rs.gbfs):
+                found, expected = (search(graph, today, source, goal, rho) for rho in (potential, table))
+                assert (found.status, found.cost, found.expanded) == (expected.status, expected.cost, expected.expanded)
+                assert found.path.tolist() == expected.path.tolist()
+
+
+def test_a_vertex_that_is_cut_off_under_the_weights_is_searched_all_the_same() -> None:
+    graph = rs.Graph.from_edges(4, [0, 1, 0, 2], [1, 3, 2, 3])
+    usual = graph.arrange([1.0, np.inf, 5.0, 5.0])  # 1 -> 3 was always closed
+    today = graph.arrange([1.0, 1.0, np.inf, 5.0])  # and is the only way today
+    run = rs.astar(graph, today, 0, 3, Hierarchy(graph, usual))
+    assert (run.status, run.cost) == (rs.Status.SOLVED, 2.0)
+
+
+def test_the_least_of_several_goals() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        graph, weights = random_case(rng)
+        potential = Hierarchy(graph, weights)
+        goals = rng.integers(0, graph.n, int(rng.integers(1, 5)))
+        least = np.minimum.reduce([potential.rho_for(int(goal)) for goal in goals])
+        assert (potential.rho_for_nearest(goals) == least).all()
+        assert (potential.rho_for(int(goals[0])) == Hierarchy(graph, weights).rho_for(int(goals[0]))).all()
+
+
+def test_lower_bounds_keep_the_optimum_in_single_precision_too() -> None:
+    rng = np.random.default_rng(5)
+    graph = rs.Graph.grid(20, 20, neighbours=8)
+    lower = rng.uniform(1, 3, graph.m)
+    potential = Hierarchy(graph, lower, precision="single")
+    weights = lower * rng.choice([1.0, 1.0, 1.3], (30, graph.m))
+    instances = rs.InstanceSet(graph, weights, rng.integers(0, 200, 30), rng.integers(200, 400, 30))
+    optimal = rs.solve_many(instances, np.zeros(graph.n))
+    np.testing.assert_allclose(rs.solve_many(instances, potential).cost, optimal.cost, rtol=1e-14)
+    too_far = rs.solve_many(instances, potential.scaled(1.5))
+    assert (too_far.cost > optimal.cost * (1 + 1e-9)).any(), "the twin: no lower bounds, no optimum"
+    assert (too_far.cost <= 1.5 * optimal.cost * (1 + 1e-12)).all()
+
+
+def test_a_hierarchy_is_saved_as_arrays_and_checked_when_it_comes_back() -> None:
+    graph = rs.Graph.grid(6, 6)
+    potential = Hierarchy(graph, graph.length, scale=1.25, precision="single")
+    parts, facts = potential.to_parts()
+    for again in (Hierarchy.from_parts(parts, facts), pickle.loads(pickle.dumps(potential))):
+        assert (again.rho_for(7) == potential.rho_for(7)).all()
+        assert (again.fingerprint, again.scale, again.nbytes) == (graph.fingerprint, 1.25, potential.nbytes)
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(300):
+        name = str(rng.choice(list(parts)))
+        broken = {key: part.copy() for key, part in parts.items()}
+        data = broken[name].view(np.uint8)
+        data[rng.integers(data.size)] ^= np.uint8(1 << rng.integers(8))
+        try:
+            other = Hierarchy.from_parts(broken, facts)
+        except StorageError:
+            refused += 1
+        else:  # a wrong number, but nothing that a search could not follow
+            assert np.isfinite(other.rho_for(35)).all()
+    assert refused > 150
+    for change in ({"scale": -1}, {"beyond": np.inf}, {"precision": "half"}, {"graph": None, "scale": "x"}):
+        with pytest.raises(StorageError, match="damaged"):
+            Hierarchy.from_parts(parts, facts | change)
+    with pytest.raises(StorageError, match="damaged"):
+        Hierarchy.from_parts({}, facts)
+    with pytest.raises(StorageError, match="do not fit each other"):
+        Hierarchy.from_parts(parts | {"up": parts["up"][:-1]}, facts)
+
+
+def test_bad_input_is_refused() -> None:
+    graph = rs.Graph.grid(3, 3)
+    weights = np.ones(graph.m)
+    for bad in (-1.0, np.nan):
+        weights[5] = bad
+        with pytest.raises(WeightError, match=r"weights\[5\] \(edge 2 -> 1\) must be at least 0 and not NaN"):
+            Hierarchy(graph, weights)
+    with pytest.raises(WeightError, match="all are infinite"):
+        Hierarchy(graph, np.full(graph.m, np.inf))
+    with pytest.raises(WeightError, match="the sum of the weights must be finite"):
+        Hierarchy(graph, np.full(graph.m, 1e308))
+    with pytest.raises(ArrayError, match="one value for each of the 24 edges"):
+        Hierarchy(graph, np.ones(7))
+    with pytest.raises(InputError, match="precision must be"):
+        Hierarchy(graph, graph.length, precision="half")
+    with pytest.raises(InputError, match="scale"):
+        Hierarchy(graph, graph.length, scale=np.inf)
+    with pytest.raises(LimitError, match=r"needs 0\.0 GB while it is built, more than memory_limit"):
+        Hierarchy(graph, graph.length, memory_limit=100)
+    other = rs.Graph.grid(1, 9)
+    with pytest.raises(ModelError, match="another graph: 9 vertices"):
+        rs.astar(other, other.length, 0, 8, Hierarchy(graph, graph.length))

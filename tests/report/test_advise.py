@@ -1,0 +1,83 @@
+"""rs.advise: the fastest option that is good enough, and from how many queries on another one is."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+import rhostar as rs
+from rhostar.report import Advice, Option
+from rhostar.report._advise import ALWAYS, MEASURED, WHILE
+
+
+def advice(queries: float, tolerance: float = 0.0, goals: int = 1) -> Advice:
+    """One with times that were made up, to check the arithmetic."""
+    options = (
+        Option("Dijkstra", 0, 0, 0, 100e-6, 0, 0, ALWAYS),
+        Option("tables", 0, 0, 3e-3, 5e-6, 0, 0, ALWAYS),
+        Option("envelope", 1, 0, 0, 20e-6, 0, 0, WHILE),
+        Option("learned", 1, 0, 0, 10e-6, 0.01, 0.2, MEASURED),
+        Option("elsewhere", 1, 1e-3, 0, 8e-6, 0, 0, ALWAYS),
+    )
+    return Advice(options, queries, goals, tolerance, "")
+
+
+def test_the_fastest_that_is_good_enough() -> None:
+    assert advice(1).best.name == "envelope"
+    assert advice(1, tolerance=0.02).best.name == "learned"
+    assert advice(1, tolerance=0.005).best.name == "envelope"
+    assert advice(100).best.name == "elsewhere"  # 1.8 ms, the envelope takes 2 ms
+    assert advice(100, goals=1).best.name == "elsewhere"
+    assert advice(20, goals=10).best.name == "elsewhere"  # what a snapshot costs is shared by its goals
+    assert advice(1000).best.name == "tables"
+
+
+def test_break_even_is_where_both_take_as_long() -> None:
+    found = advice(10)
+    tables = found.options[1]
+    turn = found.break_even(tables)
+    assert turn == pytest.approx(200)
+    assert found.seconds(tables, turn) == pytest.approx(found.seconds(found.best, turn))
+    assert math.isinf(found.break_even(found.options[0]))
+    # At 84 queries "elsewhere" is the fastest; at 200 it is better than tables, too, so that line is left out.
+    assert "From 84 queries on, elsewhere is faster." in str(found)
+    assert "tables is faster" not in str(found)
+    assert "Use envelope: 5.0 times as fast as Dijkstra." in str(found)
+    assert "learned is faster" not in str(found)  # not good enough at this tolerance
+
+
+def test_measured_on_a_city() -> None:
+    town = rs.datasets.city(400, seed=1)
+    drawn = town.draw(40, seed=0)
+    sources = np.random.default_rng(0).integers(0, town.graph.n, 40)
+    goals = np.where(np.arange(40) % 2, 7, 11)
+    sources[(sources == 7) | (sources == 11)] = 0
+    instances = rs.InstanceSet(drawn.graph, drawn.weights, sources, goals, rows=drawn.rows)
+    for given, count in ((drawn, 1), (instances, 2)):
+        found = rs.advise(given, 3, tolerance=0.5)
+        assert found.goals == count
+        by_name = {option.name: option for option in found.options}
+        assert by_name["Dijkstra"].excess == by_name["costs-to-go, once per snapshot"].excess == 0
+        assert by_name["A* with learned mean distances"].promise == MEASURED
+        assert all(o.per_query > 0 and o.worst >= o.excess >= 0 for o in found.options)
+        assert by_name["costs-to-go, once per snapshot"].per_goal > 0
+        assert re.search(r"^Use .*: [\d.]+ times as fast as Dijkstra\.$", str(found), flags=re.MULTILINE)
+
+
+def test_bad_input() -> None:
+    instances = rs.datasets.city(100, seed=1).draw(10, seed=0)
+    with pytest.raises(rs.errors.InputError, match="two snapshots or more"):
+        rs.advise(instances[:1], 5)
+    with pytest.raises(rs.errors.InputError, match="queries must be a number above 0"):
+        rs.advise(instances, 0)
+    with pytest.raises(rs.errors.InputError, match="tolerance"):
+        rs.advise(instances, 1, tolerance=-1)
+
+
+def test_contraction_hierarchies_are_measured_where_they_are() -> None:
+    pytest.importorskip("pyroutingkit")
+    found = rs.advise(rs.datasets.city(400, seed=1).draw(20, seed=0), 5)
+    assert found.options[-1].name == "contraction hierarchy (pyroutingkit)"
+    assert found.options[-1].worst < 1e-3
+    assert found.left_out == ""

@@ -1,0 +1,157 @@
+"""A computation that was killed is resumed from its finished parts: the same bits, and nothing is counted twice."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rhostar as rs
+from rhostar import _checkpoints as checkpoints
+from rhostar import _parallel as parallel
+
+
+@pytest.fixture(scope="module")
+def instances() -> rs.InstanceSet:
+    return make_instances()
+
+
+def make_instances() -> rs.InstanceSet:
+    rng = np.random.default_rng(0)
+    graph = rs.Graph.grid(12, 12, neighbours=8)
+    return rs.InstanceSet(graph, rng.uniform(1, 2, (90, graph.m)), rng.integers(0, 100, 90), goal=143)
+
+
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that gets the name of every chunk that is computed."""
+    computed: list[str] = []
+    call = parallel.travel.call
+
+    def watched(function, name, *rest):
+        computed.append(name)
+        return call(function, name, *rest)
+
+    monkeypatch.setattr(parallel.travel, "call", watched)
+    return computed
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_finished_parts_are_not_computed_again(
+    jobs: int, instances: rs.InstanceSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rho = rs.heuristics.octile(instances.graph, 143)
+    expected = rs.solve_many(instances, rho)
+    computed = calls(monkeypatch)
+    for lost in (64, 0, 5):
+        for path in sorted(tmp_path.iterdir())[:lost]:
+            path.unlink()
+        computed.clear()
+        with rs.resuming(tmp_path):
+            found = rs.solve_many(make_instances(), rho, n_jobs=jobs)  # another set with the same content
+        assert len(computed) == len(set(computed)) == lost
+        assert found.cost.tolist() == expected.cost.tolist()
+        assert [p.tolist() for p in found.path] == [p.tolist() for p in expected.path]
+        assert found.expanded.tolist() == expected.expanded.tolist()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        rs.learners.MeanDistance,
+        rs.learners.LowerEnvelope,
+        rs.learners.MeanWeights,
+        rs.learners.PathUse,
+        lambda: rs.learners.SelfImitatedRanking(iterations=2, step_sizes=1.0, blurs=0.0, random_state=0),
+        lambda: rs.learners.BumpSearch(max_bumps=3, random_state=0),
+    ],
+)
+def test_fits_are_resumed(make, instances: rs.InstanceSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = make().fit(instances).rho_
+    with rs.resuming(tmp_path):
+        assert (make().fit(instances).rho_ == expected).all()
+        computed = calls(monkeypatch)
+        assert (make().fit(instances).rho_ == expected).all()
+    assert computed == []
+
+
+def test_other_data_arguments_and_functions_find_nothing(
+    instances: rs.InstanceSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rho = np.zeros(instances.graph.n)
+    few = instances[:10]
+    with rs.resuming(tmp_path):
+        rs.solve_many(few, rho)
+        computed = calls(monkeypatch)
+        rs.solve_many(few, rho)
+        assert computed == []
+        changed = few.weights.copy()
+        changed[3, 0] += 1
+        for other, options in (
+            (rs.InstanceSet(few.graph, changed[:10], few.sources, few.goals), {}),
+            (rs.InstanceSet(few.graph, few.weights[:10], few.sources + 1, few.goals), {}),
+            (few, {"algorithm": "gbfs"}),
+            (few, {"reopen": False}),
+            (few, {"budget": 3}),
+        ):
+            computed.clear()
+            found = rs.solve_many(other, rho, **options)
+            assert len(computed) >= 1, options
+            with monkeypatch.context() as plain:
+                plain.setattr(checkpoints, "active", lambda: None)
+                assert found.cost.tolist() == rs.solve_many(other, rho, **options).cost.tolist()
+        computed.clear()
+        rs.solve_many(few, rho + 1)
+        assert len(computed) == 10
+
+
+def test_damaged_parts_are_computed_again(instances: rs.InstanceSet, tmp_path: Path) -> None:
+    expected = rs.learners.MeanDistance().fit(instances).rho_
+    rng = np.random.default_rng(0)
+    with rs.resuming(tmp_path):
+        rs.learners.MeanDistance().fit(instances)
+        for path in tmp_path.iterdir():
+            content = bytearray(path.read_bytes())
+            if rng.random() < 0.5:
+                content = content[: int(rng.integers(len(content)))]
+            else:
+                content[int(rng.integers(len(content)))] ^= 255
+            path.write_bytes(content)
+        assert (rs.learners.MeanDistance().fit(instances).rho_ == expected).all()
+
+
+_KILLED = """
+import sys, time
+sys.path.insert(0, sys.argv[2])
+import rhostar as rs
+from search.test_resuming import make_instances
+def slow(instance, trace):
+    time.sleep(0.02)
+    with open(sys.argv[3], "a") as log:
+        log.write(f"{instance.source}\\n")
+    return float(instance.source)
+with rs.resuming(sys.argv[1]):
+    instances = make_instances()
+    rho = rs.heuristics.octile(instances.graph, 143)
+    values = rs.evaluate(instances, rho, rs.utilities.Custom(1e3, slow))[0].values
+    print(values.tolist() == instances.sources.tolist())
+"""
+
+
+def test_a_killed_process_is_resumed(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    command = [sys.executable, "-c", _KILLED, str(tmp_path / "parts"), str(Path(__file__).parents[1]), str(log)]
+    for least in (15, 40):
+        child = subprocess.Popen(command)
+        end = time.monotonic() + 60
+        while not (log.exists() and log.read_text().count("\n") >= least) and time.monotonic() < end:
+            time.sleep(0.01)
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+    last = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert last.stdout == "True\n"
+    done = log.read_text().count("\n")
+    assert 90 <= done <= 90 + 2 * 2, "only the chunk that was running (at most two instances) is run again"
