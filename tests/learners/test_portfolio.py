@@ -53,11 +53,11 @@ def test_it_is_taken_wherever_rho_is() -> None:
     assert portfolio.score(test) == -runs.expanded.mean()
     table = rs.certify(portfolio, holdout=test, utility=utility)
     assert table.best.holds_for == "this rho"
-    assert table.best.mean == pytest.approx(np.minimum(runs.expanded, 200).mean())
+    assert table.best.observed == pytest.approx(np.minimum(runs.expanded, 200).mean())
     assert {row.holds_for for row in table.rows} == {"this rho"}
     with pytest.raises(rs.errors.InputError, match="leave train out"):
         rs.certify(portfolio, train=train, utility=utility)
-    with pytest.raises(rs.errors.AssumptionError, match="trained on"):
+    with pytest.raises(rs.errors.AssumptionError, match="untouched"):
         rs.certify(portfolio, holdout=train, utility=utility)
     best = rs.learners.BestOf([rs.learners.MeanDistance(), rs.learners.Portfolio(k=2)], random_state=0).fit(train)
     assert isinstance(best.learner_, rs.learners.Portfolio)
