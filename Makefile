@@ -96,7 +96,7 @@ bench-any-goal: .venv/.dev .venv/.peers .venv/.built  ## compare searches to any
 
 # Only for that comparison; one that does not install is left out.
 .venv/.peers: locks/peers.txt | .venv/.python
-	-$(UV) -r locks/peers.txt
+	-$(UV) --require-hashes -r locks/peers.txt
 	@touch $@
 
 .venv/.python:
@@ -125,9 +125,22 @@ FORCE:
 	$(UV) --no-build-isolation --no-deps -e .
 	@touch $@
 
-wheel: .venv/.dev .venv/.built  ## build a wheel and try it in a clean environment
-	rm -rf dist build/smoke
+# The compiler zig brings its own C++ library and aims at an old glibc, so the wheel runs on most Linux systems; the
+# library goes into the module. auditwheel checks that and renames the wheel. Elsewhere, the wheel is for this system.
+GLIBC := 2.17
+TOOLS := $(CURDIR)/build/wheel-tools
+wheel: .venv/.dev .venv/.built  ## build a wheel in dist/ that runs on other Linux systems, and try it in a clean environment
+	rm -rf dist build/plain build/smoke
+ifeq ($(shell uname -s),Linux)
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --target $(TOOLS) -r locks/wheel.txt
+	PYTHONPATH=$(TOOLS) ZIG_GLOBAL_CACHE_DIR=$(CURDIR)/build/zig \
+	  CXX="$(CURDIR)/$(BIN)/python -m ziglang c++ -target $(shell uname -m)-linux-gnu.$(GLIBC)" \
+	  $(BIN)/python -m build --wheel --no-isolation -C build-dir=build/wheel --outdir build/plain .
+	PYTHONPATH=$(TOOLS) PATH=$(TOOLS)/bin:$$PATH $(BIN)/python -m auditwheel repair \
+	  --plat manylinux_$(subst .,_,$(GLIBC))_$(shell uname -m) --wheel-dir dist build/plain/*.whl
+else
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
+endif
 	$(BIN)/python -m venv build/smoke
 	$(BIN)/uv pip install --quiet --python build/smoke/bin/python -c locks/run.txt dist/*.whl
 	cd build/smoke && bin/python -I "$(CURDIR)/tests/project/smoke.py"
@@ -154,15 +167,9 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no
 lock: .venv/.python  ## pin the versions and hashes of all dependencies again
 	$(LOCK) pyproject.toml --group build -o locks/run.txt
 	$(LOCK) pyproject.toml --group build --group dev -c locks/run.txt -o locks/dev.txt
+	$(LOCK) --group peers -c locks/dev.txt -o locks/peers.txt
 	echo uv | $(LOCK) - -o locks/uv.txt
-
-lock: .venv/.python  ## pin the versions of all dependencies again
-	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links --strip-extras \
-	  pyproject.toml --group build -o locks/run.txt
-	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links --strip-extras \
-	  pyproject.toml --group build --group dev -c locks/run.txt -o locks/dev.txt
-	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links --strip-extras \
-	  --group peers -c locks/dev.txt -o locks/peers.txt
+	$(LOCK) --group wheel -o locks/wheel.txt
 
 clean:  ## remove everything that make created
 	rm -rf .venv build dist demo

@@ -147,7 +147,7 @@ def test_damaged_files_are_refused_and_never_unpickled(instances: rs.InstanceSet
     whole = path.read_bytes()
     for wrong in (b"", b"nonsense", whole[: len(whole) // 2], whole[:-30]):
         path.write_bytes(wrong)
-        with pytest.raises(StorageError, match="not a numpy archive, or a damaged one"):
+        with pytest.raises(StorageError, match="not a model of rhostar, or a damaged one"):
             rs.Model.load(path)
     rng = np.random.default_rng(0)
     for _ in range(60):  # a changed byte is refused, or harmless: checksums of the archive see it

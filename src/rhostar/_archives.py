@@ -35,6 +35,7 @@ def read_arrays(
     *,
     strict: bool,
     max_bytes: int | None = None,
+    what: str = "numpy archive",
 ) -> dict[str, NDArray[Any]]:
     """Return the wanted arrays of an ``.npz`` file.
 
@@ -48,6 +49,8 @@ def read_arrays(
         Whether an array that is not wanted is an error; otherwise it is skipped without unpacking it.
     max_bytes
         How much the wanted arrays may take; by default 64 MiB or 200 times the size of the file, if that is more.
+    what
+        What the file should be, for errors.
 
     Raises
     ------
@@ -84,8 +87,8 @@ def read_arrays(
         except (StorageError, OSError, MemoryError):
             raise
         except Exception as error:  # zipfile, zlib and numpy raise many kinds of errors
-            what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            raise StorageError(f"{path}: not a numpy archive, or a damaged one ({what[:200]})") from None
+            why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            raise StorageError(f"{path}: not a {what}, or a damaged one ({why[:200]})") from None
 
 
 def _read_member(path: object, archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> NDArray[Any]:

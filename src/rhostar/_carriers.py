@@ -95,8 +95,13 @@ def run_on_dask(backend: Any, work_: Work, jobs: int) -> Results:
     except BaseException:
         with contextlib.suppress(Exception):
             client.cancel([future for future in futures if future is not None], force=True)
-            client.run(stop_job, job, wait=False, on_error="ignore")
+            client.run(_stop_on_worker, job, wait=False, on_error="ignore")
         raise
+
+
+async def _stop_on_worker(job: str) -> None:
+    """Run :func:`stop_job` beside the chunks of a worker; Dask waits for a function, but not for a coroutine."""
+    stop_job(job)
 
 
 _on_clusters: OrderedDict[tuple[Any, str], Any] = OrderedDict()

@@ -247,10 +247,14 @@ class Model:
         source = Path(path)
         most = None if max_bytes is None else arrays.integer(max_bytes, "max_bytes", 1)
         try:
-            parts = archives.read_arrays(source, _belongs, strict=True, max_bytes=most)
-            facts = json.loads(parts["facts"].tobytes().decode())
+            # The facts first: they say which arrays belong there.
+            options: dict[str, Any] = {"max_bytes": most, "what": "model of rhostar"}
+            text = archives.read_arrays(source, ["facts"], strict=False, **options)["facts"]
+            facts = json.loads(text.tobytes().decode())
             if facts["format"] != _KIND or facts["version"] != _VERSION:
                 raise StorageError(f"{source} holds {facts['format']!r} version {facts['version']}, not a model")
+            Family.of_kind(facts["family"]["kind"])
+            parts = archives.read_arrays(source, _belongs, strict=True, **options)
             rho, goals = parts["rho"], parts["goals"].tolist()
             if rho.dtype != np.float64 or rho.ndim != 2 or rho.shape[1] == 0 or not np.isfinite(rho).all():
                 raise StorageError(f"{source} is damaged: its values are not finite numbers, one per vertex")

@@ -143,6 +143,13 @@ class Family:
                 facts[entry.name] = value
         return stored, facts
 
+    @staticmethod
+    def of_kind(kind: str) -> type[Family]:
+        """Return the class of this name, or raise :class:`InputError`."""
+        if kind not in FAMILIES:
+            raise InputError(f"there is no family {kind!r}; there are {', '.join(FAMILIES)}")
+        return FAMILIES[kind]
+
     @classmethod
     def from_parts(cls, stored: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> Family:
         """Return the family that :meth:`to_parts` took apart.
@@ -152,9 +159,7 @@ class Family:
         InputError
             If its kind is not known here.
         """
-        kind = FAMILIES.get(facts["kind"])
-        if kind is None:
-            raise InputError(f"there is no family {facts['kind']!r}; there are {', '.join(FAMILIES)}")
+        kind = cls.of_kind(facts["kind"])
         records = facts["built_from"]
         built = None if records is None else from_parts(stored, records, "built_from")
         names = [entry.name for entry in fields(kind)[1:]]

@@ -38,6 +38,18 @@ def test_learned_values_in_every_form() -> None:
         rs.astar_path(G, 100, 135, rs.learners.MeanDistance())
 
 
+def test_a_potential_for_any_goal() -> None:
+    G = nx.convert_node_labels_to_integers(nx.grid_2d_graph(6, 6).to_directed(), ordering="sorted")
+    for v, data in G.nodes(data=True):
+        data["x"], data["y"] = float(v % 6), float(v // 6)
+    graph = rs.Graph.from_networkx(G)
+    straight = rs.heuristics.euclidean(graph)
+    for goal in (35, 20):
+        path = rs.astar_path(G, 0, goal, straight)
+        assert path == nx.astar_path(G, 0, goal, lambda u, v: float(np.hypot(u % 6 - v % 6, u // 6 - v // 6)))
+        assert nx.astar_path(G, 0, goal, straight, backend="rhostar") == path
+
+
 def test_values_are_asked_for_only_where_the_search_looks() -> None:
     G = nx.path_graph(1000)
     asked: list[int] = []

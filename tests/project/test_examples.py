@@ -55,3 +55,33 @@ def test_examples(
         assert first_number(lines, "A*, ρ = mean") < 0.8 * first_number(
             lines, "A*, as" if name == "traffic" else "A*, oct"
         )
+
+
+@pytest.mark.slow
+def test_depots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["depots", str(tmp_path)])
+    runpy.run_path(str(EXAMPLES / "depots.py"), run_name="__main__")
+    lines = capsys.readouterr().out.splitlines()
+    assert "A* returns shortest paths here" in lines
+    rows = {line.split()[0]: line.split() for line in lines}
+    assert rows["exact"][4] == rows["Dijkstra"][4]  # seconds per trip
+    assert float(rows["exact"][1]) < 0.6 * float(rows["Dijkstra"][1])
+    assert float(rows["learned"][1]) < float(rows["exact"][1])
+    assert "With probability at least 0.95" in "\n".join(lines)
+    assert (tmp_path / "depots.html").stat().st_size > 50_000
+
+
+@pytest.mark.slow
+def test_turn_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(EXAMPLES / "turn_costs.py"), run_name="__main__")
+    rows = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines()}
+    assert rows["exact"][4] == rows["Dijkstra"][4]
+    assert float(rows["exact"][1]) < 0.5 * float(rows["Dijkstra"][1])
+
+
+@pytest.mark.slow
+def test_nightly(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(EXAMPLES / "nightly.py"), run_name="__main__")
+    text = capsys.readouterr().out
+    assert text.count("alarm") == 1
+    assert re.search(r"day 8: .* until the alarm at query \d+\n\s+then 0.000 with the exact values", text)

@@ -20,7 +20,8 @@ class Cluster:
 
     @contextlib.contextmanager
     def configured(self, **options: Any) -> Iterator[None]:
-        with joblib.parallel_config(backend=self.name, **({"n_jobs": 2} if self.name == "loky" else {}), **options):
+        own = {"loky": {"n_jobs": 2}, "dask": {"wait_for_workers_timeout": 200}}.get(self.name, {})
+        with joblib.parallel_config(backend=self.name, **own, **options):
             yield
 
     def kill_one(self, which: int, killed: list[int]) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhostar.certificates import _assumptions as assumptions
 from rhostar.certificates._assumptions import Bounds
-from rhostar.certificates._certain import Excess, per_answer
+from rhostar.certificates._certain import Excess, never_over, per_answer
 from rhostar.certificates._on_train import Caps, InClass, check_family, into_class
 from rhostar.certificates._request import Request
 from rhostar.certificates._sample import Sample, sample, shared_snapshots
@@ -21,7 +21,7 @@ from rhostar.families import Family, FullTable
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet, Provenance
 from rhostar.search import Rho
-from rhostar.search._rho import chooses, largest_of_all, values_for, values_of
+from rhostar.search._rho import chooses, potential_for, values_for, values_of
 
 CAP_QUANTILE = 0.1
 """Caps from other data: this quantile of the weights of each edge. Lower caps promise more and search more."""
@@ -46,6 +46,8 @@ class Case:
     """ρ by goal, in the class of the bounds."""
     others: dict[int, NDArray[np.float64]]
     """ρ for goals that occur in no set."""
+    computed: Rho | None
+    """ρ itself, where a potential computes it for any goal; `placed` is then empty."""
     excess: Excess | None
     """U5 for the worst goal of ρ; None where it does not apply."""
     known: bool
@@ -53,30 +55,23 @@ class Case:
     dependent: str
     """Why the training instances are not independent draws; empty if nothing speaks against it."""
     notes: tuple[str, ...]
-    choice: Any = None
-    """What chooses a table for each instance, where there is more than one."""
 
     @property
     def exact(self) -> bool:
         """Whether no sum g + ρ rounds."""
-        return all(part.exact for part in self.placed.values())
-
-    @property
-    def tables(self) -> dict[int, NDArray[np.float64]]:
-        """ρ by goal, for the goals of the sets."""
-        return {goal: part.rho for goal, part in self.placed.items()}
+        return bool(self.placed) and all(part.exact for part in self.placed.values())
 
     @property
     def measured(self) -> Any:
-        """What runs on the holdout."""
-        return self.tables if self.choice is None else self.choice
+        """The heuristic that is measured: ρ by goal for the goals of the sets, or what computes it."""
+        return {goal: part.rho for goal, part in self.placed.items()} if self.computed is None else self.computed
 
     @property
     def handed_out(self) -> Any:
-        """The heuristic that was measured: an array where there is one goal, else a mapping; or what chooses."""
-        if self.choice is not None:
-            return self.choice
-        tables = self.tables | self.others
+        """The heuristic that was measured: an array where there is one goal, else a mapping, or what computes it."""
+        if self.computed is not None:
+            return self.computed
+        tables = self.measured | self.others
         return next(iter(tables.values())) if len(tables) == 1 else tables
 
 
@@ -95,8 +90,7 @@ def make_case(
     """Check everything that `certify` was given and return it as a case; raises as `certify` does."""
     given = _check_sets(sets)
     graph = next(iter(given.values())).graph
-    choice = rho if chooses(rho) else None
-    if choice is not None and "train" in given:
+    if chooses(rho) and "train" in given:
         raise InputError(
             "train cannot serve a heuristic that chooses among tables: bounds for every rho at once would have to "
             "count all combinations of tables and all rules; leave train out and certify on a holdout"
@@ -122,21 +116,27 @@ def make_case(
     limits = _caps(caps, stated, graph, given.get("train"))
 
     goals = {name: np.unique(part.goals).tolist() for name, part in given.items()}
+    everywhere = sorted({goal for own in goals.values() for goal in own})
+    potential = potential_for(rho, graph, np.array(everywhere, dtype=np.int32))
+    if potential is not None and "holdout" not in given:
+        raise InputError("rho is computed for any goal: on train, use rhostar.certificates.certify_any_goal")
+    computed = potential is not None or chooses(rho)
     families, placed = {}, {}
     chosen_from = family if family is not None else getattr(rho, "family_", None)
-    for goal in sorted({goal for own in goals.values() for goal in own}):
-        values = values_for(rho, graph, goal) if choice is None else largest_of_all(rho)
-        counted = goal in goals.get("train", ())
+    for goal in everywhere if not computed else []:
+        values, counted = values_for(rho, graph, goal), goal in goals.get("train", ())
         families[goal] = FullTable() if chosen_from is None else _family_for(chosen_from, goal)
         check_family(families[goal], values, goal, given["train"] if counted else None)
         placed[goal] = into_class(request, graph, goal, families[goal], limits, values, counted=counted)
     notes += [
         note if len(placed) == 1 else f"goal {goal}: {note}" for goal, part in placed.items() for note in part.notes
     ]
-    others = _other_goals(rho, graph, placed)
+    others = None if computed else _other_goals(rho, graph, placed)
     exact = all(part.exact for part in placed.values())
     excess = None
-    if request.per_answer and others is not None and choice is None:
+    if request.per_answer and potential is not None:
+        excess = never_over(request, graph, stated, rho, potential)
+    elif request.per_answer and others is not None:
         tables = {goal: part.rho for goal, part in placed.items()} | others
         excess = per_answer(request, graph, stated, tables, exact=exact and not others)
     return Case(
@@ -150,11 +150,13 @@ def make_case(
         families=families,
         placed=placed,
         others=others or {},
+        computed=rho if computed else None,
         excess=excess,
         known=not unknown,
-        dependent=_dependent(given, groups),
+        dependent=_dependent(given, groups)
+        if potential is None
+        else "rho is computed for any goal; see certify_any_goal",
         notes=tuple(notes),
-        choice=choice,
     )
 
 

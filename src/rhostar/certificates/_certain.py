@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from rhostar.certificates._per_answer import largest_excess
 from rhostar.certificates._projection import exceeding
 from rhostar.certificates._request import Request, rounding, weights_assumed
 from rhostar.graph import Graph
+from rhostar.potentials import Potential
 
 
 class Excess(NamedTuple):
@@ -37,6 +38,21 @@ def per_answer(
         found[goal] + rounding(stated, rho, request.utility.limit, exact=exact) for goal, rho in heuristics.items()
     )
     return Excess(max(found.values()), max(rounded))
+
+
+def never_over(request: Request, graph: Graph, stated: Bounds, rho: Any, potential: Potential) -> Excess | None:
+    """Return U5 for distances under one weight ŵ per edge, if ŵ is nowhere above the least weights; else None.
+
+    No value is then above the least cost-to-go, whatever the goal is. Values in single precision are rounded down.
+    """
+    rows = getattr(rho, "weights_", None)
+    if rows is None or np.ndim(rows) != 2 or len(rows) != 1:
+        return None
+    weights = potential.scale * np.asarray(rows[0], dtype=np.float64)
+    if not (weights <= stated.low).all():
+        return None
+    largest = np.full(graph.n, float(weights[np.isfinite(weights)].sum()))  # no distance is longer
+    return Excess(0.0, rounding(stated, largest, request.utility.limit, exact=False))
 
 
 def loss_range(request: Request, stated: Bounds, excess: Excess | None, *, exact: bool) -> Range:
@@ -77,12 +93,12 @@ def certain(
         return []
     if not request.through_inconsistency:
         return [Dropped("U3", "a run that a budget ends has no bound through inconsistency")]
-    exact = all(part.exact for part in placed.values())
+    exact = bool(placed) and all(part.exact for part in placed.values())
     found: list[Certificate | Dropped] = [_consistency(request, graph, stated, placed, goals, largest_seen)]
     if not request.reopen:
         found.append(Dropped("U5", "does not hold without reopening: an admissible rho may then give longer paths"))
     elif excess is None:
-        found.append(Dropped("U5", "rho is for any goal, so the worst goal is not known"))
+        found.append(Dropped("U5", "rho is for any goal and may overestimate, so the worst goal is not known"))
     else:
         reference = "U5: when the goal is selected, a vertex of an optimal path is open with its true cost"
         row = _every(request, stated, "U5", excess.most, reference, goals, largest_seen, exact=exact)
@@ -99,6 +115,8 @@ def _consistency(
     goals: Sequence[int],
     largest_seen: float | None,
 ) -> Certificate | Dropped:
+    if not placed:
+        return Dropped("U3", "rho is computed for any goal; U5 says whether it ever overestimates")
     low = np.broadcast_to(stated.low, graph.m)
     for goal in goals:
         if exceeding(graph, placed[goal].rho, low, goal).any():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,13 +13,14 @@ from rhostar.bounds import edge_local_complexity
 from rhostar.certificates._paths import OptimalPaths
 from rhostar.certificates._request import Request, Setting
 from rhostar.instances import InstanceSet
+from rhostar.search import Rho
 from rhostar.utilities import Score, evaluate
 
 
 def score(
     request: Request,
     instances: InstanceSet,
-    rho: NDArray[np.float64] | Mapping[int, NDArray[np.float64]],
+    rho: Rho,
     paths: OptimalPaths | None,
 ) -> Score:
     """Return the utility of ρ on every instance; optimal costs are those of the optimal paths."""

@@ -159,8 +159,7 @@ def _open_all(home: Path, kind: str, opened: contextlib.ExitStack) -> tuple[dict
             for name, entry in index["files"].items():
                 path = home / entry["file"]
                 try:
-                    # Without O_NONBLOCK, opening a pipe would wait for somebody to write to it.
-                    file = trial.enter_context(os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb"))
+                    file = trial.enter_context(open(path, "rb", opener=_open_at_once))
                     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                         raise StorageError(f"{path} is not a plain file")
                     files[name] = file
@@ -204,6 +203,11 @@ def _read_index(home: Path, kind: str) -> dict[str, Any]:
             f"{path} holds {index['format']!r} version {index['version']}, expected {kind!r} version {VERSION}"
         )
     return index
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file; a pipe would otherwise wait for somebody to write to it."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _is_sound(entry: dict[str, Any]) -> bool:

@@ -20,6 +20,7 @@ from rhostar import _core
 from rhostar._core import Status
 from rhostar.errors import HeuristicError
 from rhostar.interop._links import Links
+from rhostar.potentials import Potential
 from rhostar.search._rho import for_goal
 
 
@@ -206,7 +207,7 @@ def estimates(links: Links, heuristic: Any, goal: int) -> Any:
         if not isinstance(table, np.ndarray | list | tuple):
             return _by_node(heuristic)
         heuristic = table
-    elif hasattr(heuristic, "rho_") or hasattr(heuristic, "fit"):
+    elif isinstance(heuristic, Potential) or any(hasattr(heuristic, name) for name in ("rho_", "potential_", "fit")):
         heuristic = for_goal(heuristic, links.graph, goal, "heuristic")
     if _is_table(heuristic, len(links.nodes)):
         return heuristic  # the search looks at what it reads: a short query does not pay for all vertices

@@ -153,12 +153,6 @@ def chooses(rho: Any) -> bool:
     return hasattr(getattr(rho, "rho_", rho), "rho_for_weights")
 
 
-def largest_of_all(rho: Any) -> NDArray[np.float64]:
-    """Return the largest value of each vertex over all tables of a heuristic that chooses among several."""
-    largest: NDArray[np.float64] = np.max(getattr(rho, "rho_", rho).tables, axis=0)
-    return largest
-
-
 def for_instance(rho: Rho, graph: Graph, weights: ArrayLike, goal: int) -> ArrayLike:
     """Return the values for one instance; raises as :func:`for_goal` does.
 

@@ -94,3 +94,28 @@ def test_bad_input_is_refused() -> None:
         certify_any_goal(learner, train[:0], caps=3.001, limit=1.0)
     with pytest.raises(InputError):
         certify_any_goal(learner, train, caps=3.001, limit=0.0)
+
+
+def test_certify_measures_what_is_run() -> None:
+    """A clustered potential chooses its weights by the instance: certify runs it as it is, not a table in its place."""
+    rng = np.random.default_rng(5)
+    graph = rs.Graph.grid(4, 4)
+    utility = rs.utilities.Suboptimality(5.0)
+    train, holdout = draw(rng, 200, graph), draw(rng, 150, graph)
+    for learner in (Potentials(clusters=3), Potentials("mean")):
+        found = rs.certify(learner.fit(train), holdout=holdout, utility=utility)
+        score = rs.evaluate(holdout, learner, utility)[0]
+        assert found.best.observed == pytest.approx(score.mean, abs=1e-12)
+        assert found.best.value == rs.bounds.betting(score.values, 5.0).high
+        assert found.rho is learner
+        both = rs.certify(learner, train=train, holdout=holdout, utility=utility)
+        assert any("certify_any_goal" in entry.reason for entry in both.dropped)
+        with pytest.raises(InputError, match="certify_any_goal"):
+            rs.certify(learner, train=train, utility=utility)
+        with pytest.raises(AssumptionError, match="200 of its 200 instances were seen"):
+            rs.certify(learner, holdout=train, utility=utility)
+    exact = Potentials(lo=np.ones(graph.m)).fit(train)
+    table = rs.certify(exact, holdout=holdout, utility=utility, weight_bounds=(1.0, 3.001))
+    assert table.best.label == "U5"
+    assert table.best.value < 1e-9
+    assert rs.certify(exact, holdout=holdout, utility=utility, weight_bounds=(0.5, 3.001)).best.label == "H4 betting"
