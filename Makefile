@@ -12,7 +12,7 @@ CORE := CMakeLists.txt pyproject.toml src/rhostar/__init__.py $(shell find src/c
 CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
 .PHONY: demo test lint coverage docs note build wheel release test-sanitized lock clean help theorems
-.PHONY: bench-search bench-pieces bench-reading bench-learners bench-certificates bench-overhead
+.PHONY: bench-search bench-pieces bench-reading bench-learners bench-planning bench-certificates bench-overhead
 .PHONY: test-cluster fuzz bench-scale test-networkx bench-networkx bench-any-goal
 .DELETE_ON_ERROR:
 
@@ -72,6 +72,9 @@ bench-reading: .venv/.built  ## time reading a million arcs, and saving and mapp
 
 bench-learners: .venv/.dev .venv/.built  ## compare learners on real data (takes minutes)
 	$(BIN)/python benchmarks/learners.py
+
+bench-planning: .venv/.built  ## compare learned values with Neural A* on its maps
+	$(BIN)/python benchmarks/planning.py
 
 bench-certificates: .venv/.built  ## measure how tight certificates are on METR-LA, and their cost
 	$(BIN)/python benchmarks/certificates.py

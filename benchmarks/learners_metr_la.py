@@ -72,11 +72,12 @@ class Figures:
     def add(self, name: str, rho: np.ndarray, seconds: float, test: rs.InstanceSet, optimum: np.ndarray) -> None:
         runs = rs.solve_many(test, rho)
         over = runs.cost / optimum - 1
-        row = (runs.expanded.mean(), 100 * over.mean(), 100 * (over <= 1e-9).mean(), 100 * over.max(), seconds)
+        row = (runs.expanded.mean(), 100 * over.mean(), 100 * (over <= 1e-9).mean())
+        row += (100 * np.quantile(over, 0.99), 100 * over.max(), seconds)
         self.rows.setdefault(name, []).append(row)
 
     def means(self) -> dict[str, dict[str, float]]:
-        names = ("expanded", "over", "optimal", "worst", "seconds")
+        names = ("expanded", "over", "optimal", "most", "worst", "seconds")
         return {name: dict(zip(names, np.mean(rows, axis=0).tolist(), strict=True)) for name, rows in self.rows.items()}
 
 
@@ -111,7 +112,9 @@ def measure(city: City, price: dict[float, float], log=print) -> dict:
         train, test = every[city.order[:200]], every[city.order[1416:]]
         zeros = rs.solve_many(test, np.zeros(city.graph.n))
         edges = [path.size - 1 for path in zeros.path]
-        figures.rows.setdefault("edges of the optimal path", []).append((float(np.mean(edges)), 0.0, 100.0, 0.0, 0.0))
+        figures.rows.setdefault("edges of the optimal path", []).append(
+            (float(np.mean(edges)), 0.0, 100.0, 0.0, 0.0, 0.0)
+        )
 
         def add(name: str, learner: rs.learners.Learner | np.ndarray, data=(train, test, zeros.cost)):
             began = time.perf_counter()
@@ -133,12 +136,23 @@ def measure(city: City, price: dict[float, float], log=print) -> dict:
             if penalty in price:
                 began = time.perf_counter()
                 bumps = rs.learners.BumpSearch(
-                    rho, algorithm="astar", utility=Both(1e6, price[penalty]), step_sizes=STEPS, random_state=0
+                    rho, algorithm="astar", utility=Both(1e6, price[penalty]), max_bumps=STEPS, random_state=0
                 ).fit(starts)
                 figures.add(f"bumps, penalty {penalty}", bumps.rho_, time.perf_counter() - began, test, zeros.cost)
+        for share in (0.0, 0.01, 0.05, 0.2):
+            # In shares of the mean cost-to-go of the training set, and below speeds that are never exceeded.
+            excess = share * float(rs.learners.MeanDistance().fit(train).rho_.mean())
+            limited = rs.learners.Limited(rs.learners.InconsistencyLP(1.5), excess, lo=city.network.edge_bounds[0])
+            add(f"penalty 1.5, no answer above {share:.0%} of a mean way", limited)
         for tolerance in (0.0001, 0.001, 0.01, 0.03):
-            chosen = rs.learners.Auto(tolerance=tolerance, time_limit=None)
+            chosen = rs.learners.Auto(tolerance=tolerance, time_limit=10.0)
             add(f"learn, tolerance {tolerance:.2%}", chosen)
+        many = (every[city.order[:800]], test, zeros.cost)
+        for penalty in (0.5, 1.5):
+            program = rs.learners.InconsistencyLP(penalty)
+            add(f"program, penalty {penalty}, 800 snapshots", program, many)
+            for k in (4, 8, 16):
+                add(f"portfolio of {k}, penalty {penalty}, 800 snapshots", rs.learners.Portfolio(program, k), many)
         log(f"goal {goal}: done")
     return figures.means()
 
@@ -192,32 +206,12 @@ def regret(city: City) -> list[dict]:
     """Return the mean regret a round of the online learner."""
     goal = city.goals[0]
     instances = city.instances(goal)[city.order[:800]]
-    learner = rs.learners.OnlineInconsistency(1.5).fit(instances)
-    scale = float(learner.rho_.mean())
-    return [{"rounds": k, "share": learner.regret(instances, k) / k / scale} for k in (25, 50, 100, 200, 400, 800)]
-
-
-def fit_times() -> list[dict]:
-    """Return seconds of fits against the number of vertices, on square grids with 50 snapshots."""
     rows = []
-    for side in (10, 20, 40, 60, 100):
-        graph = rs.Graph.grid(side, side)
-        rng = np.random.default_rng(side)
-        weights = rng.uniform(1, 3, (50, graph.m))
-        instances = rs.InstanceSet(graph, weights, rng.integers(0, graph.n - 1, 50), graph.n - 1)
-        row: dict = {"n": graph.n}
-        for name, learner in {
-            "mean distance": rs.learners.MeanDistance(),
-            "mean weights": rs.learners.MeanWeights(),
-            "program": rs.learners.InconsistencyLP(1.5),
-            "online": rs.learners.OnlineInconsistency(1.5),
-        }.items():
-            if name == "program" and side > 60:
-                continue
-            began = time.perf_counter()
-            learner.fit(instances)
-            row[name] = time.perf_counter() - began
-        rows.append(row)
+    for k in (25, 50, 100, 200, 400, 800):
+        learner = rs.learners.OnlineInconsistency(1.5).fit(instances[:k])
+        scale = k * float(learner.rho_.mean())
+        row = {"rounds": k, "share": learner.regret(instances[:k]) / scale, "bound": learner.regret_bound_ / scale}
+        rows.append(row | {"chosen": learner.chosen_})
     return rows
 
 
@@ -237,7 +231,7 @@ def run(results_dir: str | os.PathLike[str], log=print) -> dict | None:
     log(f"prices of a percent: {price}")
     result = {"n": city.graph.n, "goals": city.goals, "prices": {str(p): found for p, found in price.items()}}
     result |= {"learners": measure(city, price, log), "quantised": few_levels(city)}
-    result |= {"generalisation": generalisation(city), "regret": regret(city), "fit times": fit_times()}
+    result |= {"generalisation": generalisation(city), "regret": regret(city)}
     (folder / "learners_metr_la.json").write_text(json.dumps(result, indent=1) + "\n")
     (folder / "learners_metr_la.md").write_text(markdown(result))
     plot(result, folder / "learners_metr_la.png")
@@ -252,16 +246,20 @@ def markdown(result: dict) -> str:
         f"METR-LA, {result['n']} vertices, travel times at speeds of at least 3 mph, A* with reopening. 200 snapshots "
         "to learn from, 600 others to report on, drawn without regard to time; one random source for each; means over "
         f"{len(result['goals'])} goals. *Program* is `InconsistencyLP` with that penalty, *bumps* is `BumpSearch`. "
-        "*Above* is the mean of cost / optimum − 1, *worst* the largest. Nothing is chosen on the test snapshots: all "
-        "penalties are reported, `learn` chooses on a quarter of the 200, and the prices for bumps come from other "
+        "*Above* is the mean of cost / optimum − 1, *99 %* its quantile, *worst* the largest. Rows with 800 "
+        "snapshots learn from "
+        "four times as many. *Portfolio* chooses one of several tables for each query. Nothing is chosen on the test "
+        "snapshots: all "
+        "penalties are reported, `learn` chooses on the 200 by cross-fitting, and the prices for bumps come from other "
         "snapshots.",
         "",
-        "| | expansions | above | optimal | worst | fit |",
-        "|---|--:|--:|--:|--:|--:|",
+        "| | expansions | above | optimal | 99 % | worst | fit |",
+        "|---|--:|--:|--:|--:|--:|--:|",
     ]
     for name, row in result["learners"].items():
         lines.append(
-            f"| {name} | {row['expanded']:.1f} | {row['over']:.3f} % | {row['optimal']:.1f} % | {row['worst']:.1f} % | "
+            f"| {name} | {row['expanded']:.1f} | {row['over']:.3f} % | {row['optimal']:.1f} % | {row['most']:.1f} % | "
+            f"{row['worst']:.1f} % | "
             f"{row['seconds']:.2f} s |"
         )
     lines += [
@@ -298,13 +296,17 @@ def markdown(result: dict) -> str:
         lines.append(f"| {bits} | {row['expanded']:.1f} | {row['over']:.3f} % | {bits * (result['n'] - 1):,} |")
     lines += ["", "## One snapshot at a time", ""]
     lines += ["Regret per round of `OnlineInconsistency(1.5)` against the best fixed ρ, as a share of the mean of ρ:"]
-    lines += [", ".join(f"{row['rounds']}: {row['share']:.1%}" for row in result["regret"]) + "."]
-    lines += ["", "## Time of a fit by number of vertices", "", "Square grids, 50 snapshots, one thread.", ""]
-    names = ["mean distance", "mean weights", "program", "online"]
-    lines += [f"| vertices | {' | '.join(names)} |", "|--:|" + "--:|" * len(names)]
-    for row in result["fit times"]:
-        cells = [f"{row[name]:.2f} s" if name in row else "" for name in names]
-        lines.append(f"| {row['n']:,} | {' | '.join(cells)} |")
+    lines += ["", "| rounds | regret | bound on it | handed out |", "|--:|--:|--:|---|"]
+    for row in result["regret"]:
+        lines.append(f"| {row['rounds']} | {row['share']:.1%} | {row['bound']:,.0%} | {row['chosen']} |")
+    lines += [
+        "",
+        "The bound holds for any sequence of instances, and falls with the square root of the number of rounds. On "
+        "this "
+        "network it says nothing yet after 800. *Handed out* is what ``rho_`` is: the online values, or the mean of "
+        "the "
+        "costs-to-go where that did better on instances not yet learned from.",
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -371,12 +373,15 @@ def plot(result: dict, file: Path) -> None:
     levels.legend(frameon=False, fontsize=9)
 
     online = axes[1, 1]
-    online.plot([r["rounds"] for r in result["regret"]], [100 * r["share"] for r in result["regret"]], "o-")
+    for key, label in (("share", "measured"), ("bound", "bound")):
+        online.plot(
+            [r["rounds"] for r in result["regret"]], [100 * r[key] for r in result["regret"]], "o-", label=label
+        )
     online.set_xscale("log")
     online.set_yscale("log")
     online.set_xticks([25, 50, 100, 200, 400, 800], [25, 50, 100, 200, 400, 800])
-    online.set_yticks([5, 10, 20, 40], ["5", "10", "20", "40"])
     online.minorticks_off()
+    online.legend(frameon=False, fontsize=9)
     online.set_xlabel("rounds of OnlineInconsistency")
     online.set_ylabel("regret per round, percent of mean ρ")
     for axis in axes.ravel():

@@ -189,6 +189,13 @@ class WeightsOutcome(_Result):
     absent: Final[NDArray[np.uint8]]
     """For each snapshot, 1 if an edge is absent."""
 
+class FlowOutcome(_Result):
+    """Ends with LIMIT if the time was over."""
+
+    potential: Final[_Positions]
+    """What one more unit at each vertex would cost."""
+    pivots: Final[int]
+
 class SurveyOutcome(_Result):
     """Ends with OUTSIDE_BOUNDS at the first snapshot with a weight that breaks a demand."""
 
@@ -414,6 +421,19 @@ def survey_rows(
     absent_allowed: bool,
     stop: Stop | None,
 ) -> SurveyOutcome: ...
+def solve_flow(
+    tail: _Indices,
+    head: _Indices,
+    first: _Positions,
+    slope: _Positions,
+    room: _Positions,
+    supply: _Positions,
+    upper: _Positions,
+    guess: _Floats,
+    root: int,
+    seconds: float,
+    stop: Stop | None,
+) -> FlowOutcome: ...
 def content_rows(
     weights: NDArray[Any], rows: _Positions, first: _Floats, second: _Floats, stop: Stop | None
 ) -> ContentOutcome: ...

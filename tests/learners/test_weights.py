@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import rhostar as rs
+from rhostar.learners import _choosing as choosing
 from rhostar.learners._progress import progress
 from rhostar.learners._smoothing import blur
 from rhostar.learners._weights import edge_statistics
@@ -285,18 +286,55 @@ def test_the_best_of_several() -> None:
     right = rs.learners.BestOf(learners, utility=rs.utilities.SolvedWithin(1.0), random_state=0).fit(instances)
     assert right.best_index_ == 0
     train, other = instances.split(0.5, seed=1)
-    given_set = rs.learners.BestOf(learners, validation=other).fit(train)
-    scores = [-rs.solve_many(other, clone(learner).fit(train).rho_).expanded.mean() for learner in learners]
-    assert given_set.scores_.tolist() == scores
-    once = rs.learners.BestOf(learners, refit=False, random_state=0).fit(instances)
-    assert once.scores_.tolist() == quick.scores_.tolist()
-    assert not np.array_equal(once.rho_, quick.rho_)
+    parts = choosing.parts(train, 3, other, 5)
+    both = rs.learners.BestOf(learners, folds=3, validation=other, random_state=5).fit(train)
+    for learner, score in zip(learners, both.scores_, strict=True):
+        expanded = [rs.solve_many(part.judged, clone(learner).fit(part.train).rho_).expanded for part in parts]
+        assert score == pytest.approx(-np.concatenate(expanded).mean())
+    assert both.trained_on_.overlap(other) == len(other)
     one = rs.InstanceSet(instances.graph, instances.weights[0], sources=[0, 1, 2], goal=35)
     with pytest.raises(rs.errors.InstanceError, match="at least 2 snapshots"):
         rs.learners.BestOf(learners).fit(one)
-    for wrong in ({"learners": []}, {"learners": [3]}, {"validation": 1.0}, {"random_state": -1}):
+    with pytest.raises(rs.errors.InstanceError, match="validation must hold"):
+        rs.learners.BestOf(learners, validation=other[:0]).fit(train)
+    for wrong in ({"learners": []}, {"learners": [3]}, {"validation": 1.0}, {"random_state": -1}, {"folds": 1}):
         with pytest.raises(rs.errors.InputError):
             rs.learners.BestOf(**wrong).fit(instances)
+
+
+def test_every_instance_judges_once_and_none_that_was_fitted_on() -> None:
+    instances, other = square_grid(30), square_grid(10, seed=4)
+    rows = np.repeat(np.arange(10), 3)
+    shared = rs.InstanceSet(instances.graph, instances.weights[:10], instances.sources, 35, rows=rows)
+    first, *folds = choosing.parts(shared, 4, other, 0)
+    assert (first.train, first.judged) == (shared, other)
+    judged = np.concatenate([part.judged.rows for part in folds])
+    assert np.array_equal(np.sort(judged), rows)
+    for part in folds:
+        assert not set(part.train.rows) & set(part.judged.rows)
+        assert len(part.train) + len(part.judged) == 30
+        assert np.array_equal(part.groups, part.judged.rows)
+    assert not set(first.groups) & set(judged), "another set has other snapshots"
+
+
+def test_the_simpler_one_wins_within_one_standard_error() -> None:
+    rng = np.random.default_rng(0)
+    base, groups = rng.uniform(50, 100, 400), np.arange(400)
+    noise = rng.normal(0, 1, 400)
+    noise -= noise.mean()
+    error = noise.std(ddof=1) / 20
+    assert choosing.estimate(noise, groups) == pytest.approx((0, error))
+    for lead, expected in ((0.5, 0), (2.0, 1)):
+        assert choosing.choose([base + noise + lead * error, base], groups) == expected
+    assert choosing.choose([base, base + 1.0], groups) == 0
+    assert choosing.choose([base + 5.0, base, base[:100] - 1.0], groups) == 2, "compared on what judged both"
+    pairs = np.repeat(np.arange(200), 2)
+    twice = np.repeat(noise[:200] - noise[:200].mean(), 2)
+    single = choosing.estimate(twice[::2], np.arange(200))
+    assert choosing.estimate(twice, pairs).error == pytest.approx(single.error), "copies of a snapshot prove nothing"
+    cost, optimum = 1.02 * base, base
+    ratio = choosing.estimate(cost - optimum, groups, optimum)
+    assert ratio == pytest.approx((0.02, 0.0), abs=1e-12)
 
 
 def test_progress_is_shown_to_those_who_ask(capsys: pytest.CaptureFixture[str]) -> None:

@@ -230,6 +230,7 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph);
 void bind_query(nb::module_& module, GraphClass& graph);
 void bind_links(nb::module_& module);
 void bind_labels(GraphClass& graph);
+void bind_flow(nb::module_& module);
 void bind_optimal_path(nb::module_& module, GraphClass& graph);
 void bind_survey(nb::module_& module);
 void bind_text(nb::module_& module);

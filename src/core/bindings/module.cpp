@@ -17,6 +17,7 @@ NB_MODULE(_core, module) {
   bind_query(module, graph);
   bind_links(module);
   bind_labels(graph);
+  bind_flow(module);
   bind_optimal_path(module, graph);
   bind_survey(module);
   bind_text(module);

@@ -21,7 +21,7 @@ from rhostar.families import Family, FullTable
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet, Provenance
 from rhostar.search import Rho
-from rhostar.search._rho import potential_for, values_for, values_of
+from rhostar.search._rho import chooses, potential_for, values_for, values_of
 
 CAP_QUANTILE = 0.1
 """Caps from other data: this quantile of the weights of each edge. Lower caps promise more and search more."""
@@ -90,6 +90,11 @@ def make_case(
     """Check everything that `certify` was given and return it as a case; raises as `certify` does."""
     given = _check_sets(sets)
     graph = next(iter(given.values())).graph
+    if chooses(rho) and "train" in given:
+        raise InputError(
+            "train cannot serve a heuristic that chooses among tables: bounds for every rho at once would have to "
+            "count all combinations of tables and all rules; leave train out and certify on a holdout"
+        )
     _check_options(request, given, weight_bounds, caps, by, groups)
     stated = assumptions.bounds(weight_bounds, request.integer_weights, graph.m)
     assumptions.check_degree(graph, request.out_degree)
@@ -115,9 +120,10 @@ def make_case(
     potential = potential_for(rho, graph, np.array(everywhere, dtype=np.int32))
     if potential is not None and "holdout" not in given:
         raise InputError("rho is computed for any goal: on train, use rhostar.certificates.certify_any_goal")
+    computed = potential is not None or chooses(rho)
     families, placed = {}, {}
     chosen_from = family if family is not None else getattr(rho, "family_", None)
-    for goal in everywhere if potential is None else []:
+    for goal in everywhere if not computed else []:
         values, counted = values_for(rho, graph, goal), goal in goals.get("train", ())
         families[goal] = FullTable() if chosen_from is None else _family_for(chosen_from, goal)
         check_family(families[goal], values, goal, given["train"] if counted else None)
@@ -125,7 +131,7 @@ def make_case(
     notes += [
         note if len(placed) == 1 else f"goal {goal}: {note}" for goal, part in placed.items() for note in part.notes
     ]
-    others = None if potential is not None else _other_goals(rho, graph, placed)
+    others = None if computed else _other_goals(rho, graph, placed)
     exact = all(part.exact for part in placed.values())
     excess = None
     if request.per_answer and potential is not None:
@@ -144,7 +150,7 @@ def make_case(
         families=families,
         placed=placed,
         others=others or {},
-        computed=None if potential is None else rho,
+        computed=rho if computed else None,
         excess=excess,
         known=not unknown,
         dependent=_dependent(given, groups)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,8 @@ class Measured:
 
     setting: Setting
     instances: InstanceSet
-    rho: NDArray[np.float64]
+    rho: Any
+    """A table, or what chooses one for each instance."""
     paths: OptimalPaths | None
     """The optimal paths, where the utility needs optimal costs."""
     rounding: float

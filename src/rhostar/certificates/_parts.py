@@ -14,6 +14,7 @@ from rhostar.certificates._measured import score
 from rhostar.certificates._on_holdout import ON_HOLDOUT, Judged, default_bound, looks, on_holdout
 from rhostar.certificates._on_train import on_train
 from rhostar.certificates._paths import optimal_paths
+from rhostar.search._rho import chooses
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +81,8 @@ def learned(case: Case) -> Part:
 
 def certainties(case: Case, largest: float) -> Part:
     """Return what is certain; `largest` is the largest excess that was seen."""
+    if chooses(case.computed):
+        return Part((), (Dropped("U5", "rho chooses among tables, which are not bounded one by one"),))
     goals = sorted({goal for own in case.goals.values() for goal in own})
     found = certain(case.request, case.graph, case.stated, case.placed, goals, case.excess, largest)
     rows = tuple(entry for entry in found if isinstance(entry, Certificate))

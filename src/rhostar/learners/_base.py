@@ -255,9 +255,19 @@ class Scorer:
         n_jobs
             As in joblib.
         """
+        return float(self.each(rho, instances, n_jobs).mean())
+
+    def each(self, rho: Any, instances: InstanceSet, n_jobs: int | None = None) -> NDArray[np.float64]:
+        """Return the score of heuristic values on each instance.
+
+        Parameters
+        ----------
+        rho, instances, n_jobs
+            As for :meth:`of_values`.
+        """
         options: dict[str, Any] = {"algorithm": self.algorithm, "reopen": self.reopen, "budget": self.budget}
-        mean = evaluate(instances, rho, self.utility, n_jobs=n_jobs, **options)[0].mean
-        return mean if self.utility.better == "higher" else -mean
+        values = evaluate(instances, rho, self.utility, n_jobs=n_jobs, **options)[0].values
+        return values if self.utility.better == "higher" else -values
 
 
 def generator(random_state: Seed) -> np.random.Generator:

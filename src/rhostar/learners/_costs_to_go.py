@@ -98,14 +98,6 @@ def same_starts(distinct: Snapshots, weight: NDArray[np.float64]) -> Starts:
     )
 
 
-def own_starts(instances: InstanceSet, distinct: Snapshots) -> Starts:
-    """Return the sources of the instances that use each snapshot, with weight 1."""
-    end = np.cumsum(distinct.times)
-    order = np.argsort(distinct.of, kind="stable")
-    vertex = np.ascontiguousarray(instances.sources[order])
-    return Starts(end - distinct.times, end, vertex, np.ones(vertex.size))
-
-
 def trees(
     distinct: Snapshots, starts: Starts, n_jobs: int | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:

@@ -1,13 +1,22 @@
 """Learns the ρ of ``_inconsistency.py`` from a stream of instances, by online convex optimisation.
 
 In round i some ρ is played, then instance i is seen and costs f_i(ρ) = penalty · Δ_i(ρ) − mean ρ, which is convex
-(the paper points to this after Theorem 6). Steps are those of AdaGrad within the box 0 ≤ ρ ≤ the largest cost-to-go
-seen so far: each vertex has its own step length, which falls with the sum of its squared slopes.
+(the paper points to this after Theorem 6). A vertex starts with its cost-to-go in the first instance that reaches the
+goal from it; then come the steps of AdaGrad, within 0 ≤ ρ_v ≤ D_v = ``reach`` · that first cost-to-go. A step is
+measured in edges (the cost of the first edge of the way, s_v) and not in D_v: neighbours move differently, and steps on
+the scale of a long way would tear them apart, the more so the larger the graph.
+
+The regret against the best fixed ρ in that box is at most
+
+    Σ_v ((D_v² / (2 · step · s_v) + step · s_v) · sqrt(G_v) + D_v · |slope of v in its first round|),
+
+where G_v is the sum of the squared slopes of v (Duchi, Hazan and Singer 2011, Theorem 5, for each vertex). It grows
+with the square root of the number of rounds.
 """
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,28 +26,37 @@ from rhostar.errors import InputError, InstanceError
 from rhostar.families import FullTable
 from rhostar.instances import InstanceSet, provenance
 from rhostar.learners import _costs_to_go as costs_to_go
-from rhostar.learners._base import Learner, one_of
+from rhostar.learners._base import Learner
 from rhostar.learners._distances import fill
-from rhostar.learners._inconsistency import Sources, inconsistency_terms, solve_program
+from rhostar.learners._inconsistency import inconsistency_terms, solve_program
 from rhostar.learners._progress import progress
+from rhostar.search import solve_many
 
 _BLOCK = 2**23
 """Costs-to-go kept at once."""
+
+_ARRAYS = ("last_", "total_", "squares_", "box_", "edge_", "opening_", "sum_", "seen_", "losses_", "trials_")
+_RIVALS = ("online", "mean", "zero")
 
 
 class OnlineInconsistency(Learner):
     """Learns from a stream of instances what :class:`InconsistencyLP` learns from a set.
 
+    Before it learns from an instance, it runs A* on it with what it has so far, with the mean of the costs-to-go seen
+    so far, and with ρ = 0. Of these three, ``rho_`` is the one with the least total of f_i among those that needed no
+    more expansions in total than ρ = 0. (Values that look good to f may send A* back to closed vertices so often that
+    Dijkstra's algorithm is quicker.)
+
     Parameters
     ----------
     penalty
         λ, the cost of a unit of inconsistency, relative to a unit of the mean of ρ.
-    sources
-        Whose paths count in a round: those from "all" vertices, or only the instance's "own".
     step_size
-        Length of the steps, as a share of the box of each vertex.
+        Length of the steps, in edges.
+    reach
+        ρ stays below this many times the first cost-to-go.
     average
-        Whether ``rho_`` is the mean of all ρ played, which is what the regret is about, or the last one.
+        Whether ``rho_`` comes from the mean of all ρ played, which is what the regret is about, or from the last one.
     n_jobs
         As in joblib, for the costs-to-go; the rounds themselves run one after the other.
     verbose
@@ -52,6 +70,12 @@ class OnlineInconsistency(Learner):
         The ρ that would be played next.
     rounds_
         How many there were.
+    chosen_
+        What ``rho_`` is: "online", "mean" or "zero".
+    trials_
+        (3, 2) the expansions and f_i of these three, in total, on instances not yet learned from.
+    regret_bound_
+        The regret is at most this (the formula is at the top of the module).
 
     Examples
     --------
@@ -62,8 +86,8 @@ class OnlineInconsistency(Learner):
     >>> learner = rs.learners.OnlineInconsistency(penalty=3).partial_fit(instances[:200])
     >>> learner.partial_fit(instances[200:]).rounds_
     400
-    >>> bool(learner.regret(instances) / 400 < 0.1 * learner.rho_.mean())
-    True
+    >>> learner.chosen_, bool(learner.regret(instances) < learner.regret_bound_)
+    ('online', True)
     """
 
     algorithm = "astar"
@@ -72,24 +96,26 @@ class OnlineInconsistency(Learner):
     losses_: NDArray[np.float64]
     last_: NDArray[np.float64]
     rounds_: int
+    chosen_: Literal["online", "mean", "zero"]
+    trials_: NDArray[np.float64]
+    regret_bound_: float
 
     def __init__(
         self,
         penalty: float = 1.0,
         *,
-        sources: Sources = "all",
-        step_size: float = 0.2,
+        step_size: float = 0.5,
+        reach: float = 2.0,
         average: bool = True,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.penalty, self.sources, self.step_size, self.average = penalty, sources, step_size, average
+        self.penalty, self.step_size, self.reach, self.average = penalty, step_size, reach, average
         self.n_jobs, self.verbose = n_jobs, verbose
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
-        n = instances.graph.n
-        zeros = {name: np.zeros(n) for name in ("last_", "total_", "squares_")}
-        return self._advance(instances, zeros | {"largest_": np.full(n, -1.0), "losses_": np.zeros(0)})
+        state = {name: np.zeros(instances.graph.n) for name in _ARRAYS[:-2]}
+        return self._advance(instances, state | {"losses_": np.zeros(0), "trials_": np.zeros((3, 2))})
 
     def partial_fit(self, instances: InstanceSet, y: object = None) -> Self:
         """Continue with further instances, in their order; the first call starts a new fit.
@@ -121,21 +147,21 @@ class OnlineInconsistency(Learner):
                 f"instances must continue with {self.last_.size} vertices and goal {self.goal_}, "
                 f"got {instances.graph.n} and {instances.goal}"
             )
-        state = {name: getattr(self, name) for name in ("last_", "total_", "squares_", "largest_", "losses_")}
-        learned = self._advance(instances, state)
+        learned = self._advance(instances, {name: getattr(self, name) for name in _ARRAYS})
         learned |= {"trained_on_": provenance(self.trained_on_, instances), "family_": FullTable()}
         for name, value in learned.items():
             setattr(self, name, value)
         return self
 
-    def _advance(self, instances: InstanceSet, state: dict[str, NDArray[np.float64]]) -> dict[str, Any]:
+    def _advance(self, instances: InstanceSet, before: dict[str, NDArray[np.float64]]) -> dict[str, Any]:
         penalty = arrays.number(self.penalty, "penalty", "finite and not negative", lambda x: 0 <= x < np.inf)
         step = arrays.number(self.step_size, "step_size", "positive and finite", lambda x: 0 < x < np.inf)
-        one_of(self.sources, "sources", ("all", "own"))
+        reach = arrays.number(self.reach, "reach", "at least 1 and finite", lambda x: 1 <= x < np.inf)
         graph, goal = instances.graph, int(instances.goals[0])
         n = graph.n
-        last, total, squares, largest = (state[name].copy() for name in ("last_", "total_", "squares_", "largest_"))
-        losses = []
+        state = {name: value.copy() for name, value in before.items()}
+        last, total, squares, box, edge, opening, summed, seen, losses, trials = (state[name] for name in _ARRAYS)
+        rounds = list(losses)
         size = max(1, _BLOCK // n)
         with progress("online", len(instances), self.verbose) as advance:
             for begin in range(0, len(instances), size):
@@ -143,32 +169,60 @@ class OnlineInconsistency(Learner):
                 distinct = costs_to_go.snapshots(block)
                 distances, _ = costs_to_go.matrix(block, self.n_jobs)
                 for i in range(len(block)):
-                    seen = distances[distinct.of[i]]
-                    largest = np.maximum(largest, np.where(np.isfinite(seen), seen, -1.0))
-                    terms = inconsistency_terms(block[i : i + 1], self.sources)
+                    one = block[i : i + 1]
+                    terms = inconsistency_terms(one)
+                    if rounds:  # nothing is known before the first
+                        for k, rho in enumerate(self._tables(one, last, total / len(rounds), summed, seen)):
+                            runs = solve_many(one, rho, budget=100 * n, n_jobs=1)
+                            trials[k] += runs.expanded[0], penalty * terms.value(rho) - rho.sum() / (n - 1)
+                    distance = distances[distinct.of[i]].astype(np.float64)
+                    reached = np.isfinite(distance)
                     rest = last[terms.tail] - last[terms.head] - terms.weight
-                    losses.append(float(penalty * (terms.share @ np.maximum(rest, 0.0)) - last.sum() / (n - 1)))
+                    rounds.append(float(penalty * (terms.share @ np.maximum(rest, 0.0)) - last.sum() / (n - 1)))
                     total += last
                     active = penalty * terms.share * (rest > 0)
                     held = np.bincount(terms.tail, active, n) - np.bincount(terms.head, active, n)
-                    slope = held - (largest >= 0) / (n - 1)
+                    first = reached & (seen == 0)
+                    known = reached | (seen > 0)
+                    slope = held - known / (n - 1)
                     slope[goal] = 0.0
-                    squares += slope * slope
-                    box = np.maximum(largest, 0.0)
-                    move = np.divide(slope, np.sqrt(squares), out=np.zeros(n), where=squares > 0)
-                    last = np.clip(last - step * box * move, 0.0, box)
-                    advance(f"mean loss {np.mean(losses):.4g}")
-        all_losses = np.r_[state["losses_"], losses]
-        table = total / all_losses.size if self.average else last.copy()
-        return {
-            "last_": last,
-            "total_": total,
-            "squares_": squares,
-            "largest_": largest,
-            "losses_": all_losses,
-            "rounds_": all_losses.size,
-            "rho_": fill(graph, instances.weights[instances.rows[0]], table, largest >= 0),
+                    squares += np.where(first, 0.0, slope * slope)
+                    move = np.divide(slope, np.sqrt(squares), out=np.zeros(n), where=(squares > 0) & ~first)
+                    last = np.clip(last - step * edge * move, 0.0, box)
+                    last[first] = distance[first]
+                    box[first] = reach * distance[first]
+                    opening[first] = np.abs(slope[first])
+                    if first.any():
+                        edge[first] = _first_edges(one, self.n_jobs)[first]
+                    summed += np.where(reached, distance, 0.0)
+                    seen += reached
+                    advance(f"mean loss {np.mean(rounds):.4g}")
+        state |= {"last_": last, "losses_": np.array(rounds)}
+        tables = self._tables(instances[:1], last, total / len(rounds), summed, seen)
+        chosen = _choice(trials)
+        width = np.divide(box * box, 2 * step * edge, out=np.zeros(n), where=edge > 0) + step * edge
+        return state | {
+            "rounds_": len(rounds),
+            "chosen_": _RIVALS[chosen],
+            "regret_bound_": float((width * np.sqrt(squares) + box * opening).sum()),
+            "rho_": tables[chosen],
         }
+
+    def _tables(
+        self,
+        instances: InstanceSet,
+        last: NDArray[np.float64],
+        mean: NDArray[np.float64],
+        summed: NDArray[np.float64],
+        seen: NDArray[np.float64],
+    ) -> list[NDArray[np.float64]]:
+        """Return the three rivals: the table learned so far, the mean of the costs-to-go, zeros."""
+        weights = instances.weights[instances.rows[0]]
+        known = seen > 0
+        known[int(instances.goals[0])] = True
+        distance = np.divide(summed, seen, out=np.zeros(seen.size), where=seen > 0)
+        own = fill(instances.graph, weights, mean if self.average else last.copy(), known)
+        return [own, fill(instances.graph, weights, distance, known), np.zeros(seen.size)]
 
     def regret(self, instances: InstanceSet, rounds: int | None = None) -> float:
         """Return how much more the ρ that were played cost, in total, than the best single ρ in hindsight.
@@ -183,6 +237,7 @@ class OnlineInconsistency(Learner):
         Returns
         -------
         float
+            The best ρ is sought in the box in which the steps were taken.
 
         Raises
         ------
@@ -194,10 +249,28 @@ class OnlineInconsistency(Learner):
             raise InputError(f"instances must be the {losses.size} that this was fitted on, got {len(instances)}")
         count = losses.size if rounds is None else arrays.integer(rounds, "rounds", 1, losses.size)
         part = instances[:count]
-        matrix, _ = costs_to_go.matrix(part, self.n_jobs)
-        largest = np.where(np.isfinite(matrix), matrix, -1.0).max(axis=0).astype(np.float64)
-        terms = inconsistency_terms(part, self.sources, self.n_jobs)
-        gain = (largest >= 0) / (instances.graph.n - 1)
-        best = solve_program(terms, gain, largest, self.goal_, self.penalty)
+        terms = inconsistency_terms(part, self.n_jobs)
+        known = self.seen_ > 0
+        if count < losses.size:
+            matrix, _ = costs_to_go.matrix(part, self.n_jobs)
+            known = np.isfinite(matrix).any(axis=0)
+        gain = np.where(known, 1 / (instances.graph.n - 1), 0.0)
+        best = solve_program(terms, gain, np.where(known, self.box_, -1.0), self.goal_, self.penalty).rho
         least = self.penalty * terms.value(best) - gain @ best
         return float(losses[:count].sum() - count * least)
+
+
+def _choice(trials: NDArray[np.float64]) -> int:
+    """Return which of the rivals to hand out."""
+    expanded, loss = trials.T
+    return int(np.argmin(np.where(expanded <= expanded[2], loss, np.inf)))
+
+
+def _first_edges(instance: InstanceSet, n_jobs: int | None) -> NDArray[np.float64]:
+    """Return the weight of the first edge of the optimal path from each vertex; the mean of all where it is 0."""
+    distinct = costs_to_go.snapshots(instance)
+    n = instance.graph.n
+    leaving = costs_to_go.trees(distinct, costs_to_go.same_starts(distinct, np.zeros(n)), n_jobs)[0][0]
+    found = np.where(leaving >= 0, instance.weights[instance.rows[0]][leaving], 0.0).astype(np.float64)
+    positive = found[found > 0]
+    return np.where(found > 0, found, positive.mean() if positive.size else 0.0)

@@ -8,6 +8,7 @@ number of jobs gives the same ρ.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any
@@ -74,6 +75,8 @@ class SelfImitatedRanking(Learner):
         best values there; None judges on all at once.
     budget
         How many vertices a run may expand; None is 100 n, which greedy search never reaches.
+    time_limit
+        No further iteration is started after this many seconds; None for no limit.
     random_state
         Seeds the batches, and decides which instances are held out or come first.
     n_jobs, verbose
@@ -126,6 +129,7 @@ class SelfImitatedRanking(Learner):
         every: int = 4,
         screen_size: int | None = 200,
         budget: int | None = None,
+        time_limit: float | None = None,
         random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -133,8 +137,8 @@ class SelfImitatedRanking(Learner):
         self.initial, self.algorithm, self.reopen, self.utility = initial, algorithm, reopen, utility
         self.validation, self.step_sizes, self.iterations, self.batch = validation, step_sizes, iterations, batch
         self.blurs, self.clip, self.damping, self.every = blurs, clip, damping, every
-        self.screen_size, self.budget, self.random_state = screen_size, budget, random_state
-        self.n_jobs, self.verbose = n_jobs, verbose
+        self.screen_size, self.budget, self.time_limit = screen_size, budget, time_limit
+        self.random_state, self.n_jobs, self.verbose = random_state, n_jobs, verbose
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         steps = _numbers(self.step_sizes, "step_sizes", "positive and finite", lambda x: 0 < x < np.inf)
@@ -146,6 +150,9 @@ class SelfImitatedRanking(Learner):
             arrays.number(value, name, "positive and finite", lambda x: 0 < x < np.inf)
             for value, name in ((self.clip, "clip"), (self.damping, "damping"))
         )
+        seconds = np.inf
+        if self.time_limit is not None:
+            seconds = arrays.number(self.time_limit, "time_limit", "a number of seconds", lambda x: 0 <= x < np.inf)
         rng = generator(self.random_state)
         train, judged = instances, instances
         if self.validation is not None:
@@ -160,11 +167,14 @@ class SelfImitatedRanking(Learner):
         judge = _Judge(objective, best, screen, rng)
         found_by = None
         rounds = [(step, width) for width in widths for step in steps]
+        end = time.monotonic() + seconds
         with progress("ranking", len(rounds) * iterations, self.verbose) as advance:
             for step, width in rounds:
                 blur = Blur(train.graph, width)
                 rho, squares = initial.copy(), np.full(initial.size, damping)
                 for i in range(iterations):
+                    if time.monotonic() > end:
+                        break
                     chosen = rng.permutation(len(train))[:batch]
                     pushes = comparisons(train[chosen], rho, objective) / chosen.size
                     np.clip(pushes, -clip, clip, out=pushes)

@@ -1,4 +1,4 @@
-"""Learners that wrap other learners: one ρ per goal, ρ rounded to few levels, the best of several learners."""
+"""Learners that wrap other learners: one ρ per goal, ρ rounded to few levels or limited, the best of several."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from sklearn.base import clone
 
 from rhostar import _arrays as arrays
 from rhostar import families
+from rhostar.certificates import largest_excess, limited_excess
 from rhostar.errors import InputError, InstanceError
 from rhostar.instances import InstanceSet, provenance
+from rhostar.learners import _choosing as choosing
 from rhostar.learners._base import Learner, Scorer, Seed, generator
 from rhostar.learners._distances import MeanDistance
+from rhostar.learners._weights import edge_statistics
 from rhostar.search import Algorithm
 from rhostar.utilities import Expansions, Utility
 
 
-class _Wrapper(Learner):
+class Wrapper(Learner):
     """A learner around another one, for the same algorithm."""
 
     learner: Learner | None
@@ -38,7 +41,7 @@ class _Wrapper(Learner):
         return self.learner
 
 
-class PerGoal(_Wrapper):
+class PerGoal(Wrapper):
     """One fit for each goal that occurs.
 
     Parameters
@@ -85,7 +88,7 @@ class PerGoal(_Wrapper):
         return {"rho_": tables, "learners_": fitted, "goal_": np.array(sorted(fitted)), "trained_on_": seen}
 
 
-class Rounded(_Wrapper):
+class Rounded(Wrapper):
     """Rounds the ρ of a learner to few levels, which makes certificates for every ρ at once far tighter (Q).
 
     Parameters
@@ -152,32 +155,101 @@ class Rounded(_Wrapper):
         return learned | {"trained_on_": inner.trained_on_}
 
 
-class BestOf(Learner):
-    """Fits several learners and keeps the one that does best on held-out instances.
+class Limited(Wrapper):
+    """Lowers the ρ of a learner until no single answer of A* can be far above the optimum (U5).
+
+    ρ becomes min(ρ_v, ρ_t + dist_lo(v, t) + excess). On every instance whose weights are at least `lo`, an answer of A*
+    (with reopening, without a budget) then costs at most `excess` more than the optimum. It costs expansions: far from
+    the goal, ρ can hardly rise above the distances under the least weights.
 
     Parameters
     ----------
-    learners
-        Learners to clone and fit; None is :class:`MeanDistance` with its three statistics.
-    utility
-        The measure that decides; None is the number of expansions.
-    algorithm
-        What to run: "astar" (with reopening) or "gbfs".
-    validation
-        The share of the training set that is held out (whole snapshots), or a separate set.
-    refit
-        Whether the winner is fitted again on the whole training set.
-    random_state
-        Decides which instances are held out.
-    n_jobs
-        As in joblib, for running the learners on the held-out instances.
+    learner
+        Whose ρ to lower; it is cloned. None is :class:`MeanDistance`.
+    excess
+        By how much an answer may exceed the optimum, in the unit of the weights.
+    lo
+        (m,) lower bounds on the weights of every instance, inf for edges that are never present; None takes the least
+        weights of the training set: the limit then holds there, and later only where no weight is smaller.
 
     Attributes
     ----------
     learner_
-        The winner, fitted.
+        The learner inside, fitted.
+    unlimited_
+        The excess that its ρ would allow, by the same bound.
+
+    Raises
+    ------
+    InputError
+        Raised by ``fit`` if `excess` is negative, or the learner inside fits several goals.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(8, 8)
+    >>> weights = np.random.default_rng(0).uniform(1, 3, size=(60, graph.m))
+    >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=63)
+    >>> optimum = rs.solve_many(instances, np.zeros(64)).cost
+    >>> for excess in (0.0, 1.0, np.inf):
+    ...     learner = rs.learners.Limited(rs.learners.InconsistencyLP(0.5), excess).fit(instances)
+    ...     runs = rs.solve_many(instances, learner)
+    ...     print(runs.expanded.mean().round(1), (runs.cost - optimum).max().round(1))
+    59.0 0.0
+    56.4 0.3
+    19.5 3.4
+    """
+
+    algorithm = "astar"
+    consistency = (
+        "Nothing is known, but no answer exceeds the optimum by more than `excess` where weights are at least lo."
+    )
+
+    def __init__(self, learner: Learner | None = None, excess: float = 0.0, *, lo: ArrayLike | None = None) -> None:
+        self.learner, self.excess, self.lo = learner, excess, lo
+
+    def _learn(self, instances: InstanceSet) -> dict[str, Any]:
+        excess = arrays.number(self.excess, "excess", "at least 0", lambda x: x >= 0)
+        inner = clone(self._inner()).fit(instances)
+        if not isinstance(inner.rho_, np.ndarray):
+            raise InputError("learner must fit values for one goal; put Limited inside PerGoal, not around it")
+        graph, goal = instances.graph, int(instances.goals[0])
+        low = edge_statistics(instances, "min", 0.0).value if self.lo is None else self.lo
+        unlimited = largest_excess(graph, inner.rho_, goal, low)
+        rho = limited_excess(graph, inner.rho_, goal, low, min(excess, unlimited))
+        seen = inner.trained_on_
+        return {"rho_": rho, "learner_": inner, "unlimited_": unlimited, "trained_on_": seen}
+
+
+class BestOf(Learner):
+    """Fits several learners and keeps the one that does best on instances that it was not fitted on.
+
+    Each learner is fitted on all folds of the training set but one and judged on that one, for each fold in turn. The
+    first learner within one standard error of the best wins: put the simpler ones first.
+
+    Parameters
+    ----------
+    learners
+        Learners to clone and fit, from simple to complex; None is :class:`MeanDistance` with its three statistics.
+    utility
+        The measure that decides; None is the number of expansions.
+    algorithm
+        What to run: "astar" (with reopening) or "gbfs".
+    folds
+        How many parts the training set is dealt into, by whole snapshots.
+    validation
+        A separate set that judges too, or None.
+    random_state
+        Deals out the folds.
+    n_jobs
+        As in joblib, for running the learners.
+
+    Attributes
+    ----------
+    learner_
+        The winner, fitted on the whole training set.
     scores_
-        The score of each learner, larger is better, in the order given.
+        The mean score of each learner, larger is better, in the order given.
     best_index_
         Which of them won.
 
@@ -202,13 +274,13 @@ class BestOf(Learner):
         *,
         utility: Utility | None = None,
         algorithm: Algorithm = "astar",
-        validation: float | InstanceSet = 0.25,
-        refit: bool = True,
+        folds: int = 4,
+        validation: InstanceSet | None = None,
         random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.learners, self.utility, self.algorithm, self.validation = learners, utility, algorithm, validation
-        self.refit, self.random_state, self.n_jobs = refit, random_state, n_jobs
+        self.learners, self.utility, self.algorithm, self.folds = learners, utility, algorithm, folds
+        self.validation, self.random_state, self.n_jobs = validation, random_state, n_jobs
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         learners = self.learners
@@ -219,22 +291,24 @@ class BestOf(Learner):
                 raise InputError(f"learners[{k}] must be a Learner, got {learner!r}")
         if not learners:
             raise InputError("learners must hold at least one learner")
-        train, held_out = hold_out(instances, self.validation, self.random_state)
+        parts = choosing.parts(instances, self.folds, self.validation, self.random_state)
         limit = 100 * instances.graph.n
         scorer = Scorer(self.utility or Expansions(limit), algorithm=self.algorithm, budget=limit)
-        fitted = [clone(learner).fit(train) for learner in learners]
-        scores = [scorer.of_values(learner.rho_, held_out, self.n_jobs) for learner in fitted]
-        best = int(np.argmax(scores))
-        winner = fitted[best]
-        if self.refit and train is not instances:
-            winner = clone(learners[best]).fit(instances)
-        learned = {"learner_": winner, "scores_": np.array(scores), "best_index_": best}
-        seen = provenance(instances, held_out, *(learner.trained_on_ for learner in fitted))
+        scores, seen = [], []
+        for learner in learners:
+            fitted = [clone(learner).fit(part.train) for part in parts]
+            judged = zip(fitted, parts, strict=True)
+            scores.append(np.concatenate([scorer.each(one.rho_, part.judged, self.n_jobs) for one, part in judged]))
+            seen += [one.trained_on_ for one in fitted]
+        best = choosing.choose([-score for score in scores], np.concatenate([part.groups for part in parts]))
+        winner = clone(learners[best]).fit(instances)
+        learned = {"learner_": winner, "scores_": np.array([score.mean() for score in scores]), "best_index_": best}
+        all_seen = provenance(instances, *(part.judged for part in parts), *seen)
         family = winner.family_
         # The choice between families was made by looking at all of these.
         if not family.every_rho and family.built_from is not None:
-            family = replace(family, built_from=provenance(seen, *family.built_from).parts)
-        return learned | {"rho_": winner.rho_, "family_": family, "lower_": winner.lower_, "trained_on_": seen}
+            family = replace(family, built_from=provenance(all_seen, *family.built_from).parts)
+        return learned | {"rho_": winner.rho_, "family_": family, "lower_": winner.lower_, "trained_on_": all_seen}
 
 
 def hold_out(

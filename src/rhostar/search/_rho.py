@@ -5,7 +5,8 @@
 :class:`rhostar.Model`, or anything else with an attribute ``rho_`` or ``potential_``. This module recognises such an
 object by its attributes, so it need not import learners or models. The object may also say which goal its values lead
 to (``goal_``), how to get those for another goal (``rho_for(goal)``), and on which graph it was fitted
-(``fingerprint``); these are then checked.
+(``fingerprint``); these are then checked. Several tables with a rule that chooses one by the weights of an instance
+have ``tables``, ``which_of(instances)`` and ``rho_for_weights(weights)``, and count as one heuristic.
 
 Searches compute the values of a potential as they need them (:func:`for_search`, :func:`potential_for`); everything
 else gets them as a table.
@@ -24,6 +25,7 @@ from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar.errors import HeuristicError, InputError, ModelError
 from rhostar.graph import Graph
+from rhostar.instances import InstanceSet
 from rhostar.potentials import Potential
 
 
@@ -125,7 +127,7 @@ def for_search(rho: Rho, graph: Graph, goal: int, weights: Any) -> ArrayLike | _
             if potential.chooses:
                 potential = potential.on(arrays.weight_row(weights, "weights", graph.m))
             return potential._kernel
-    return for_goal(rho, graph, goal)
+    return for_instance(rho, graph, weights, goal)
 
 
 def for_goal(rho: Rho, graph: Graph, goal: int, name: str = "rho") -> ArrayLike:
@@ -144,6 +146,41 @@ def for_goal(rho: Rho, graph: Graph, goal: int, name: str = "rho") -> ArrayLike:
         with suppress(KeyError, TypeError):
             return rho[goal]
     return _by_goal(rho, graph, name)(arrays.vertex(goal, "goal", graph.n))
+
+
+def chooses(rho: Any) -> bool:
+    """Whether a heuristic has several tables and chooses one of them by the weights of an instance."""
+    return hasattr(getattr(rho, "rho_", rho), "rho_for_weights")
+
+
+def for_instance(rho: Rho, graph: Graph, weights: ArrayLike, goal: int) -> ArrayLike:
+    """Return the values for one instance; raises as :func:`for_goal` does.
+
+    Most heuristics have one table for a goal. One that chooses among several has a method ``rho_for_weights``.
+    """
+    choose = getattr(getattr(rho, "rho_", rho), "rho_for_weights", None)
+    if choose is None:
+        return for_goal(rho, graph, goal)
+    _check_goals(rho, np.array([goal]))
+    values: ArrayLike = choose(weights)
+    return values
+
+
+def values_for_instances(rho: Rho, instances: InstanceSet) -> tuple[list[NDArray[np.float64]], NDArray[np.int32]]:
+    """Return the distinct arrays of values and for each instance the index of its array; see :func:`for_instance`."""
+    if not chooses(rho):
+        return values_for_each(rho, instances.graph, instances.goals)
+    rule: Any = getattr(rho, "rho_", rho)
+    _check_goals(rho, instances.goals)
+    tables = [arrays.per_vertex(table, "rho", instances.graph.n) for table in rule.tables]
+    return tables, np.ascontiguousarray(rule.which_of(instances))
+
+
+def _check_goals(rho: Any, goals: NDArray[Any]) -> None:
+    """Raise unless all goals are the one that a heuristic was fitted for, if it says which."""
+    fitted_for = getattr(rho, "goal_", None)
+    if fitted_for is not None and (goals != fitted_for).any():
+        raise _missing(rho, "rho", int(goals[goals != fitted_for][0]), [fitted_for])
 
 
 def values_for(rho: Rho, graph: Graph, goal: int, name: str = "rho") -> NDArray[np.float64]:

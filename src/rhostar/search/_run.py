@@ -27,7 +27,7 @@ from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
 from rhostar.potentials import Potential
 from rhostar.search._outcome import Algorithm, Run, Runs
-from rhostar.search._rho import Rho, for_goal, for_search, potential_for, values_for_each
+from rhostar.search._rho import Rho, for_goal, for_search, potential_for, values_for_each, values_for_instances
 
 _LARGEST_BUDGET = 2**63 - 1
 
@@ -203,7 +203,7 @@ def solve_many(
     graph, goals = instances.graph, instances.goals
     values: list[NDArray[np.float64]] | list[Potential]
     potential = potential_for(rho, graph, goals)
-    values, rho_of = values_for_each(rho, graph, goals) if potential is None else potential.on_each(instances)
+    values, rho_of = values_for_instances(rho, instances) if potential is None else potential.on_each(instances)
     bounds: list[NDArray[np.float64]] = []
     bound_of = np.empty(0, dtype=np.int32)
     if lower_bound is not None:

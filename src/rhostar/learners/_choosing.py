@@ -1,0 +1,108 @@
+"""Compares learners by cross-fitting, and lets the simpler of two win unless the other is better beyond doubt.
+
+The training set is dealt into folds, by whole snapshots. A learner is fitted on all folds but one and judged on that
+one, for each fold in turn: every instance judges it, and none that it was fitted on. A separate validation set judges
+what was fitted on the whole training set, and comes first. A slow learner may be judged on the first parts alone; two
+learners are always compared on the instances that judged both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar import _arrays as arrays
+from rhostar.errors import InputError, InstanceError
+from rhostar.instances import InstanceSet
+from rhostar.learners._base import Seed, generator
+
+
+class Part(NamedTuple):
+    """Instances to fit on, and others to judge on."""
+
+    train: InstanceSet
+    judged: InstanceSet
+    groups: NDArray[np.int64]
+    """The snapshot of each judged instance; no other part has the same number."""
+
+
+def parts(instances: InstanceSet, folds: int, validation: InstanceSet | None, random_state: Seed) -> list[Part]:
+    """Return the parts to fit and judge on, a given validation set first.
+
+    Raises
+    ------
+    InstanceError
+        If the set has only one snapshot and there is no validation set, or the validation set is empty.
+    InputError
+        If `validation` is not a set, or `folds` is not an integer of at least 2.
+    """
+    folds = arrays.integer(folds, "folds", 2)
+    rng = generator(random_state)
+    found = []
+    if validation is not None:
+        if not isinstance(validation, InstanceSet):
+            raise InputError(f"validation must be an InstanceSet or None, got {validation!r}")
+        if len(validation) == 0:
+            raise InstanceError("validation must hold at least one instance")
+        found.append(Part(instances, validation, -1 - validation.rows))
+    snapshots, of = np.unique(instances.rows, return_inverse=True)
+    if snapshots.size < 2:
+        if found:
+            return found
+        raise InstanceError("the training set needs at least 2 snapshots to hold out a part of it, got 1")
+    number = rng.permutation(snapshots.size) % min(folds, snapshots.size)
+    for fold in range(int(number.max()) + 1):
+        out = number[of] == fold
+        found.append(Part(instances[np.flatnonzero(~out)], instances[np.flatnonzero(out)], instances.rows[out]))
+    return found
+
+
+class Estimate(NamedTuple):
+    """A mean and its standard error."""
+
+    mean: float
+    error: float
+
+
+def estimate(
+    values: NDArray[np.float64], groups: NDArray[np.int64], scale: NDArray[np.float64] | None = None
+) -> Estimate:
+    """Return Σ values / Σ scale with its standard error, in which the instances of one snapshot count as dependent.
+
+    Without `scale` this is the mean.
+    """
+    size = np.ones(values.size) if scale is None else scale
+    total = float(size.sum())
+    mean = float(values.sum()) / total if total > 0 else 0.0
+    _, of = np.unique(groups, return_inverse=True)
+    rest = np.bincount(of, values - mean * size)
+    count = rest.size
+    if count < 2 or total == 0:
+        return Estimate(mean, 0.0)
+    return Estimate(mean, float(np.sqrt((rest @ rest) * count / (count - 1)) / total))
+
+
+def choose(losses: Sequence[NDArray[np.float64]], groups: NDArray[np.int64]) -> int:
+    """Return the first of several candidates that is within one standard error of the best; lower is better.
+
+    Parameters
+    ----------
+    losses
+        The losses of each candidate, the simplest candidate first; some may be known for the first instances only.
+    groups
+        The snapshot of each instance.
+    """
+    best = 0
+    for k in range(1, len(losses)):
+        count = min(losses[k].size, losses[best].size)
+        if losses[k][:count].mean() < losses[best][:count].mean():
+            best = k
+    for k in range(best):
+        count = min(losses[k].size, losses[best].size)
+        worse = estimate(losses[k][:count] - losses[best][:count], groups[:count])
+        if worse.mean <= worse.error:
+            return k
+    return best
