@@ -77,7 +77,8 @@ def main(folder: Path) -> None:
     starts = rs.datasets.sample_sources(graph, goal, len(fresh), weights=town.weights[0], seed=3)
     holdout = rs.InstanceSet(graph, fresh, starts, goal, infeasible="drop")
     rho = heuristics["A*, ρ = mean cost-to-go"]
-    table = rs.certify(rho, holdout=holdout, algorithm="astar", utility=rs.utilities.Ratio(2.0))
+    # Few doors have few states, so some draws are equal by chance: groups=False says that each was made by itself.
+    table = rs.certify(rho, holdout=holdout, algorithm="astar", utility=rs.utilities.Ratio(2.0), groups=False)
     print("\n" + textwrap.fill(table.best.sentence, 80) + "\n")
 
     folder.mkdir(parents=True, exist_ok=True)

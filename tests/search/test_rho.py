@@ -15,8 +15,8 @@ GOAL = 19
 UTILITY = rs.utilities.Expansions(limit=100.0)
 
 
-def draw(goals: Any = GOAL, graph: rs.Graph = GRAPH) -> rs.InstanceSet:
-    weights = np.random.default_rng(0).uniform(1, 2, size=(12, graph.m))
+def draw(goals: Any = GOAL, graph: rs.Graph = GRAPH, seed: int = 0) -> rs.InstanceSet:
+    weights = np.random.default_rng(seed).uniform(1, 2, size=(12, graph.m))
     return rs.InstanceSet(graph, weights, sources=0, goal=goals)
 
 
@@ -56,7 +56,7 @@ def takers() -> dict[str, Callable[[Any, rs.InstanceSet], Any]]:
         "custom": lambda rho, i: (
             rs.evaluate(i, rho, rs.utilities.Custom(100.0, lambda _, trace: float(len(trace))))[0].mean
         ),
-        "certify": lambda rho, i: rs.certify(rho, holdout=draw(i.goals, i.graph), utility=UTILITY).best.value,
+        "certify": lambda rho, i: rs.certify(rho, holdout=draw(i.goals, i.graph, 1), utility=UTILITY).best.value,
         "pieces": lambda rho, i: len(rs.pieces(*i[0], np.zeros(20), rho, 0, 1)),
         "dual": lambda rho, i: rs.lab.dual(i, np.zeros(20), rho, 0, 1, "astar", UTILITY).value,
         "report": lambda rho, i: rs.report.compare(i, {"this": rho})[0].expansions,
