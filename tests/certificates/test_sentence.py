@@ -141,3 +141,16 @@ def test_one_sentence_everywhere(tmp_path: Any) -> None:
     model.save(tmp_path / "m.npz")
     kept = rs.Model.load(tmp_path / "m.npz").certificate
     assert rs.CertificateTable.from_dict(kept).best.sentence == promise
+
+
+def test_the_tile_of_a_page_says_which_number_it_is() -> None:
+    from rhostar import report
+
+    table = rs.certify(2 * STEPS, holdout=draw(300), utility=Suboptimality(limit=4.0), delta=1e-9)
+    ((number, words),) = report.certificate_section(table, subject="minutes lost").tiles()
+    assert words == (
+        "minutes lost on average (clipped at 4), promised on unseen instances with probability at least 0.999999999"
+    )
+    assert float(number.removeprefix("≤ ")) >= table.best.value
+    ((_, plain),) = report.certificate_section(table).tiles()
+    assert plain.startswith("the mean cost above the optimum (clipped at 4), promised")

@@ -64,6 +64,8 @@ class CertificateSection(Section):
     remarks: tuple[str, ...] = ()
     curves: tuple[Curve, ...] = ()
     """Each bound against the number of instances."""
+    detail: str = ""
+    """Which number of it is promised, such as " on average (clipped at 10)"."""
 
     def tiles(self) -> Sequence[tuple[str, str]]:
         """Return the promise, unless it is vacuous."""
@@ -72,7 +74,7 @@ class CertificateSection(Section):
         sign = "≤" if self.lower_is_better else "≥"
         sure = "for certain" if self.delta == 0 else f"with probability at least {confidence(self.delta)}"
         value = outward(self.bounds[0].value, "upper" if self.lower_is_better else "lower", 3)
-        return ((f"{sign} {value}", f"{self.utility}, promised on unseen instances {sure}"),)
+        return ((f"{sign} {value}", f"{self.utility}{self.detail}, promised on unseen instances {sure}"),)
 
     def figures(self) -> dict[str, Callable[[], Figure]]:
         """Return figures of the bounds next to the measured mean, and against the number of instances if known."""
@@ -225,7 +227,14 @@ def certificate_section(
         left_out=tuple(f"{entry.label}: {entry.reason}" for entry in found.dropped),
         remarks=tuple(found.notes),
         curves=tuple(curves),
+        detail=_detail(best, named=bool(subject)),
     )
+
+
+def _detail(best: Certificate, *, named: bool) -> str:
+    """Return what the number is, as far as the words for it do not say so."""
+    average = " on average" if named and best.statistic == "mean" else ""
+    return average + (f" (clipped at {best.limit:g})" if best.clipped is not None else "")
 
 
 def _bound(row: Certificate) -> BoundView:
