@@ -6,7 +6,7 @@ and compared with the truth, which is known because the distribution is.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import pytest
 from scipy import stats
 
 import rhostar as rs
+from rhostar.bounds._quantiles import QuantileBound
 from rhostar.certificates import _on_holdout
 from rhostar.utilities import Cost, SolvedWithin, Suboptimality
 
@@ -139,11 +140,22 @@ def test_promised_means_with_the_certain_range(name: str) -> None:
     assert not too_often(means_missed(LAWS[name], 100, 120, in_trap=True), 120)
 
 
-@pytest.mark.parametrize("name", ["unlikely", "coin", "beta", "heavy tail"])
-def test_promises_at_any_time(name: str) -> None:
-    """Look after every tenth instance and quote the bound as soon as it is below the truth, if ever."""
-    law, rng, missed = LAWS[name], np.random.default_rng(3), 0
-    for _ in range(40):
+def narrow(monkeypatch: pytest.MonkeyPatch, label: str) -> None:
+    """Break a bound: it keeps a fifth of its width."""
+
+    def broken(bound: _on_holdout.MeanBound) -> _on_holdout.MeanBound:
+        def upper(values: np.ndarray, limit: float, delta: float, seed: int) -> float:
+            return values.mean() + (bound.upper(values, limit, delta, seed) - values.mean()) / 5
+
+        return replace(bound, upper=upper) if bound.label == label else bound
+
+    monkeypatch.setattr(_on_holdout, "ON_HOLDOUT", tuple(map(broken, _on_holdout.ON_HOLDOUT)))
+
+
+def any_time_missed(law: Law, runs: int) -> int:
+    """Look after every twentieth instance and quote the bound as soon as it is below the truth, if ever."""
+    rng, missed = np.random.default_rng(3), 0
+    for _ in range(runs):
         values = law.draw(rng, 120)
         missed += any(
             said(
@@ -154,14 +166,22 @@ def test_promises_at_any_time(name: str) -> None:
             ).value < law.mean
             for n in range(20, 121, 20)
         )  # fmt: skip
-    assert not too_often(missed, 40)
+    return missed
 
 
-@pytest.mark.parametrize("name", ["uniform", "beta", "coin", "heavier tail", "two humps"])
-@pytest.mark.parametrize(("share", "N"), [(0.5, 10), (0.9, 50), (0.99, 400)])
-def test_promised_quantiles(name: str, share: float, N: int) -> None:
-    law, rng, missed = LAWS[name], np.random.default_rng(N), 0
-    for _ in range(60):
+@pytest.mark.parametrize("name", ["unlikely", "coin", "beta", "heavy tail"])
+def test_promises_at_any_time(name: str) -> None:
+    assert not too_often(any_time_missed(LAWS[name], 40), 40)
+
+
+def test_narrower_promises_at_any_time_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    narrow(monkeypatch, "H9 any time")
+    assert too_often(any_time_missed(LAWS["coin"], 40), 40)
+
+
+def quantiles_missed(law: Law, share: float, N: int, runs: int) -> int:
+    rng, missed = np.random.default_rng(N), 0
+    for _ in range(runs):
         table = rs.certify(
             np.zeros(2), holdout=edges(law.draw(rng, N)), utility=Cost(limit=1e-3), delta=DELTA, groups=False,
             quantile=share,
@@ -169,20 +189,39 @@ def test_promised_quantiles(name: str, share: float, N: int) -> None:
         promise = said(table.best.sentence)
         assert promise.share == share
         missed += law.below(promise.value) < share
-    assert not too_often(missed, 60)
+    return missed
 
 
-def test_promised_shares() -> None:
+@pytest.mark.parametrize("name", ["uniform", "beta", "coin", "heavier tail", "two humps"])
+@pytest.mark.parametrize(("share", "N"), [(0.5, 10), (0.9, 50), (0.99, 400)])
+def test_promised_quantiles(name: str, share: float, N: int) -> None:
+    assert not too_often(quantiles_missed(LAWS[name], share, N, 60), 60)
+
+
+def test_the_quantile_of_the_sample_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def plain(values: np.ndarray, p: float, *, delta: float) -> QuantileBound:
+        return QuantileBound(float(np.quantile(values, p)), None, p, delta, values.size)
+
+    monkeypatch.setattr("rhostar.bounds.quantile", plain)
+    assert too_often(quantiles_missed(LAWS["uniform"], 0.9, 50, 60), 60)
+
+
+def shares_missed(runs: int) -> int:
     rng, missed = np.random.default_rng(4), 0
-    for _ in range(150):
+    for _ in range(runs):
         table = rs.certify(
             TRAP_RHO, holdout=trap(1.0 * (rng.random(40) < 0.3)), utility=SolvedWithin(1.0), delta=DELTA, groups=False
         )
-        text = table.best.sentence
-        found = re.search(r"the share of optimal answers .* is at least ([\d.]+) on", text)
+        found = re.search(r"the share of optimal answers .* is at least ([\d.]+) on", table.best.sentence)
         assert found
         missed += float(found[1]) > 0.7
-    assert not too_often(missed, 150)
+    return missed
+
+
+def test_promised_shares(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not too_often(shares_missed(150), 150)
+    narrow(monkeypatch, "H4 Clopper-Pearson")
+    assert too_often(shares_missed(150), 150), "the twin: a fifth of the width"
 
 
 def groups_missed(runs: int, *, grouped: bool) -> int:
@@ -218,12 +257,18 @@ def test_snapshots_that_repeat_are_groups_by_default() -> None:
     assert not too_often(missed, 60)
 
 
-def test_categories_hold_together() -> None:
+def test_categories_hold_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three depots at δ/3 each: all three promises hold at once with probability 1 − δ."""
+    assert not too_often(categories_missed(100), 100)
+    narrow(monkeypatch, "H4 betting")
+    assert too_often(categories_missed(100), 100), "the twin: a fifth of the widths"
+
+
+def categories_missed(runs: int) -> int:
     rng, any_missed = np.random.default_rng(7), 0
     means = (0.1, 0.5, 0.9)
     depot = np.arange(90) % 3
-    for _ in range(100):
+    for _ in range(runs):
         values = (rng.random(90) < np.take(means, depot)).astype(float)
         table = rs.certify(
             np.zeros(2), holdout=edges(values), utility=Cost(limit=1.0), delta=DELTA, groups=False, by=depot
@@ -232,7 +277,7 @@ def test_categories_hold_together() -> None:
         assert [row.category for row in sorted(table.promises, key=lambda row: row.category)] == ["0", "1", "2"]
         assert all(abs(promise.probability - (1 - DELTA / 3)) < 1e-4 for promise in promises)
         any_missed += any(said(row.sentence).value < means[int(row.category)] for row in table.promises)
-    assert not too_often(any_missed, 100)
+    return any_missed
 
 
 def candidates_missed(runs: int, *, honest: bool) -> int:
@@ -276,17 +321,8 @@ def test_order_of_storage_does_not_matter() -> None:
 
 
 def test_narrower_sentences_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The twin of all of the above: a bound with a fifth of its width."""
-    whole = _on_holdout._betting
-
-    def narrow(values: np.ndarray, limit: float, delta: float, seed: int) -> float:
-        return values.mean() + (whole(values, limit, delta, seed) - values.mean()) / 5
-
-    bounds = [
-        _on_holdout.MeanBound(bound.label, bound.reference, narrow) if bound.label == "H4 betting" else bound
-        for bound in _on_holdout.ON_HOLDOUT
-    ]
-    monkeypatch.setattr(_on_holdout, "ON_HOLDOUT", tuple(bounds))
+    """The twin of the promised means."""
+    narrow(monkeypatch, "H4 betting")
     assert too_often(means_missed(LAWS["coin"], 60, 100, in_trap=False), 100)
     assert too_often(means_missed(LAWS["coin"], 100, 100, in_trap=True), 100)
 
