@@ -14,6 +14,7 @@ from rhostar.cli import _options as options
 from rhostar.cli.main import main
 from rhostar.datasets import _formats
 from rhostar.errors import InputError
+from support.commands import answer, run
 from support.failures import no_space
 
 
@@ -29,19 +30,6 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert main(["fit", str(home / "set"), "-o", str(home / "model.npz"), "-l", "MeanDistance", "--json"]) == 0
     (home / "edges.csv").write_text("tail,head,weight\na,b,1\nb,c,2\nc,a,3\nc,d,1\n")
     return home
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
-    capsys.readouterr()
-    code = main([str(word) for word in words])
-    printed = capsys.readouterr()
-    return code, printed.out, printed.err
-
-
-def answer(capsys: pytest.CaptureFixture[str], *words: object) -> dict:
-    code, out, err = run(capsys, *words, "--json")
-    assert (code, err) == (0, "")
-    return json.loads(out)
 
 
 # ---------------------------------------------------------------- what commands do

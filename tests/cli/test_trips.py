@@ -1,26 +1,12 @@
 """The command line with any goal: import trips, fit potentials, solve to goals that nobody has seen."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rhostar as rs
-from rhostar.cli.main import main
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
-    capsys.readouterr()
-    code = main([str(word) for word in words])
-    printed = capsys.readouterr()
-    return code, printed.out, printed.err
-
-
-def answer(capsys: pytest.CaptureFixture[str], *words: object) -> dict:
-    code, out, err = run(capsys, *words, "--json")
-    assert (code, err) == (0, "")
-    return json.loads(out)
+from support.commands import answer, run
 
 
 @pytest.fixture

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rhostar.certificates._assumptions import Bounds
 from rhostar.certificates._certificate import Certificate, Dropped
 from rhostar.certificates._measured import Measured
 from rhostar.certificates._paths import optimal_paths
-from rhostar.certificates._per_answer import most_excess_below
 from rhostar.certificates._projection import exceeding, projected
 from rhostar.certificates._registry import Bound, choose
 from rhostar.certificates._request import Request, Setting, rounding
@@ -114,75 +112,28 @@ class Found:
     """The largest utility that was seen."""
 
 
-def on_train(
-    request: Request,
-    goal: int,
-    instances: InstanceSet,
-    family: Family,
-    stated: Bounds,
-    caps: Caps,
-    delta: float,
-    placed: InClass,
-) -> Found:
+def on_train(setting: Setting, instances: InstanceSet, placed: InClass) -> Found:
     """Return the bounds that hold for ρ although it was chosen by looking at these instances.
 
     Parameters
     ----------
-    request, goal, family, stated, caps
-        What was asked for, and what is known of heuristics and weights.
+    setting
+        What is known of the goal before any utility is seen.
     instances
         The training instances of the goal.
-    delta
-        The share of δ that this goal has.
     placed
         ρ in the class of the bounds.
     """
-    setting = make_setting(request, goal, instances, family, stated, caps, delta, exact=placed.exact)
     choice = choose(setting)
     applicable = [bound for bound in choice.kept if placed.below_caps or not bound.below_caps]
-    paths = optimal_paths(instances) if request.utility.needs_optimum else None
-    off = rounding(stated, placed.rho, setting.limit, exact=placed.exact)
+    paths = optimal_paths(instances) if setting.request.utility.needs_optimum else None
+    off = rounding(setting.stated, placed.rho, setting.limit, exact=placed.exact)
     measured = Measured(setting, instances, placed.rho, paths, off)
     rows = [certificate(setting, bound, measured) for bound in applicable]
     notes = tuple(f"{b.label} does not apply: {placed.above}" for b in choice.kept if b not in applicable)
     promised = min(applicable, key=lambda bound: bound.planned).label if applicable else "range"
     rows = rows or [whole_range(setting, instances)]
     return Found(tuple(rows), choice.dropped, notes, promised, float(measured.score.raw.max()))
-
-
-def make_setting(
-    request: Request,
-    goal: int,
-    instances: InstanceSet,
-    family: Family,
-    stated: Bounds,
-    caps: Caps,
-    delta: float,
-    *,
-    exact: bool,
-) -> Setting:
-    """Return what is known of the goal before any utility is seen."""
-    graph = instances.graph
-    return Setting(
-        request=request,
-        graph=graph,
-        goal=goal,
-        stated=stated,
-        caps=np.broadcast_to(caps.values, graph.m),
-        caps_given=caps.given,
-        excess=most_excess_below(graph, goal, caps.values, stated.low) if request.per_answer else np.inf,
-        delta=delta,
-        samples=len(instances),
-        rows=family.capacities(
-            graph.n,
-            request.algorithm,
-            integer_weights=request.integer_weights,
-            out_degree=request.out_degree,
-            reopen=request.reopen,
-        ),
-        scope="every rho" if family.every_rho else "every rho of the family",
-        exact=exact,
-    )
 
 
 def certificate(setting: Setting, bound: Bound, measured: Measured) -> Certificate:

@@ -14,6 +14,9 @@ from rhostar.certificates._measured import score
 from rhostar.certificates._on_holdout import ON_HOLDOUT, Judged, default_bound, looks, on_holdout
 from rhostar.certificates._on_train import on_train
 from rhostar.certificates._paths import optimal_paths
+from rhostar.certificates._per_answer import most_excess_below
+from rhostar.certificates._request import Setting
+from rhostar.instances import InstanceSet
 from rhostar.search._rho import chooses
 
 
@@ -68,8 +71,7 @@ def learned(case: Case) -> Part:
         if len(own) < 2:
             dropped.append(Dropped("bounds on train", "a single instance says nothing", label))
             continue
-        share = case.request.delta / len(goals)
-        found = on_train(case.request, goal, own, case.families[goal], case.stated, case.caps, share, case.placed[goal])
+        found = on_train(make_setting(case, goal, own), own, case.placed[goal])
         # Where no bound says anything, the range is worth a row only if there is nothing else.
         rows += [replace(row, goal=label) for row in found.rows if case.sample is None or row.label != "range"]
         dropped += [replace(entry, goal=label) for entry in found.dropped]
@@ -77,6 +79,31 @@ def learned(case: Case) -> Part:
         promises[label] = found.promised
         largest = max(largest, found.largest)
     return Part(tuple(rows), tuple(dropped), tuple(notes), largest, promises)
+
+
+def make_setting(case: Case, goal: int, instances: InstanceSet) -> Setting:
+    """Return what is known of a goal and its training instances before any utility is seen."""
+    request, graph, family = case.request, case.graph, case.families[goal]
+    return Setting(
+        request=request,
+        graph=graph,
+        goal=goal,
+        stated=case.stated,
+        caps=np.broadcast_to(case.caps.values, graph.m),
+        caps_given=case.caps.given,
+        excess=most_excess_below(graph, goal, case.caps.values, case.stated.low) if request.per_answer else np.inf,
+        delta=request.delta / len(case.goals["train"]),
+        samples=len(instances),
+        rows=family.capacities(
+            graph.n,
+            request.algorithm,
+            integer_weights=request.integer_weights,
+            out_degree=request.out_degree,
+            reopen=request.reopen,
+        ),
+        scope="every rho" if family.every_rho else "every rho of the family",
+        exact=case.placed[goal].exact,
+    )
 
 
 def certainties(case: Case, largest: float) -> Part:

@@ -21,6 +21,7 @@ from rhostar.bounds import running_mean
 from rhostar.certificates import _assumptions as assumptions
 from rhostar.certificates._assumptions import Bounds
 from rhostar.certificates._certificate import Certificate
+from rhostar.certificates._measured import score
 from rhostar.certificates._per_answer import limited_excess
 from rhostar.certificates._request import Request, rounding, weights_assumed
 from rhostar.certificates._sample import Sample, sample
@@ -29,7 +30,7 @@ from rhostar.errors import AssumptionError, InputError
 from rhostar.instances import InstanceSet
 from rhostar.search import Algorithm
 from rhostar.search._rho import values_for
-from rhostar.utilities import Score, Utility, evaluate
+from rhostar.utilities import Score, Utility
 
 Table = NDArray[np.float64] | Mapping[int, NDArray[np.float64]]
 """Heuristic values; a mapping where goals differ."""
@@ -176,7 +177,7 @@ def progressive(
         tables.append(limits.table(fitted, goals, b))
         if tested.size:
             positions = np.flatnonzero(np.isin(unit, tested))
-            scores.append(_judged(request, instances[positions], tables[-1]))
+            scores.append(score(request, instances[positions], tables[-1], None))
             losses = limits.losses(request, scores[-1])
             count = np.bincount(unit[positions], minlength=order.size)
             values.append(np.bincount(unit[positions], weights=losses, minlength=order.size)[tested] / count[tested])
@@ -291,17 +292,6 @@ def _sizes(batches: Any, count: int) -> NDArray[np.int64]:
     number = arrays.integer(batches, "batches", 2, count)
     ends = np.linspace(0, count, number + 1).round().astype(np.int64)
     return ends[1:] - ends[:-1]
-
-
-def _judged(request: Request, instances: InstanceSet, table: Table) -> Score:
-    return evaluate(
-        instances,
-        table,
-        request.utility,
-        algorithm=request.algorithm,
-        reopen=request.reopen,
-        budget=request.budget,
-    )[0]
 
 
 def _certificate(

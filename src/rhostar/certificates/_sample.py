@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rhostar import _arrays as arrays
 from rhostar.certificates._sentence import percent
 from rhostar.errors import AssumptionError, InputError
 from rhostar.instances import InstanceSet
@@ -128,9 +127,3 @@ def _categories(instances: InstanceSet, by: Any) -> dict[str, NDArray[np.int64]]
         return {f"goal {goal}": np.flatnonzero(instances.goals == goal) for goal in np.unique(instances.goals).tolist()}
     which, array = _labels(by, instances, "by"), np.asarray(by)
     return {str(array[np.argmax(which == k)]): np.flatnonzero(which == k) for k in range(int(which.max()) + 1)}
-
-
-def counted(sample: Sample) -> str:
-    """Return the size of a sample in words."""
-    draws = len(sample.instances) if sample.groups is None else int(sample.groups.max()) + 1
-    return arrays.counted(draws, sample.unit)
