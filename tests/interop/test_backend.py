@@ -57,7 +57,7 @@ def outcome(call: Any) -> tuple[str, Any]:
     """The result with its types and orders, or the exception."""
     try:
         return "result", described(call())
-    except (nx.NetworkXException, ValueError, TypeError, NotImplementedError) as error:
+    except (nx.NetworkXException, ValueError, TypeError, NotImplementedError, KeyError) as error:
         return type(error).__name__, error.args
 
 
@@ -138,6 +138,23 @@ def test_a_large_graph_with_ties(kind: type) -> None:
         same("astar_path", G, source, target, lambda a, b: 3 * (abs(a[0] - b[0]) + abs(a[1] - b[1])))
         same("bidirectional_dijkstra", G, source, target)
         same("single_source_dijkstra", G, source)
+
+
+def test_sources_that_a_negative_weight_makes_late() -> None:
+    """networkx then takes other nodes for the sources, and fails with a KeyError: so does the backend."""
+    failed = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(2, 8))
+        G = nx.DiGraph()
+        G.add_nodes_from(rng.permutation(n).tolist())
+        for _ in range(int(rng.integers(0, 4 * n))):
+            u, v = rng.integers(0, n, 2).tolist()
+            G.add_edge(u, v, weight=int(rng.integers(-3, 6)))
+        some = rng.permutation(n)[:2].tolist()
+        same("multi_source_dijkstra_path", G, some)
+        failed += outcome(lambda: nx.multi_source_dijkstra_path(G, some))[0] == "KeyError"  # noqa: B023
+    assert failed > 0
 
 
 def test_a_changed_weight_counts_at_once() -> None:

@@ -352,6 +352,10 @@ class Links {
         --distinct;
         continue;
       }
+      if (scratch[v].parent == insertion::none) {  // a source that a negative weight made late; networkx fails alike
+        PyErr_SetObject(PyExc_KeyError, nb::object(nodes_[v]).ptr());
+        nb::raise_python_error();
+      }
       const nb::object before = paths[nodes_[scratch[v].parent]];
       PyObject* path = PySequence_Concat(before.ptr(), nodes_of({v}).ptr());
       if (!path) nb::raise_python_error();
