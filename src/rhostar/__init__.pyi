@@ -23,7 +23,7 @@ from .graph._graph import Graph as Graph
 from .instances._set import Instance as Instance
 from .instances._set import InstanceSet as InstanceSet
 from .interop.networkx import astar_path as astar_path
-from .learners._auto import learn as learn
+from .learners._learn import learn as learn
 from .lines._pieces import pieces as pieces
 from .report._advise import advise as advise
 from .search._outcome import Run as Run
