@@ -18,7 +18,7 @@ def test_the_fewest_expansions_within_the_tolerance() -> None:
     train, test = square_grid(300, side=8).split(0.5, seed=0)
     results = {}
     for tolerance in (0.0, 0.01, 0.2):
-        learner = rs.learn(train, tolerance=tolerance, time_limit=None)
+        learner = rs.learn(train, promise=tolerance, time_limit=None)
         inside = [c for c in learner.candidates_ if c.over + c.over_error <= tolerance]
         least = min(inside, key=lambda c: c.expanded)
         best = next(c for c in inside if repr(c.learner) == repr(learner.learner_))
