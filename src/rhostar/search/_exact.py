@@ -22,14 +22,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
-from rhostar import _core
 from rhostar.errors import BoundsWarning, ModelError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
-from rhostar.search._rho import values_for
+from rhostar.search._rho import potential_for, values_for
 
 Below = Mapping[int, NDArray[np.int64]]
 """By row of weights: the edges whose weight is below its bound. Rows without such edges are left out."""
+
+WORTH_SAYING = 0.9
+"""A warning is given only if values become smaller than this share; a little less is usual if the bounds are the least
+weights that were seen."""
 
 _NONE = np.empty(0, dtype=np.int64)
 
@@ -92,13 +95,25 @@ def safe(given: Any, found: Any, graph: Graph, weights: Any, goal: int, reopen: 
     edges = below(row, lower)
     if not edges.size:
         return found
-    table = found if not isinstance(found, _core.Potential) else None
-    values = arrays.per_vertex(table, "rho", graph.n) if table is not None else values_for(given, graph, goal)
+    values = table_for(given, graph, goal)
     usable = lowered(values, graph, row, edges, reopen)
     if usable is values:
         return found
-    warn(graph, row, lower, edges, "this snapshot")
+    kept = share_kept(usable, values)
+    if kept < WORTH_SAYING:
+        warn(graph, row, lower, edges, kept, "this snapshot")
     return usable
+
+
+def table_for(rho: Any, graph: Graph, goal: int) -> NDArray[np.float64]:
+    """Return the values that lead to a goal, also if a potential computes them."""
+    potential = potential_for(rho, graph, np.array([goal], dtype=np.int32))
+    return values_for(rho, graph, goal) if potential is None else potential.rho_for(goal)
+
+
+def share_kept(lowered: NDArray[np.float64], table: NDArray[np.float64]) -> float:
+    """Return how large the lowered values are on average, as a share of what they were."""
+    return float(lowered.sum() / table.sum())
 
 
 def still_consistent(
@@ -116,7 +131,7 @@ def still_consistent(
     table = values(goals)
     if lowered(table, graph, weights, edges, reopen=True) is table:
         return True
-    warn(graph, weights, lower, edges, "this snapshot", stacklevel=4)
+    warn(graph, weights, lower, edges, 0.0, "this snapshot", stacklevel=4)
     return False
 
 
@@ -125,6 +140,7 @@ def warn(
     weights: NDArray[Any],
     lower: NDArray[np.float64],
     edges: NDArray[np.int64],
+    kept: float,
     where: str,
     stacklevel: int = 5,
 ) -> None:
@@ -134,8 +150,8 @@ def warn(
     count = "1 edge is" if edges.size == 1 else f"{edges.size:,} edges are"
     warnings.warn(
         f"{count} below the lower bounds in {where}: {graph.tail[e]} -> {graph.head[e]} costs {weights[e]:.6g}, but "
-        f"{bound}. The values were lowered, so answers stay optimal but searches are slower; fit again with these "
-        "weights or with true lower bounds",
+        f"{bound}. The values were lowered to {kept:.0%}, so answers stay optimal but searches are slower; fit again "
+        "with these weights or with true lower bounds",
         BoundsWarning,
         stacklevel=stacklevel,
     )

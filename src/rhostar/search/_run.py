@@ -33,7 +33,6 @@ from rhostar.search._rho import (
     for_goal,
     for_search,
     potential_for,
-    values_for,
     values_for_each,
     values_for_instances,
 )
@@ -85,7 +84,7 @@ def astar(
         True says that the weights were compared with the bounds of `rho` before. By default a learner or model that
         promises optimal answers (``promise_``) compares all of them in each call, or once if the array cannot be
         written to. Where weights are below their bounds, its values are lowered for this call: the answer stays
-        optimal, and a :class:`rhostar.errors.BoundsWarning` says so.
+        optimal. A :class:`rhostar.errors.BoundsWarning` says so if that makes them much smaller.
 
     Returns
     -------
@@ -332,15 +331,18 @@ def _solve_lowered(
     graph, rest = instances.graph, np.ones(len(instances), dtype=bool)
     parts: list[Runs] = []
     places: list[NDArray[np.intp]] = []
+    said = False
     for row, edges in below.items():
         on_row, weights = instances.rows == row, instances.weights[row]
         for goal in np.unique(instances.goals[on_row]).tolist():
-            table = values_for(rho, graph, goal)
+            table = exact.table_for(rho, graph, goal)
             usable = exact.lowered(table, graph, weights, edges, bool(options["reopen"]))
             if usable is table:
                 continue
-            if not parts:
-                exact.warn(graph, weights, promised, edges, f"snapshot {row}", stacklevel=4)
+            kept = exact.share_kept(usable, table)
+            if kept < exact.WORTH_SAYING and not said:
+                exact.warn(graph, weights, promised, edges, kept, f"snapshot {row}", stacklevel=4)
+                said = True
             mine = on_row & (instances.goals == goal)
             parts.append(solve_many(instances[np.flatnonzero(mine)], usable, **options))
             places.append(np.flatnonzero(mine))
