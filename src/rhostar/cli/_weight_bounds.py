@@ -83,7 +83,7 @@ def _read(path: Path, graph: Graph) -> Stated:
     theirs, ours = network.graph, np.full(network.graph.n, -1)
     for v in range(theirs.n):
         try:
-            ours[v] = options.vertex(graph, str(v if theirs.labels is None else theirs.labels[v]))
+            ours[v] = _vertex(graph, v if theirs.labels is None else theirs.labels[v])
         except VertexError:
             continue
     tail, head = ours[theirs.tail], ours[theirs.head]
@@ -100,6 +100,18 @@ def _read(path: Path, graph: Graph) -> Stated:
     if known.size < theirs.m:
         facts["bounds_for_other_edges"] = f"{theirs.m - known.size:,}, not used"
     return Stated((least, math.inf), f"in {path.name}", facts)
+
+
+def _vertex(graph: Graph, name: Any) -> int:
+    """Return the vertex with this label; a number is not taken for a vertex if the graph has labels."""
+    from rhostar.errors import VertexError
+
+    if graph.labels is None:
+        return options.vertex(graph, str(name))
+    try:
+        return graph.vertex(name)
+    except VertexError:
+        return graph.vertex(str(name))
 
 
 def _columns(path: Path) -> tuple[str, str, str]:
