@@ -363,23 +363,4 @@ Outcome query(const Arcs& arcs, const Rule& rule, std::int32_t source, std::int3
   return out;
 }
 
-// One search against the arcs, from the goal to everywhere: afterwards distance_in(workspace) has the costs-to-go. With
-// no goal to arrive at, running out of vertices is success.
-template <class W>
-Ending search_against(const InArcs<W>& arcs, std::int32_t goal, Interrupt* interrupt, Workspace& workspace) {
-  NoLog log;
-  Options options;
-  options.interrupt = interrupt;
-  const Outcome out = search(arcs, DijkstraRule{}, goal, -1, options, workspace, log);
-  if (out.status == Status::no_path) return {};
-  return {.status = out.status, .offender = out.offender};
-}
-
-// A function that gives the cost of a vertex in the last search of a workspace, +inf if it was not reached.
-inline auto distance_in(Workspace& workspace) {
-  return [nodes = workspace.nodes(), seen = workspace.generation()](std::int32_t v) {
-    return nodes[v].stamp >= seen ? nodes[v].g : infinity;
-  };
-}
-
 }  // namespace rhostar

@@ -125,6 +125,7 @@ struct InArcs {
   void enter(std::int32_t) {}
   W weight(std::int32_t arc) const { return weights[original[arc]]; }
   std::int64_t edge(std::int32_t arc) const { return original[arc]; }
+  std::int32_t inner(std::int32_t v) const { return v; }
   std::int32_t outer(std::int32_t v) const { return v; }
   std::uint64_t tie(std::int32_t v) const { return tie_of(v); }
   void prefetch_row(std::int32_t v) const {
@@ -132,6 +133,7 @@ struct InArcs {
     __builtin_prefetch(graph.head + arc);
     __builtin_prefetch(original + arc);
   }
+  void prefetch_weight(std::int32_t arc) const { __builtin_prefetch(weights + original[arc]); }
 };
 
 // Float64 holds every integer up to here: beyond it, sums of integer weights would round.

@@ -9,14 +9,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "best_first.hpp"
+#include "distances.hpp"
 
 namespace rhostar {
 
 // Snapshot i is weights + rows[i] * stride, in the order of the original graph.
-template <class W>
+template <class W, class Arcs>
 struct Snapshots {
-  InArcs<W> arcs;  // its weights are set for each snapshot
+  Arcs arcs;  // its weights are set for each snapshot
   const W* weights;
   std::int64_t stride;
   const std::int64_t* rows;
@@ -24,16 +24,16 @@ struct Snapshots {
 };
 
 // Calls reduce(i, arcs, distance) for each snapshot, where distance(v) is the cost-to-go of v.
-template <class W, class Reduce>
-Ending label(const Snapshots<W>& snapshots, std::int32_t goal, Interrupt* interrupt, Workspace& workspace,
+template <class W, class Arcs, class Reduce>
+Ending label(const Snapshots<W, Arcs>& snapshots, std::int32_t goal, Interrupt* interrupt, Workspace& workspace,
              Reduce&& reduce) {
-  InArcs<W> arcs = snapshots.arcs;
+  Arcs arcs = snapshots.arcs;
   for (std::int64_t i = 0; i < snapshots.size; ++i) {
     if (interrupt && interrupt->requested()) return {Status::stopped, i};
     arcs.weights = snapshots.weights + snapshots.rows[i] * snapshots.stride;
     const Ending one = search_against(arcs, goal, interrupt, workspace);
     if (one.status != Status::done) return {one.status, i, one.offender};
-    reduce(i, arcs, distance_in(workspace));
+    reduce(i, arcs, distance_in(arcs, workspace));
   }
   return {};
 }

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "best_first.hpp"
+#include "distances.hpp"
 
 namespace rhostar {
 
@@ -106,7 +106,7 @@ PathOutcome optimal_paths(const PathBatch<W>& batch, Interrupt* interrupt, Works
         return all;
       }
     }
-    const auto distance = distance_in(workspace);
+    const auto distance = distance_in(against, workspace);
     double cost = infinity;
     if (distance(batch.sources[i]) < infinity)
       cost = append_optimal_path(batch.graph, against.weights, batch.sources[i], batch.goals[i], distance, scratch,

@@ -151,4 +151,54 @@ struct OrderedArcs {
   }
 };
 
+// The arcs of a renumbered graph turned round. Those that end at a vertex keep the order of their tails, by the user's
+// numbers; edge[arc] is the user's number of an arc.
+struct OrderedTranspose {
+  std::vector<std::int32_t> first_out, head, edge;
+
+  OrderedTranspose(const Csr& graph, const Order& order) {
+    const Transpose users(graph);
+    Order turned(users.view(), order.outer);
+    edge.resize(turned.head.size());
+    for (std::int32_t i = 0; i < graph.n; ++i)
+      std::copy_n(users.edge.begin() + turned.edge[i], turned.first_out[i + 1] - turned.first_out[i],
+                  edge.begin() + turned.first_out[i]);
+    first_out = std::move(turned.first_out);
+    head = std::move(turned.head);
+  }
+
+  Csr view() const {
+    return {first_out.data(), head.data(), static_cast<std::int32_t>(first_out.size()) - 1,
+            static_cast<std::int32_t>(head.size())};
+  }
+};
+
+// These arcs with the weights of one instance in the user's order.
+template <class W>
+struct OrderedInArcs {
+  static constexpr bool ties_are_vertices = false;
+  Csr graph;
+  const std::int32_t* original;
+  const W* weights;
+  const std::int32_t* inner_of;
+  const std::int32_t* outer_of;
+
+  OrderedInArcs(const OrderedTranspose& transpose, const Order& order, const W* of_instance)
+      : graph(transpose.view()), original(transpose.edge.data()), weights(of_instance), inner_of(order.inner.data()),
+        outer_of(order.outer.data()) {}
+
+  void enter(std::int32_t) {}
+  W weight(std::int32_t arc) const { return weights[original[arc]]; }
+  std::int64_t edge(std::int32_t arc) const { return original[arc]; }
+  std::int32_t inner(std::int32_t v) const { return inner_of[v]; }
+  std::int32_t outer(std::int32_t v) const { return outer_of[v]; }
+  std::uint64_t tie(std::int32_t v) const { return tie_of(outer_of[v], v); }
+  void prefetch_row(std::int32_t v) const {
+    const std::int32_t arc = graph.first_out[v];
+    __builtin_prefetch(graph.head + arc);
+    __builtin_prefetch(original + arc);
+  }
+  void prefetch_weight(std::int32_t arc) const { __builtin_prefetch(weights + original[arc]); }
+};
+
 }  // namespace rhostar

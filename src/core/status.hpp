@@ -36,7 +36,8 @@ enum class Status : std::uint8_t {
   bad_number,
   missing_field,
   extra_field,
-  // Stays inside the core: a score does not fit the narrow keys, and the search starts again with wide ones.
+  // Stays inside the core: a fast search cannot do it (scores do not fit narrow keys, weights do not fit buckets), and
+  // one that always can starts from scratch.
   unfit,
 };
 
@@ -71,7 +72,7 @@ inline constexpr std::array status_texts{
     StatusText{Status::bad_number, "BAD_NUMBER", "{field} must be {wanted}: expected '{form}', got {text}"},
     StatusText{Status::missing_field, "MISSING_FIELD", "{field} is missing: expected '{form}', got {text}"},
     StatusText{Status::extra_field, "EXTRA_FIELD", "expected '{form}' and nothing more, got {text}"},
-    StatusText{Status::unfit, "UNFIT", "a score does not fit the narrow keys"},
+    StatusText{Status::unfit, "UNFIT", "a search must start again with keys that fit all scores"},
 };
 
 // The table has every status, in the order of the enum.

@@ -28,6 +28,17 @@ struct Node {
 };
 static_assert(sizeof(Node) == 16);
 
+// What a search against the arcs leaves behind, and what it needs on the way (distances.hpp).
+struct Reached {
+  struct Entry {
+    double g;
+    std::int32_t vertex;
+  };
+  std::vector<double> distance;             // of each vertex, as the search counts them; +inf if it was not reached
+  std::vector<std::vector<Entry>> buckets;  // all empty between two searches
+  std::vector<Entry> current, far;
+};
+
 class Workspace {
  public:
   // calloc: pages that no query reaches are never touched.
@@ -44,6 +55,7 @@ class Workspace {
     if constexpr (std::is_same_v<K, Key>) return Heap<K, arity>(keys_, places_.get());
     else return Heap<K, arity>(narrow_keys_, places_.get());
   }
+  Reached& reached() { return reached_; }
   std::uint32_t generation() const { return generation_; }
   // Later generations only: an earlier one would bring old records back to life.
   void age(std::uint32_t generation) { generation_ = std::max(generation_, generation & ~1u); }
@@ -92,6 +104,7 @@ class Workspace {
   bool blank_ = false;  // whether g is NaN but for the vertices noted
   std::vector<std::int32_t> noted_;
   std::size_t note_count_ = 0;
+  Reached reached_;
 };
 
 class WorkspacePool {

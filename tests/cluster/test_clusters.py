@@ -177,22 +177,49 @@ def test_the_first_error_in_the_set_is_raised(cluster: Cluster, instances: rs.In
 _INTERRUPTED = """
 import os, signal, sys, threading, time
 sys.path.insert(0, sys.argv[2])
-import numpy as np, rhostar as rs
+import numpy as np, psutil, rhostar as rs
 from support.clusters import CLUSTERS
 from support.cases import binary_counter
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+def seconds(pids):
+    """The time that these processes have computed for; those that are gone compute no more."""
+    total = 0.0
+    for pid in pids:
+        try:
+            total += sum(psutil.Process(pid).cpu_times()[:2])
+        except psutil.NoSuchProcess:
+            pass
+    return total
+
 
 if __name__ == "__main__":
     graph, weights, source, goal, rho = binary_counter(45)  # reopening takes 2^44 expansions: weeks
     instances = rs.InstanceSet(graph, weights, [source] * 8, goal)
     with CLUSTERS[sys.argv[1]]() as cluster, cluster.configured():
         rs.solve_many(instances, np.zeros(graph.n))  # the workers are there
-        threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        begin = time.perf_counter()
+        pids = []
+
+        def interrupt():
+            pids.extend(cluster.workers())
+            before = seconds(pids)
+            time.sleep(0.5)
+            assert seconds(pids) > before, "no worker computes: there is nothing to interrupt"
+            times.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        times = []
+        threading.Timer(1.5, interrupt).start()
         try:
             rs.solve_many(instances, rho)
         except KeyboardInterrupt:
-            print("interrupted", time.perf_counter() - begin - 1.5)
+            print("interrupted", time.perf_counter() - times[0])
+        while True:
+            before, then = seconds(pids), time.perf_counter()
+            time.sleep(0.25)
+            if seconds(pids) - before < 0.05:  # a chunk that goes on would take all of the time, or half on a busy machine
+                break
+        print("idle", then - times[0])
         begin = time.perf_counter()
         rs.solve_many(instances, np.zeros(graph.n))  # needs workers that are free
         print("free", time.perf_counter() - begin)
@@ -208,8 +235,9 @@ def test_ctrl_c_reaches_the_workers(name: str, tmp_path: Path) -> None:
         [sys.executable, str(script), name, tests], capture_output=True, text=True, timeout=200, check=False
     )
     words = child.stdout.split()
-    assert words[::2] == ["interrupted", "free"], child.stdout + child.stderr[-2000:]
-    waited, freed = float(words[1]), float(words[3])
+    assert words[::2] == ["interrupted", "idle", "free"], child.stdout + child.stderr[-2000:]
+    waited, idle, freed = (float(word) for word in words[1::2])
     assert waited < 2, "the call ended late"
-    # A new process of a pool takes seconds to start on a busy machine; a worker that never stops takes weeks.
+    assert idle < 2, "workers went on"
+    # Ray and joblib end the processes; a new one takes seconds to start on a busy machine.
     assert freed < (2 if name == "dask" else 30)

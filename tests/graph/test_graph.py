@@ -270,6 +270,7 @@ def big(size: int) -> np.ndarray:
     [
         (lambda: rs.Graph.from_edges(0, [], []), rs.errors.InputError, "n must be between 1"),
         (lambda: rs.Graph.from_edges(2**31, [], []), rs.errors.InputError, "got 2147483648"),
+        (lambda: rs.Graph.from_edges(2**31 - 1, [], []), rs.errors.InputError, "2147483646"),
         (lambda: rs.Graph.from_edges(2.0, [], []), rs.errors.InputError, "n must be an integer"),
         (
             lambda: rs.Graph.from_edges(2, [0, 1], [1]),

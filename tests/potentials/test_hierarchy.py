@@ -8,6 +8,7 @@ import pytest
 import rhostar as rs
 from rhostar.errors import ArrayError, InputError, LimitError, ModelError, StorageError, WeightError
 from rhostar.potentials import Hierarchy, elimination_order
+from rhostar.potentials._hierarchy import require_dissectable
 
 
 def all_pairs(graph: rs.Graph, weights: np.ndarray) -> np.ndarray:
@@ -182,3 +183,9 @@ def test_bad_input_is_refused() -> None:
     other = rs.Graph.grid(1, 9)
     with pytest.raises(ModelError, match="another graph: 9 vertices"):
         rs.astar(other, other.length, 0, 8, Hierarchy(graph, graph.length))
+
+
+def test_graphs_with_too_many_edges_to_count_are_refused() -> None:
+    require_dissectable(2**30 - 1)
+    with pytest.raises(rs.errors.LimitError, match=r"fewer than 2\*\*30 edges"):
+        require_dissectable(2**30)

@@ -72,18 +72,18 @@ struct Distances {
 
 Distances distances_to(Graph& graph, Row weights, std::int64_t goal, Stop* stop) {
   if (weights.size() != static_cast<std::size_t>(graph.csr.m) || !graph.has_vertex(goal)) return bad_input<Distances>();
-  const Transpose& transpose = graph.transposed();
   Distances all;
   PythonInterrupt interrupt(stop);
   const bool known = with_weights(weights, [&](const auto* data) {
-    using W = std::remove_cvref_t<decltype(*data)>;
-    Unlocked unlocked;
-    Lease workspace(graph.pool, graph.csr.n);
-    all.ending = search_against(InArcs<W>{transpose.view(), transpose.edge.data(), data},
-                                static_cast<std::int32_t>(goal), &interrupt, *workspace);
-    const auto distance = distance_in(*workspace);
-    all.distance.reserve(static_cast<std::size_t>(graph.csr.n));
-    for (std::int32_t v = 0; v < graph.csr.n; ++v) all.distance.push_back(distance(v));
+    graph.with_arcs_against(data, [&](const auto& arcs) {
+      Unlocked unlocked;
+      Lease workspace(graph.pool, graph.csr.n);
+      all.ending = search_against(arcs, static_cast<std::int32_t>(goal), &interrupt, *workspace);
+      if (all.ending.status != Status::done) return;
+      const auto distance = distance_in(arcs, *workspace);
+      all.distance.reserve(static_cast<std::size_t>(graph.csr.n));
+      for (std::int32_t v = 0; v < graph.csr.n; ++v) all.distance.push_back(distance(v));
+    });
   });
   interrupt.raise_if_signalled();
   return known ? std::move(all) : bad_input<Distances>();

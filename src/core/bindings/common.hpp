@@ -15,6 +15,7 @@
 
 #include "best_first.hpp"
 #include "csr.hpp"
+#include "distances.hpp"
 #include "order.hpp"
 #include "potentials.hpp"
 #include "workspace.hpp"
@@ -36,8 +37,9 @@ using Snapshots = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 struct Graph {
   Indices first_out, head;
   Csr csr;
-  std::unique_ptr<Transpose> transpose;  // made on first use, under the interpreter lock
-  std::unique_ptr<Order> order;          // if one was chosen that keeps neighbours closer together
+  std::unique_ptr<Transpose> transpose;                 // made on first use, under the interpreter lock
+  std::unique_ptr<Order> order;                         // if one was chosen that keeps neighbours closer together
+  std::unique_ptr<OrderedTranspose> ordered_transpose;  // made on first use, if there is an order
   WorkspacePool pool;
 
   Graph(Indices offsets, Indices heads)
@@ -49,6 +51,15 @@ struct Graph {
   const Transpose& transposed() {
     if (!transpose) transpose = std::make_unique<Transpose>(csr);
     return *transpose;
+  }
+
+  // Calls f with the arcs for searches against them, in the order that keeps neighbours together. Their weights are
+  // data; the interpreter lock is held.
+  template <class W, class F>
+  void with_arcs_against(const W* data, F&& f) {
+    if (!order) return f(InArcs<W>{transposed().view(), transposed().edge.data(), data});
+    if (!ordered_transpose) ordered_transpose = std::make_unique<OrderedTranspose>(csr, *order);
+    f(OrderedInArcs<W>(*ordered_transpose, *order, data));
   }
 };
 

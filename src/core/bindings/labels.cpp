@@ -14,24 +14,32 @@ using Trees = nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::c
 
 constexpr Ending misfit{.status = Status::bad_input};
 
-// What all of these do: `reduce` is as for rhostar::label.
-template <class Reduce>
+// What all of these do: `reduce` is as for rhostar::label, and `with_arcs` calls what it is given with the arcs of a
+// snapshot.
+template <class WithArcs, class Reduce>
 Ending label_with(Graph& graph, const bindings::Snapshots& weights, const Positions& rows, std::int64_t goal,
-                  Stop* stop, Reduce&& reduce) {
+                  Stop* stop, WithArcs&& with_arcs, Reduce&& reduce) {
   if (!are_snapshots(graph, weights, rows) || !graph.has_vertex(goal)) return misfit;
-  const Transpose& transpose = graph.transposed();
   Ending ending;
   PythonInterrupt interrupt(stop);
   const bool known = with_weights(weights, [&](const auto* data) {
-    using W = std::remove_cvref_t<decltype(*data)>;
-    Unlocked unlocked;
-    Lease workspace(graph.pool, graph.csr.n);
-    const rhostar::Snapshots<W> snapshots{InArcs<W>{transpose.view(), transpose.edge.data(), data}, data,
-                                          weights.stride(0), rows.data(), static_cast<std::int64_t>(rows.size())};
-    ending = label(snapshots, static_cast<std::int32_t>(goal), &interrupt, *workspace, reduce);
+    with_arcs(data, [&]<class Arcs>(const Arcs& arcs) {
+      Unlocked unlocked;
+      Lease workspace(graph.pool, graph.csr.n);
+      const rhostar::Snapshots<std::remove_cvref_t<decltype(*data)>, Arcs> snapshots{
+          arcs, data, weights.stride(0), rows.data(), static_cast<std::int64_t>(rows.size())};
+      ending = label(snapshots, static_cast<std::int32_t>(goal), &interrupt, *workspace, reduce);
+    });
   });
   interrupt.raise_if_signalled();
   return known ? ending : misfit;
+}
+
+template <class Reduce>
+Ending label_with(Graph& graph, const bindings::Snapshots& weights, const Positions& rows, std::int64_t goal,
+                  Stop* stop, Reduce&& reduce) {
+  const auto with_arcs = [&](const auto* data, auto&& f) { graph.with_arcs_against(data, f); };
+  return label_with(graph, weights, rows, goal, stop, with_arcs, reduce);
 }
 
 Ending label_moments(Graph& graph, bindings::Snapshots weights, Positions rows, Positions times, std::int64_t goal,
@@ -72,7 +80,11 @@ Ending label_trees(Graph& graph, bindings::Snapshots weights, Positions rows, st
   for (std::size_t i = 0; fits && i < vertex.size(); ++i) fits = graph.has_vertex(vertex(i));
   if (!fits) return misfit;
   TreeScratch scratch;
-  return label_with(graph, weights, rows, goal, stop, [&](std::int64_t i, const auto& arcs, auto distance) {
+  // A tree depends on the user's order of the vertices.
+  const auto with_arcs = [&]<class W>(const W* data, auto&& f) {
+    f(InArcs<W>{graph.transposed().view(), graph.transposed().edge.data(), data});
+  };
+  return label_with(graph, weights, rows, goal, stop, with_arcs, [&](std::int64_t i, const auto& arcs, auto distance) {
     const Starts starts{vertex.data(), weight.data(), begin.data()[i], end.data()[i]};
     optimal_tree(arcs, static_cast<std::int32_t>(goal), distance, starts, scratch, edge.data() + i * graph.csr.n,
                  below.data() + i * graph.csr.n);

@@ -183,7 +183,7 @@ class Graph:
         >>> graph.arrange([5.0, 7.0, 3.0, 1.0]).tolist()
         [3.0, 5.0]
         """
-        n = arrays.integer(n, "n", 1, arrays.LARGEST_INDEX)
+        n = arrays.integer(n, "n", 1, arrays.LARGEST_INDEX - 1)  # there is one offset more
         tails, heads = arrays.vertices(tail, "tail", n), arrays.vertices(head, "head", n)
         if tails.size != heads.size:
             raise ArrayError(f"tail and head must have equal lengths, got {tails.size} and {heads.size}")

@@ -177,11 +177,18 @@ def elimination_order(graph: Graph) -> NDArray[np.int32]:
     """
     order = graph._elimination_order
     if order is None:
+        require_dissectable(graph.m)
         found = graph._kernel.dissect(graph.coordinates, None)
         failures.require_done(found.ending)
         order = arrays.frozen(found.order.copy())
         object.__setattr__(graph, "_elimination_order", order)
     return order
+
+
+def require_dissectable(m: int) -> None:
+    """Raise if a graph has too many edges: their opposites are added, and all are counted in 32 bits."""
+    if 2 * m > arrays.LARGEST_INDEX:
+        raise LimitError(f"a hierarchy needs a graph with fewer than 2**30 edges, this one has {m}; use landmarks")
 
 
 def _types() -> dict[str, Any]:
@@ -198,12 +205,13 @@ def _build(
     scale = scale_of(scale)
     checked = [_checked(graph, row) for row in rows]
     limit = _half_of_memory() if memory_limit is None else arrays.integer(memory_limit, "memory_limit", 0)
-    skeleton = graph._kernel.skeleton(elimination_order(graph), limit // _BYTES_PER_ARC, None)
+    most = min(limit // _BYTES_PER_ARC, arrays.LARGEST_INDEX)  # positions in the hierarchy have 32 bits
+    skeleton = graph._kernel.skeleton(elimination_order(graph), most, None)
     if skeleton.ending.status is _core.Status.LIMIT:
         needed = skeleton.ending.at * _BYTES_PER_ARC / 2**30
         raise LimitError(
             f"a hierarchy of this graph needs {needed:.1f} GB while it is built, more than memory_limit, "
-            f"{limit / 2**30:.1f} GB: the graph has no small separators. Use landmarks, or raise memory_limit"
+            f"{most * _BYTES_PER_ARC / 2**30:.1f} GB: the graph has no small separators. Use landmarks, or raise memory_limit"
         )
     failures.require_done(skeleton.ending)
     built = []
