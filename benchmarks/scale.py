@@ -5,13 +5,18 @@ of mapped files are not counted, because the system takes them back when it need
 benchmarks/results/scale.json are made from it. On paper, the last lines say what a continent and a cluster would take.
 
     make bench-scale
+    python benchmarks/scale.py --large   # 20 GB of snapshots in a process that may allocate 2 GB
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
 import os
+import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,6 +31,7 @@ import rhostar as rs
 
 ROOT = Path(__file__).parents[1]
 BEGIN, END = "<!-- made by make bench-scale -->", "<!-- end -->"
+BEGIN_LARGE = "<!-- made by benchmarks/scale.py --large -->"
 VERTICES = (1_000, 10_000, 100_000, 1_000_000, 4_000_000)
 INSTANCES = (100, 1_000, 10_000)
 
@@ -164,6 +170,87 @@ def labels(count: int, workers: int, backend: str) -> dict[str, float]:
         }
 
 
+def allocated() -> int:
+    """Return the bytes that this process may write to without a file: what RLIMIT_DATA limits."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmData")) << 10
+
+
+def beyond_memory(size_mb: int, limit_mb: int) -> dict[str, float]:
+    """Save, label, fit, evaluate, certify and describe more snapshots than the process may allocate memory for.
+
+    Returns the seconds of each step, and the most memory that was allocated. The limit comes on top of what Python and
+    the libraries take. Pages of mapped files are not limited; the system takes them back when it needs them.
+    """
+    from rhostar.cli.main import main as command
+
+    graph = grid(10_000)
+    learners, limit = rs.learners, rs.utilities.Suboptimality(9.0)
+    found: dict[str, float] = {"snapshots_mb": size_mb, "limit_mb": limit_mb}
+
+    def steps(whole: rs.InstanceSet, rows: Any, folder: str) -> dict[str, Any]:
+        rho = np.zeros(graph.n)
+        some = {"screen_size": 50, "step_sizes": 1.0, "blurs": 0.0, "iterations": 4, "random_state": 0}
+        return {
+            "save": lambda: whole.save(folder),
+            "load": lambda: rows.append(rs.InstanceSet.load(folder)),
+            "MeanDistance": lambda: learners.MeanDistance().fit(rows[0]),
+            "MeanWeights": lambda: learners.MeanWeights().fit(rows[0]),
+            "LowerEnvelope": lambda: learners.LowerEnvelope().fit(rows[0]),
+            "Potentials": lambda: learners.Potentials().fit(rows[0]),
+            "SelfImitatedRanking": lambda: learners.SelfImitatedRanking(**some).fit(rows[0]),
+            "BumpSearch": lambda: learners.BumpSearch(max_bumps=4, random_state=0).fit(rows[0]),
+            "evaluate": lambda: rs.evaluate(rows[0], rho, [limit]),
+            "certify": lambda: rs.certify(rho, holdout=rows[0], utility=limit, weight_bounds=(1.0, 2.0)),
+            "info": lambda: command(["info", folder]),
+        }
+
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder, contextlib.redirect_stdout(io.StringIO()):
+        tiny = rs.InstanceSet(graph, np.ones((4, graph.m)), [0, 1, 2, 3], goal=graph.n - 1)
+        for step in steps(tiny, [], f"{folder}/tiny").values():
+            step()  # everything is imported
+        most = allocated() + (limit_mb << 20)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        count = (size_mb << 20) // (8 * graph.m)
+        mapped = np.lib.format.open_memmap(f"{folder}/w.npy", mode="w+", dtype=np.float64, shape=(count, graph.m))
+        rng = np.random.default_rng(0)
+        with Peak() as peak:
+            for row in mapped:
+                np.add(rng.random(out=row), 1.0, out=row)
+            mapped = np.load(f"{folder}/w.npy", mmap_mode="r")
+            with contextlib.suppress(MemoryError):
+                np.array(mapped)
+                raise SystemExit("the limit does not hold")
+            sources = rng.integers(graph.n // 2, graph.n - 1, count)
+            whole = rs.InstanceSet(graph, mapped, sources, goal=graph.n - 1)
+            for name, step in steps(whole, [], f"{folder}/set").items():
+                found[f"{name}_s"], _ = timed(step)
+                if name == "save":
+                    del mapped, whole, row
+                    Path(folder, "w.npy").unlink()
+                print(name, round(found[f"{name}_s"], 1), file=sys.stderr, flush=True)
+    found["peak_mb"] = peak.most
+    return found
+
+
+def large(size_mb: int = 20_000, limit_mb: int = 2_000) -> None:
+    """Measure `beyond_memory` with as many snapshots as the disk has room for, and keep the result."""
+    free = shutil.disk_usage(tempfile.gettempdir()).free >> 20
+    fits = min(size_mb, int(free / 2.5))  # the set is there twice while it is saved
+    if fits < size_mb:
+        print(f"the disk has room for {fits} MB of snapshots instead of {size_mb}")
+    result = apart("beyond_memory", fits, limit_mb)
+    (ROOT / "benchmarks/results/larger_than_memory.json").write_text(json.dumps(result, indent=1) + "\n")
+    page = ROOT / "docs/larger.md"
+    head, rest = page.read_text().split(BEGIN_LARGE)
+    steps = ", ".join(f"{name[:-2]} {value:.0f} s" for name, value in result.items() if name.endswith("_s"))
+    words = (
+        f"{result['snapshots_mb'] / 1000:.1f} GB of snapshots in a process that may allocate "
+        f"{result['limit_mb'] / 1000:.1f} GB: {steps}. It allocated at most {result['peak_mb']:.0f} MB."
+    )
+    page.write_text(f"{head}{BEGIN_LARGE}\n{words}\n{END}{rest.split(END, 1)[1]}")
+
+
 def apart(name: str, *arguments: object) -> dict[str, float]:
     """Run a measurement in a new process."""
     command = [sys.executable, __file__, "--inside", name, *map(str, arguments)]
@@ -228,10 +315,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inside", nargs="+", help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true", help="small sizes only, and nothing is written")
+    parser.add_argument("--large", action="store_true", help="only a set that is larger than memory")
     options = parser.parse_args()
     if options.inside:
         name, *arguments = options.inside
         print(json.dumps(globals()[name](*(int(word) if word.isdigit() else word for word in arguments))))
+        return
+    if options.large:
+        large()
         return
     big = 10_000 if options.quick else 1_000_000
     result: dict[str, Any] = {"cores": os.cpu_count(), "load": os.getloadavg()[1]}
@@ -250,7 +341,7 @@ def main() -> None:
         (ROOT / "benchmarks/results/scale.json").write_text(json.dumps(result, indent=1) + "\n")
         page = ROOT / "docs/larger.md"
         head, rest = page.read_text().split(BEGIN)
-        page.write_text(f"{head}{BEGIN}\n{table(result)}{END}{rest.split(END)[1]}")
+        page.write_text(f"{head}{BEGIN}\n{table(result)}{END}{rest.split(END, 1)[1]}")
 
 
 if __name__ == "__main__":

@@ -183,7 +183,7 @@ from support.cases import binary_counter
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def seconds(pids):
-    """The time that these processes have computed for; those that are gone compute no more."""
+    # How long these processes have computed; those that are gone compute no more.
     total = 0.0
     for pid in pids:
         try:
@@ -217,7 +217,7 @@ if __name__ == "__main__":
         while True:
             before, then = seconds(pids), time.perf_counter()
             time.sleep(0.25)
-            if seconds(pids) - before < 0.05:  # a chunk that goes on would take all of the time, or half on a busy machine
+            if seconds(pids) - before < 0.05:  # a chunk that goes on would take much of the time
                 break
         print("idle", then - times[0])
         begin = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The costs to a goal against a plain Dijkstra search, bit by bit, for weights of every kind and graphs in any order."""
+"""The costs to a goal against a plain Dijkstra search, bit by bit, for all kinds of weights and orders of vertices."""
 
 import heapq
 import math

@@ -211,7 +211,8 @@ def _build(
         needed = skeleton.ending.at * _BYTES_PER_ARC / 2**30
         raise LimitError(
             f"a hierarchy of this graph needs {needed:.1f} GB while it is built, more than memory_limit, "
-            f"{most * _BYTES_PER_ARC / 2**30:.1f} GB: the graph has no small separators. Use landmarks, or raise memory_limit"
+            f"{most * _BYTES_PER_ARC / 2**30:.1f} GB: the graph has no small separators. Use landmarks, or raise "
+            "memory_limit"
         )
     failures.require_done(skeleton.ending)
     built = []
