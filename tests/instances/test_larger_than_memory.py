@@ -1,58 +1,34 @@
-"""A mapped set that is larger than the memory of the process: labelled, fitted, evaluated, certified and described."""
+"""A mapped set that is larger than the memory of the process: saved, fitted, evaluated, certified and described."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
-_LIMITED = """
-import resource, sys
-from pathlib import Path
-import numpy as np, rhostar as rs
-from rhostar.cli._info import describe
-import scipy.stats, sklearn.base, joblib
+import pytest
 
-def allocated():
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmData")) << 10
-
-more = int(sys.argv[2]) << 20
-graph = rs.Graph.grid(60, 60, neighbours=8)
-tiny = rs.InstanceSet(graph, np.ones((4, graph.m)), [0, 1, 2, 3], goal=graph.n - 1)
-rs.certify(np.zeros(graph.n), holdout=tiny, utility=rs.utilities.Suboptimality(9.0), weight_bounds=(1.0, 2.0))
-rs.learners.LowerEnvelope().fit(tiny)  # everything is imported
-most = allocated() + more
-resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-
-# Written row by row, as an import of a large file would.
-count = int(sys.argv[3])
-weights = np.lib.format.open_memmap(sys.argv[1] + "/weights.npy", mode="w+", dtype=np.float64, shape=(count, graph.m))
-rng = np.random.default_rng(0)
-for row in weights:
-    row[:] = rng.uniform(1, 2, graph.m)
-weights.flush()
-del weights
-weights = np.load(sys.argv[1] + "/weights.npy", mmap_mode="r")
-assert weights.nbytes > 3 * more
-whole = rs.InstanceSet(graph, weights, rng.integers(0, graph.n - 1, count), goal=graph.n - 1)
-whole.save(sys.argv[1] + "/set")
-mapped = rs.InstanceSet.load(sys.argv[1] + "/set")
-try:
-    np.array(mapped.weights)
-    print("the limit does not hold")
-except MemoryError:
-    pass
-rho = rs.learners.MeanDistance().fit(mapped).rho_
-rs.learners.MeanWeights().fit(mapped)
-rs.learners.LowerEnvelope().fit(mapped)
-rs.evaluate(mapped, rho, [rs.utilities.Suboptimality(9.0)])
-rs.certify(rho, holdout=mapped, utility=rs.utilities.Suboptimality(9.0), weight_bounds=(1.0, 2.0))
-print(describe(mapped)["snapshots"])
-"""
+_SCALE = Path(__file__).parents[2] / "benchmarks" / "scale.py"
 
 
-def test_a_set_larger_than_memory(tmp_path: Path) -> None:
-    """170 MB of snapshots in a process that may allocate 50 MB; make bench-scale has larger numbers."""
-    child = subprocess.run(
-        [sys.executable, "-c", _LIMITED, str(tmp_path), "50", "760"], capture_output=True, text=True, check=False
-    )
-    assert child.stdout == "760\n", child.stderr[-3000:]
+def limited(size_mb: int, limit_mb: int) -> subprocess.CompletedProcess[str]:
+    """Run the steps of the benchmark on so many megabytes of snapshots, with so much memory beyond the libraries."""
+    command = [sys.executable, str(_SCALE), "--inside", "beyond_memory", str(size_mb), str(limit_mb)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_a_set_larger_than_memory() -> None:
+    """``benchmarks/scale.py --large`` has larger numbers."""
+    child = limited(600, 250)
+    assert child.returncode == 0, child.stderr[-3000:]
+    found = json.loads(child.stdout)
+    steps = {name.removesuffix("_s") for name in found if name.endswith("_s")}
+    assert {"save", "MeanDistance", "MeanWeights", "LowerEnvelope", "Potentials", "evaluate", "certify", "info"} < steps
+    assert {"SelfImitatedRanking", "BumpSearch"} < steps
+    assert found["peak_mb"] < 100
+
+
+def test_the_limit_would_be_noticed() -> None:
+    child = limited(30, 5)
+    assert child.returncode != 0
+    assert "MemoryError" in child.stderr or "Cannot allocate" in child.stderr

@@ -54,6 +54,9 @@ def fit(
     time_limit: Annotated[float, typer.Option(help="Seconds that auto may take.", min=0.1)] = 10.0,
     fraction: Annotated[float, typer.Option(help="Share of the instances to learn from.", min=0.0, max=1.0)] = 0.7,
     seed: Annotated[int, typer.Option(help="Seed of the split and the learner.", min=0)] = 0,
+    resume: Annotated[
+        Path | None, typer.Option(help="A folder for finished parts: run the command again to go on after a crash.")
+    ] = None,
     jobs: options.Jobs = 1,
     force: options.Force = False,
     json: Json = False,
@@ -64,6 +67,7 @@ def fit(
     as long as no weight falls below the bounds. They are those of --weight-bounds, or the least weights that were
     seen. Searches check this, and stay optimal, if slower, where it fails.
     """
+    import contextlib
     import time
 
     import rhostar as rs
@@ -81,7 +85,8 @@ def fit(
         learner, given = "Potentials", given | ({} if bounds is None else {"lo": _by_edge(bounds, instances.graph)})
     learn = rs.learn  # the first access imports scikit-learn, which takes longer than many a fit
     start = time.perf_counter()
-    with working(f"learning from {len(train):,} instances", quiet=json or learner != "auto"):
+    kept = contextlib.nullcontext() if resume is None else rs.resuming(resume)
+    with kept, working(f"learning from {len(train):,} instances", quiet=json or learner != "auto"):
         if learner == "auto":
             pair = None if bounds is None else bounds.pair
             how = {"algorithm": chosen, "promise": promise or None, "weight_bounds": pair, "time_limit": time_limit}

@@ -7,7 +7,8 @@ Integers 0..n-1 are used as vertices directly; anything else becomes labels.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable
+import tempfile
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _files as files
-from rhostar.errors import ReadError
+from rhostar.errors import ReadError, StorageError
 from rhostar.graph import Graph
 from rhostar.instances._network import Network
 
@@ -42,40 +43,85 @@ def assemble(
     """
     number: dict[Hashable, int] = {}
     snapshot_number: dict[Hashable, int] = {}
-    tails: list[NDArray[Any]] = []
-    heads: list[NDArray[Any]] = []
-    weights: list[NDArray[Any]] = []
-    whens: list[NDArray[Any]] = []
     timed = False
-    for part in rows:
-        for values, column in ((part.tail, tails), (part.head, heads)):
-            numbers = [number.setdefault(value, len(number)) for value in values]
-            column.append(np.array(numbers, dtype=np.int32))
-        weights.append(part.weight)
-        if part.snapshot is not None:
-            timed = True
-            numbers = [snapshot_number.setdefault(value, len(snapshot_number)) for value in part.snapshot]
-            whens.append(np.array(numbers, dtype=np.int32))
-    if not number:
-        raise ReadError(path, None, "the table has no rows")
-    turn = _integers if textual else list
-    names, place = _in_order(turn(list(number)), path)
-    tail, head = place[arrays.joined(tails, np.int32)], place[arrays.joined(heads, np.int32)]
-    weight = arrays.joined(weights, np.float64)
-    when = arrays.joined(whens, np.int32) if timed else np.zeros(weight.size, dtype=np.int32)
-    if not directed:
-        tail, head = np.concatenate([tail, head]), np.concatenate([head, tail])
-        weight, when = np.tile(weight, 2), np.tile(when, 2)
-    graph = Graph.from_edges(len(number), tail, head, labels=names)
-    apart = tail != head
-    tail, head, weight, when = tail[apart], head[apart], weight[apart], when[apart]
-    _require_believable(path, len(snapshot_number), graph.m, weight.size, max_entries)
-    matrix = files.spacious((max(1, len(snapshot_number)), graph.m))
-    for row in matrix:
-        row[:] = np.inf
-    position = when.astype(np.int64) * graph.m + graph.edge_index(tail, head)
-    np.minimum.at(matrix.reshape(-1), position, weight)
+    with _Kept() as kept:
+        for part in rows:
+            ends = [np.array([number.setdefault(value, len(number)) for value in end]) for end in part[:2]]
+            when: Any = 0
+            if part.snapshot is not None:
+                timed = True
+                when = [snapshot_number.setdefault(value, len(snapshot_number)) for value in part.snapshot]
+            kept.add(ends[0], ends[1], when, part.weight)
+        if not number:
+            raise ReadError(path, None, "the table has no rows")
+        turn = _integers if textual else list
+        names, place = _in_order(turn(list(number)), path)
+        tail, head = (place[end] for end in kept.edges())
+        if not directed:
+            tail, head = np.concatenate([tail, head]), np.concatenate([head, tail])
+        graph = Graph.from_edges(len(number), tail, head, labels=names)
+        _require_believable(path, len(snapshot_number), graph.m, kept.apart * (1 if directed else 2), max_entries)
+        matrix = files.spacious((max(1, len(snapshot_number)), graph.m))
+        for row in matrix:
+            row[:] = np.inf
+        flat = matrix.reshape(-1)
+        for batch in kept:
+            tail, head, first = place[batch["tail"]], place[batch["head"]], batch["when"].astype(np.int64) * graph.m
+            np.minimum.at(flat, first + graph.edge_index(tail, head), batch["weight"])
+            if not directed:
+                np.minimum.at(flat, first + graph.edge_index(head, tail), batch["weight"])
     return Network(graph, matrix, tuple(turn(list(snapshot_number))) if timed else None)
+
+
+class _Kept:
+    """The rows of a table without its loops, in numbers; a large one lies in a file. Its edges are in memory, once."""
+
+    _IN_MEMORY = 1 << 26
+    _ROW = np.dtype([("tail", np.int32), ("head", np.int32), ("when", np.int32), ("weight", np.float64)])
+    _FEW = 1 << 20
+
+    def __init__(self) -> None:
+        self.apart = 0
+        """How many rows are not loops."""
+        self._edges, self._new, self._waiting = np.empty(0, dtype=np.int64), [np.empty(0, dtype=np.int64)], 0
+
+    def __enter__(self) -> _Kept:
+        self._file = tempfile.SpooledTemporaryFile(self._IN_MEMORY, prefix="rhostar-")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def add(self, tail: NDArray[Any], head: NDArray[Any], when: Any, weight: NDArray[np.float64]) -> None:
+        """Add some rows."""
+        rows = np.empty(weight.size, dtype=self._ROW)
+        rows["tail"], rows["head"], rows["when"], rows["weight"] = tail, head, when, weight
+        rows = rows[tail != head]
+        self.apart += rows.size
+        try:
+            self._file.write(rows.tobytes())
+        except OSError as error:
+            where = tempfile.gettempdir()
+            raise StorageError(f"the table does not fit into {where}: {error.strerror or error}") from error
+        self._new.append(rows["tail"].astype(np.int64) << 32 | rows["head"])
+        self._waiting += rows.size
+        if self._waiting > max(self._FEW, self._edges.size):
+            self._merge()
+
+    def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the tails and heads of the edges, each edge once."""
+        self._merge()
+        return self._edges >> 32, self._edges & 0xFFFFFFFF
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        """Return the rows, some at a time."""
+        self._file.seek(0)
+        while data := self._file.read(BATCH * self._ROW.itemsize):
+            yield np.frombuffer(data, dtype=self._ROW)
+
+    def _merge(self) -> None:
+        self._edges = np.unique(np.concatenate([self._edges, *self._new]))
+        self._new, self._waiting = [], 0
 
 
 def _require_believable(path: object, snapshots: int, edges: int, rows: int, max_entries: int | None) -> None:
