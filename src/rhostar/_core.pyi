@@ -145,6 +145,8 @@ class HierarchyArrays(_Result):
     first_down: Final[_Indices]
     up: Final[NDArray[np.uint8]]
     down: Final[NDArray[np.uint8]]
+    roundings: Final[int]
+    """How often the sum in a value may be rounded; 0 if all sums are exact."""
 
 class RankingOutcome(_Result):
     status: Final[NDArray[np.uint8]]
@@ -293,6 +295,7 @@ def hierarchy_potential(
     up: NDArray[np.uint8],
     down: NDArray[np.uint8],
     single: bool,
+    roundings: int,
     beyond: float,
     scale: float,
 ) -> Potential | None: ...
