@@ -7,9 +7,9 @@ below given caps at once.
 
 Rounding: a hierarchy never gives more than the distance under ŵ. With reopening that is enough: if the answer is not
 optimal, some vertex v of the optimal path is in OPEN with its true g, so cost ≤ g_v + ρ_v, and ρ_v is at most the sum
-of ŵ over the rest of that path. Without reopening ρ must be consistent too. Single precision, which lowers values by up to
-2⁻²³ of themselves, then adds at most 2⁻²³ times the sum of ρ over the vertices of the optimal path, which the numbers
-here do not include.
+of ŵ over the rest of that path. Without reopening ρ must be consistent too. Single precision lowers values by up to
+2⁻²³ of themselves. That then adds at most 2⁻²³ times the sum of ρ over the vertices of the optimal path, which the
+numbers here do not include.
 """
 
 from __future__ import annotations

@@ -29,9 +29,9 @@ class Hierarchy(Potential):
 
     ρ is consistent for these weights, whatever the goal is. So A* is optimal for every goal on instances whose weights
     are nowhere below them; elsewhere a path costs at most the sum of (weight − w)⁺ over the optimal path more than it.
-    With ``scale=1``, rounding never makes ρ larger than the true distance, in either precision. Weights are therefore cut
-    to multiples of a small unit, by less than 2**-20 of any weight, so that all sums are exact; weights that differ too
-    much in size are not cut, but then sums are rounded down.
+    With ``scale=1``, rounding never makes ρ larger than the true distance, in either precision. For that, weights are
+    cut to multiples of a small unit, by less than 2**-20 of any weight, so that all sums are exact; weights that differ
+    too much in size are not cut, but then sums are rounded down.
 
     Building it takes a while; afterwards a new goal costs microseconds. The graph is cut into ever smaller parts once
     (:func:`elimination_order`, which the graph remembers), then its vertices are contracted in that order. That works
