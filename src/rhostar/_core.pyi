@@ -329,7 +329,7 @@ class Graph:
         rho: _Floats | Potential,
         reopen: bool,
         budget: int | None,
-        lower_bound: _Floats | None,
+        lower_bound: _Floats | Potential | None,
         trace: bool,
         stop: Stop | None,
         /,
@@ -341,6 +341,7 @@ class Graph:
         rho: list[_Floats],
         rho_of: _Indices,
         bound: list[_Floats],
+        bound_potentials: list[Potential],
         bound_of: _Indices,
         stop: Stop | None,
     ) -> BatchOutcome: ...
@@ -351,6 +352,7 @@ class Graph:
         potentials: list[Potential],
         rho_of: _Indices,
         bound: list[_Floats],
+        bound_potentials: list[Potential],
         bound_of: _Indices,
         stop: Stop | None,
     ) -> BatchOutcome: ...
