@@ -231,11 +231,11 @@ class Model:
         parts |= family_parts
         parts["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
         with files.replacing(path) as beside, beside.open("wb") as stream:
-            np.savez_compressed(stream, **parts)
+            archives.write_arrays(stream, parts, mappable=_is_mapped)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Model:
-        """Read a file that :meth:`save` wrote.
+        """Read a file that :meth:`save` wrote. Potentials are checked and stay in the file, which is mapped.
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class Model:
             if facts["format"] != _KIND or facts["version"] != _VERSION:
                 raise StorageError(f"{source} holds {facts['format']!r} version {facts['version']}, not a model")
             Family.of_kind(facts["family"]["kind"])
-            parts = archives.read_arrays(source, _belongs, strict=True, **options)
+            parts = archives.read_arrays(source, _belongs, strict=True, mappable=_is_mapped, **options)
             rho, goals = parts["rho"], parts["goals"].tolist()
             if rho.dtype != np.float64 or rho.ndim != 2 or rho.shape[1] == 0 or not np.isfinite(rho).all():
                 raise StorageError(f"{source} is damaged: its values are not finite numbers, one per vertex")
@@ -302,6 +302,11 @@ def _belongs(name: str) -> bool:
     if re.fullmatch(r"facts|goals|rho|lower|(trained_on|built_from)_[0-9]{1,6}(_[a-z]+)?|potential_\w+", name):
         return True
     return any(name == entry.name for family in FAMILIES.values() for entry in fields(family)[1:])
+
+
+def _is_mapped(name: str) -> bool:
+    """Return whether an array is left in the file: those of potentials are large, and a search looks at few of them."""
+    return name.startswith("potential_")
 
 
 def _require_sound(facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]], source: Path) -> None:
