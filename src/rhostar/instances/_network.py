@@ -18,6 +18,20 @@ from rhostar.instances._sampling import choose_goal, iid
 from rhostar.instances._set import InstanceSet
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What a reader did to the data on the way to a :class:`Network`."""
+
+    loops: int = 0
+    """Edges from a vertex to itself, which were dropped: no shortest path uses one."""
+    parallels: int = 0
+    """Edges beside another one with the same ends, which were merged: the cheapest counts."""
+    missing: int = 0
+    """Weights that the data lacks."""
+    policy: str | None = None
+    """What was done about them: "closed", "last" or "median"; None if there were none."""
+
+
 @dataclass(frozen=True, eq=False)
 class Network:
     """A graph and K snapshots of its weights.
@@ -41,6 +55,8 @@ class Network:
     """The day of each snapshot, if snapshots follow each other in time."""
     edge_bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
     """The least and largest weight of each edge while it is present, if the source of the data promises them."""
+    reading: Reading = None  # type: ignore[assignment]
+    """What was dropped, merged and filled in; by default what :meth:`Graph.from_edges` dropped and merged."""
 
     def __post_init__(self) -> None:
         matrix = arrays.as_array(self.weights, "weights") if not isinstance(self.weights, np.memmap) else self.weights
@@ -52,6 +68,11 @@ class Network:
             if given is not None and len(given) != len(matrix):
                 raise ArrayError(f"{name} must have one entry per snapshot ({len(matrix)}), got {len(given)}")
         object.__setattr__(self, "weights", arrays.frozen(matrix))
+        if self.reading is None:
+            done, given = Reading(), self.graph._given
+            if given is not None:
+                done = Reading(given.size - given.order.size, given.order.size - self.graph.m)
+            object.__setattr__(self, "reading", done)
 
     @property
     def weight_bounds(self) -> tuple[float, float] | None:
