@@ -199,6 +199,9 @@ def columns(
         what = f"the column {missing[0]!r} is missing; the table has {', '.join(names) or 'none'}"
         other = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
         hint = "" if other is None else f" as one column: separate columns by commas, not by {other!r}"
+        if other is None and names:
+            role = dict(zip(wanted, ("tail", "head", "weight"), strict=True)).get(missing[0], "snapshot")
+            hint = f"; say which one it is with {role}=NAME (--columns {role}=NAME)"
         raise ReadError(path, line, what + hint)
     found = [names.index(name) for name in wanted]
     if snapshot is None and "snapshot" in names and "snapshot" not in wanted:

@@ -90,13 +90,13 @@ class Network:
         infeasible: Literal["raise", "drop", "keep"] = "raise",
     ) -> InstanceSet:
         """Return the instances with these sources and goals; parameters are those of :class:`InstanceSet`."""
-        return InstanceSet(self.graph, self.weights, sources, goal, rows=rows, infeasible=infeasible)
+        return InstanceSet(self.graph, self.weights, sources, goal, rows=rows, infeasible=infeasible, days=self.days)
 
     def sample(
         self,
         count: int,
         *,
-        goal: int | None = None,
+        goal: int | ArrayLike | None = None,
         seed: int | np.random.Generator | None = 0,
         rows: ArrayLike | None = None,
     ) -> InstanceSet:
@@ -107,7 +107,7 @@ class Network:
         count
             The number of instances.
         goal
-            The goal; None takes ``choose_goal(graph, weights[0])``.
+            The goal; None takes ``choose_goal(graph, weights[0])``. Of several goals, one is drawn for each instance.
         seed
             For numpy's generator.
         rows
@@ -122,17 +122,21 @@ class Network:
         Raises
         ------
         InputError
-            If no vertex reaches the goal.
+            If no vertex reaches the goal, or a goal is given twice.
         """
         graph = self.graph
         if goal is None:
             goal = choose_goal(graph, np.ascontiguousarray(self.weights[0]))  # rows may be strided
-        goal = arrays.vertex(goal, "goal", graph.n)
+        one = [arrays.vertex(goal, "goal", graph.n)] if np.ndim(goal) == 0 else goal
+        targets = arrays.vertices(one, "goal", graph.n).astype(np.int64)
+        if not targets.size or np.unique(targets).size < targets.size:
+            raise InputError("goal must be one vertex, or several different ones")
         count = arrays.integer(count, "count", 1)
         chosen = np.arange(len(self.weights)) if rows is None else arrays.vertices(rows, "rows", len(self.weights))
         if chosen.size == 0:
             raise InputError("rows must name at least one snapshot")
-        others = np.delete(np.arange(graph.n), goal)
+        only = int(targets[0]) if targets.size == 1 else None
+        others = np.arange(graph.n) if only is None else np.delete(np.arange(graph.n), only)
         if others.size == 0:
             raise InputError("the graph has no vertex other than the goal")
 
@@ -143,8 +147,12 @@ class Network:
         starts = f"{others.size:,} start{'s' * (others.size > 1)}"
         content = pools.content_of_snapshots(graph, snapshots.matrix(self.weights, graph.m), chosen.astype(np.int64))
         words = f"draws by this sampler from {many} and {starts}"
-        sampler = pools.Sampler("Network.sample", pools.identify(content, goal), words, exact=True)
-        return iid(graph, goal, draw, count, seed, sampler)
+        words = words if only is not None else f"{words}, to {targets.size:,} goals"
+        aim = targets if only is None else only
+        sampler = pools.Sampler("Network.sample", pools.identify(content, aim), words, exact=True)
+        drawn = iid(graph, aim, draw, count, seed, sampler)
+        drawn.days = None if self.days is None else arrays.frozen(np.asarray(self.days, dtype=np.int64))
+        return drawn
 
     def __repr__(self) -> str:
         parts = (arrays.counted(self.graph.n, "vertex", "vertices"), arrays.counted(self.graph.m, "edge"))
