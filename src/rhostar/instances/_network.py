@@ -18,6 +18,20 @@ from rhostar.instances._sampling import choose_goal, iid
 from rhostar.instances._set import InstanceSet
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What a reader did to the data on the way to a :class:`Network`."""
+
+    loops: int = 0
+    """Edges from a vertex to itself, which were dropped: no shortest path uses one."""
+    parallels: int = 0
+    """Edges beside another one with the same ends, which were merged: the cheapest counts."""
+    missing: int = 0
+    """Weights that the data lacks."""
+    policy: str | None = None
+    """What was done about them: "closed", "last" or "median"; None if there were none."""
+
+
 @dataclass(frozen=True, eq=False)
 class Network:
     """A graph and K snapshots of its weights.
@@ -41,6 +55,8 @@ class Network:
     """The day of each snapshot, if snapshots follow each other in time."""
     edge_bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
     """The least and largest weight of each edge while it is present, if the source of the data promises them."""
+    reading: Reading = None  # type: ignore[assignment]
+    """What was dropped, merged and filled in; by default what :meth:`Graph.from_edges` dropped and merged."""
 
     def __post_init__(self) -> None:
         matrix = arrays.as_array(self.weights, "weights") if not isinstance(self.weights, np.memmap) else self.weights
@@ -52,6 +68,11 @@ class Network:
             if given is not None and len(given) != len(matrix):
                 raise ArrayError(f"{name} must have one entry per snapshot ({len(matrix)}), got {len(given)}")
         object.__setattr__(self, "weights", arrays.frozen(matrix))
+        if self.reading is None:
+            done, given = Reading(), self.graph._given
+            if given is not None:
+                done = Reading(given.size - given.order.size, given.order.size - self.graph.m)
+            object.__setattr__(self, "reading", done)
 
     @property
     def weight_bounds(self) -> tuple[float, float] | None:
@@ -69,13 +90,13 @@ class Network:
         infeasible: Literal["raise", "drop", "keep"] = "raise",
     ) -> InstanceSet:
         """Return the instances with these sources and goals; parameters are those of :class:`InstanceSet`."""
-        return InstanceSet(self.graph, self.weights, sources, goal, rows=rows, infeasible=infeasible)
+        return InstanceSet(self.graph, self.weights, sources, goal, rows=rows, infeasible=infeasible, days=self.days)
 
     def sample(
         self,
         count: int,
         *,
-        goal: int | None = None,
+        goal: int | ArrayLike | None = None,
         seed: int | np.random.Generator | None = 0,
         rows: ArrayLike | None = None,
     ) -> InstanceSet:
@@ -86,7 +107,7 @@ class Network:
         count
             The number of instances.
         goal
-            The goal; None takes ``choose_goal(graph, weights[0])``.
+            The goal; None takes ``choose_goal(graph, weights[0])``. Of several goals, one is drawn for each instance.
         seed
             For numpy's generator.
         rows
@@ -101,17 +122,21 @@ class Network:
         Raises
         ------
         InputError
-            If no vertex reaches the goal.
+            If no vertex reaches the goal, or a goal is given twice.
         """
         graph = self.graph
         if goal is None:
             goal = choose_goal(graph, np.ascontiguousarray(self.weights[0]))  # rows may be strided
-        goal = arrays.vertex(goal, "goal", graph.n)
+        one = [arrays.vertex(goal, "goal", graph.n)] if np.ndim(goal) == 0 else goal
+        targets = arrays.vertices(one, "goal", graph.n).astype(np.int64)
+        if not targets.size or np.unique(targets).size < targets.size:
+            raise InputError("goal must be one vertex, or several different ones")
         count = arrays.integer(count, "count", 1)
         chosen = np.arange(len(self.weights)) if rows is None else arrays.vertices(rows, "rows", len(self.weights))
         if chosen.size == 0:
             raise InputError("rows must name at least one snapshot")
-        others = np.delete(np.arange(graph.n), goal)
+        only = int(targets[0]) if targets.size == 1 else None
+        others = np.arange(graph.n) if only is None else np.delete(np.arange(graph.n), only)
         if others.size == 0:
             raise InputError("the graph has no vertex other than the goal")
 
@@ -122,8 +147,12 @@ class Network:
         starts = f"{others.size:,} start{'s' * (others.size > 1)}"
         content = pools.content_of_snapshots(graph, snapshots.matrix(self.weights, graph.m), chosen.astype(np.int64))
         words = f"draws by this sampler from {many} and {starts}"
-        sampler = pools.Sampler("Network.sample", pools.identify(content, goal), words, exact=True)
-        return iid(graph, goal, draw, count, seed, sampler)
+        words = words if only is not None else f"{words}, to {targets.size:,} goals"
+        aim = targets if only is None else only
+        sampler = pools.Sampler("Network.sample", pools.identify(content, aim), words, exact=True)
+        drawn = iid(graph, aim, draw, count, seed, sampler)
+        drawn.days = None if self.days is None else arrays.frozen(np.asarray(self.days, dtype=np.int64))
+        return drawn
 
     def __repr__(self) -> str:
         parts = (arrays.counted(self.graph.n, "vertex", "vertices"), arrays.counted(self.graph.m, "edge"))

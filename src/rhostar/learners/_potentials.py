@@ -87,8 +87,8 @@ class Potentials(Learner):
 
     algorithm = "astar"
     consistency = (
-        "ρ is consistent, for every goal, on every instance whose weights are all at least lower_ (up to rounding: "
-        "potentials are kept in single precision, rounded down)."
+        "ρ is consistent, for every goal, on every instance whose weights are all at least lower_. Values are "
+        "kept in single precision and rounded down: they never overestimate, and are consistent up to 2**-23."
     )
     one_goal = False
 

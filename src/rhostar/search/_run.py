@@ -78,13 +78,8 @@ def astar(
         Whether to record OPEN, CLOSED and the pointers at every iteration.
     lower_bound
         Values pi that never overestimate the cost-to-go on this instance; so pi at the goal is at
-        most 0, and inf is allowed where the goal cannot be reached. The run then carries ``gap``, a
-        bound on how far its cost is above the optimum.
-    checked
-        True says that the weights were compared with the bounds of `rho` before. By default a learner or model that
-        promises optimal answers (``promise_``) compares all of them in each call, or once if the array cannot be
-        written to. Where weights are below their bounds, its values are lowered for this call: the answer stays
-        optimal. A :class:`rhostar.errors.BoundsWarning` says so if that makes them much smaller.
+    bound = None if lower_bound is None else _bound(graph, weights, goal, lower_bound)
+    return solve(False, graph, weights, source, goal, rho, reopen, budget, bound, trace, checked=checked)
 
     Returns
     -------
@@ -116,9 +111,8 @@ def astar(
     >>> rs.astar(graph, graph.length, 0, graph.n - 1, rho, lower_bound=rho / 3).gap
     0.0
     """
-    if lower_bound is not None:
-        lower_bound = _bound_table(graph, goal, lower_bound)
-    return solve(False, graph, weights, source, goal, rho, reopen, budget, lower_bound, trace, checked=checked)
+    bound = None if lower_bound is None else _bound(graph, weights, goal, lower_bound)
+    return solve(False, graph, weights, source, goal, rho, reopen, budget, bound, trace, checked=checked)
 
 
 def gbfs(
@@ -225,11 +219,16 @@ def solve_many(
     values: list[NDArray[np.float64]] | list[Potential]
     potential = potential_for(rho, graph, goals)
     values, rho_of = values_for_instances(rho, instances) if potential is None else potential.on_each(instances)
-    bounds: list[NDArray[np.float64]] = []
+    bounds: list[NDArray[np.float64]] | list[Potential] = []
     bound_of = np.empty(0, dtype=np.int32)
     if lower_bound is not None:
-        bounds, bound_of = values_for_each(lower_bound, graph, goals, "lower_bound", infinite=True)
-        _check_at_goals(bounds, bound_of, goals)
+        computed = potential_for(lower_bound, graph, goals)
+        if computed is None:
+            tables, bound_of = values_for_each(lower_bound, graph, goals, "lower_bound", infinite=True)
+            _check_at_goals(tables, bound_of, goals)
+            bounds = tables
+        else:  # it is 0 at every goal
+            bounds, bound_of = computed.on_each(instances)
     parts = map_chunks(
         _solve_chunk,
         instances,
@@ -291,6 +290,8 @@ def solve(
         return found
     if isinstance(rho, _core.Potential) and found.status is _core.Status.BAD_RHO:
         rho = for_goal(given, graph, goal)
+    if isinstance(lower_bound, _core.Potential) and found.status is _core.Status.BAD_BOUND:
+        lower_bound = lower_bound.values(np.array([goal], dtype=np.int32), None).rho
     raise failures.search_failure(found, graph, weights, rho=rho, lower_bound=lower_bound)
 
 
@@ -306,10 +307,14 @@ def _budget(budget: int | None) -> int:
     return min(arrays.integer(budget, "budget", 0), _LARGEST_BUDGET)
 
 
-def _bound_table(graph: Graph, goal: int, lower_bound: Rho) -> NDArray[np.float64]:
+def _bound(graph: Graph, weights: ArrayLike, goal: int, lower_bound: Rho) -> NDArray[np.float64] | _core.Potential:
     """Return the lower bound for a goal; its layout and its value at the goal are checked, the core checks the rest."""
     _require_graph(graph)
     goal = arrays.vertex(goal, "goal", graph.n)
+    potential = potential_for(lower_bound, graph, np.array([goal], dtype=np.int32))
+    if potential is not None:  # it is 0 at every goal
+        chosen = potential.on(arrays.weight_row(weights, "weights", graph.m)) if potential.chooses else potential
+        return chosen._kernel
     table = arrays.per_vertex_layout(for_goal(lower_bound, graph, goal, "lower_bound"), "lower_bound", graph.n)
     _check_at_goals([table], [0], [goal])
     return table
@@ -363,7 +368,7 @@ def _solve_chunk(
     rho_of: NDArray[np.int32],
     reopen: bool,
     budget: int,
-    bounds: list[NDArray[np.float64]],
+    bounds: list[NDArray[np.float64]] | list[Potential],
     bound_of: NDArray[np.int32],
 ) -> Runs:
     last = first + len(chunk)
@@ -371,7 +376,9 @@ def _solve_chunk(
     what = _core.Instances(chunk.weights, chunk.rows, chunk.sources, chunk.goals)
     how = _core.SearchOptions(greedy, reopen, budget)
     which = arrays.aligned(rho_of[first:last])
-    limits = [arrays.aligned(table) for table in bounds], arrays.aligned(bound_of[first:last])
+    computed = [bound._kernel for bound in bounds if isinstance(bound, Potential)]
+    tables = [arrays.aligned(bound) for bound in bounds if not isinstance(bound, Potential)]
+    limits = tables, computed, arrays.aligned(bound_of[first:last])
     potentials = [values for values in rho if isinstance(values, Potential)]
     if potentials:
         found = kernel.solve_guided(what, how, [potential._kernel for potential in potentials], which, *limits, stop)
@@ -384,7 +391,12 @@ def _solve_chunk(
             found.ending,
             chunk,
             first,
-            rho=values.rho_for(int(chunk.goals[i])) if isinstance(values, Potential) else values,
-            lower_bound=bounds[bound_of[first + i]] if bounds else None,
+            rho=_table_for(values, int(chunk.goals[i])),
+            lower_bound=_table_for(bounds[bound_of[first + i]], int(chunk.goals[i])) if bounds else None,
         )
     return Runs.of_core(found.runs, bounded=bool(bounds))
+
+
+def _table_for(values: NDArray[np.float64] | Potential, goal: int) -> NDArray[np.float64]:
+    """Return a table for a message about one of its values."""
+    return values.rho_for(goal) if isinstance(values, Potential) else values
