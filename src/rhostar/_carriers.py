@@ -14,6 +14,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from rhostar._travel import Parcel, Task, Work, stop_job, work
@@ -59,42 +60,51 @@ def is_cluster(backend: Any) -> bool:
 
 def run_on_dask(backend: Any, work_: Work, jobs: int) -> Results:
     """Run all tasks on the cluster of joblib's Dask backend."""
-    from distributed import CancelledError, KilledWorker, as_completed
+    from distributed import CancelledError, KilledWorker
 
     client, job = backend.client, secrets.token_hex(8)
     sources = [_dask_parcel(client, parcel) for parcel in work_.parcels]
     attempts = [0] * len(work_.tasks)
-    number: dict[Any, int] = {}
+    futures: dict[int, Any] = {}
+    arrived: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
 
-    def send(k: int) -> Any:
+    async def fetch(k: int, future: Any) -> None:
+        # All results are fetched at once, and while others are computed: one after the other, each would have to wait
+        # for answers of the scheduler and of a worker.
+        try:
+            (result,) = await client.gather([future], asynchronous=True)
+        except BaseException as error:
+            arrived.put((k, None, error))
+        else:
+            arrived.put((k, result, None))
+
+    def send(k: int) -> None:
         attempts[k] += 1
         key = f"rhostar-{job}-{k}-{attempts[k]}"
-        number[key] = k
         with _quiet():
-            return client.submit(work, job, work_.tasks[k].data, work_.tokens, *sources, key=key, pure=False)
+            futures[k] = client.submit(work, job, work_.tasks[k].data, work_.tokens, *sources, key=key, pure=False)
+        client.loop.add_callback(fetch, k, futures[k])
 
-    futures = [send(k) for k in range(len(work_.tasks))]
-    arriving = as_completed(futures, loop=client.loop)
     try:
-        while not arriving.is_empty():
+        for k in range(len(work_.tasks)):
+            send(k)
+        while futures:
             with backend.retrieval_context():  # a task that waits for others gives its thread back
-                future = next(arriving)
-            k = number[future.key]
-            try:
-                result = future.result()
-            except (KilledWorker, CancelledError) as error:
+                k, result, error = arrived.get()
+            if isinstance(error, KilledWorker | CancelledError):
                 # Dask has tried it on several workers already.
                 if attempts[k] == _DASK_TRIES:
                     raise _lost(work_.tasks[k], error) from error
                 sources[:] = [_dask_parcel(client, parcel) for parcel in work_.parcels]  # they may be gone too
-                futures[k] = send(k)
-                arriving.add(futures[k])
+                send(k)
                 continue
-            futures[k] = None
+            if error is not None:
+                raise error
+            del futures[k]
             yield k, result
     except BaseException:
         with contextlib.suppress(Exception):
-            client.cancel([future for future in futures if future is not None], force=True)
+            client.cancel(list(futures.values()), force=True)
             client.run(_stop_on_worker, job, wait=False, on_error="ignore")
         raise
 
@@ -237,7 +247,7 @@ def _filed(folder: str, parcel: Parcel) -> str:
     return str(path)
 
 
-def _lost(task: Task, error: Exception) -> WorkerError:
+def _lost(task: Task, error: BaseException) -> WorkerError:
     return WorkerError(
         f"the workers that ran {task.name} died again and again ({type(error).__name__}); "
         "they may need more memory, or smaller chunks (a larger n_jobs)"

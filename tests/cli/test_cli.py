@@ -255,6 +255,21 @@ def test_certify_promises_and_keeps_it_in_the_model(
     assert "What can be promised" in page.read_text()
 
 
+def test_fit_resumes(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    parts, out = tmp_path / "parts", tmp_path / "m.npz"
+    fit = ("fit", data / "set", "-o", out, "-l", "MeanDistance", "--resume", parts)
+    answer(capsys, *fit)
+    whole = {path.name: path.stat().st_mtime_ns for path in parts.iterdir()}
+    assert len(whole) > 1
+    gone = sorted(whole)[0]
+    (parts / gone).unlink()  # as if the process had been killed before it
+    answer(capsys, *fit, "--force")
+    again = {path.name: path.stat().st_mtime_ns for path in parts.iterdir()}
+    assert again.keys() == whole.keys()
+    assert [name for name in whole if again[name] != whole[name]] == [gone]
+    assert np.array_equal(rs.Model.load(out).rho_, rs.Model.load(data / "model.npz").rho_)
+
+
 def test_fit_auto_needs_no_names(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     found = answer(capsys, "fit", data / "set", "-o", tmp_path / "m.npz", "-a", "gbfs", "--time-limit", 0.5)
     assert found["learned_from"] == 42

@@ -7,8 +7,10 @@ Integers 0..n-1 are used as vertices directly; anything else becomes labels.
 from __future__ import annotations
 
 import re
+import tempfile
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _files as files
-from rhostar.errors import ReadError
+from rhostar.errors import ReadError, StorageError
 from rhostar.graph import Graph
 from rhostar.instances._missing import Policy, fill, refuse, require_policy
 from rhostar.instances._network import Network, Reading
@@ -57,20 +59,6 @@ class EdgeRows(NamedTuple):
     """Says where a row is, such as "line 5"."""
 
 
-class _Column:
-    """A column that grows: the values of all parts get common numbers, in the order in which they first occur."""
-
-    def __init__(self, number: dict[Hashable, int]) -> None:
-        self.number, self.parts = number, list[NDArray[np.int32]]()
-
-    def add(self, part: Coded) -> None:
-        new = [self.number.setdefault(value, len(self.number)) for value in part.values]
-        self.parts.append(np.array(new, dtype=np.int32)[part.codes])
-
-    def joined(self) -> NDArray[np.int32]:
-        return arrays.joined(self.parts, np.int32)
-
-
 def assemble(
     rows: Iterable[EdgeRows],
     *,
@@ -86,84 +74,150 @@ def assemble(
     each row if that is more), and if weights are missing and `missing` is "error".
     """
     policy = require_policy(missing)
-    vertices: dict[Hashable, int] = {}
-    tails, heads, whens = _Column(vertices), _Column(vertices), _Column({})
-    weights: list[NDArray[Any]] = []
-    gaps: list[tuple[int, Callable[[int], str]]] = []  # for each part with gaps, its first row and the place of each
-    count, timed = 0, False
-    for part in rows:
-        tails.add(part.tail)
-        heads.add(part.head)
-        if part.snapshot is not None:
-            whens.add(part.snapshot)
-            timed = True
-        weights.append(part.weight)
-        if np.isnan(part.weight).any():
-            gaps.append((count, part.place))
-        count += part.weight.size
-    if not vertices:
-        raise ReadError(path, None, "the table has no rows")
-    turn = _integers if textual else list
-    labels, place = _in_order(turn(list(vertices)), path)
-    names, days, rank = _in_time(turn(list(whens.number)))
-    tail, head = place[tails.joined()], place[heads.joined()]
-    weight = arrays.joined(weights, np.float64)
-    when = rank[whens.joined()] if timed else np.zeros(count, dtype=np.int32)
-    if not directed:
-        tail, head = np.concatenate([tail, head]), np.concatenate([head, tail])
-        weight, when = np.tile(weight, 2), np.tile(when, 2)
-    n = len(vertices)
-    arcs, edge = np.unique(tail.astype(np.int64) * n + head, return_inverse=True)
-    proper = arcs // n != arcs % n
-    graph = Graph.from_edges(n, arcs[proper] // n, arcs[proper] % n, labels=labels)
-    edge = np.where(proper, np.cumsum(proper) - 1, -1)[edge]  # arcs are in the order of the graph
-    _require_believable(path, len(names), graph.m, weight.size, max_entries)
-    matrix = files.spacious((max(1, len(names)), graph.m))
-    most = _fill_rows(matrix, when, edge, weight)
-    lacking = sum(int(np.count_nonzero(np.isnan(row))) for row in matrix)
-    if lacking and policy == "error":
-        refuse(path, graph, matrix, names if timed else None, _places(gaps, count, when, edge))
+    with _Kept() as kept:
+        for part in rows:
+            kept.add(part)
+        if not kept.vertices:
+            raise ReadError(path, None, "the table has no rows")
+        turn = _integers if textual else list
+        labels, place = _in_order(turn(list(kept.vertices)), path)
+        names, days, rank = _in_time(turn(list(kept.snapshots)))
+        tail, head = (place[end] for end in kept.arcs())
+        loops = tail == head
+        if not directed:
+            tail, head, loops = np.concatenate([tail, head]), np.concatenate([head, tail]), np.tile(loops, 2)
+        graph = Graph.from_edges(len(kept.vertices), tail[~loops], head[~loops], labels=labels)
+        _require_believable(path, len(names), graph.m, kept.size * (1 if directed else 2), max_entries)
+        numbered = _Numbered(kept, graph, place, rank if kept.timed else np.zeros(1, dtype=np.int32))
+        matrix = files.spacious((max(1, len(names)), graph.m))
+        most = _fill_rows(matrix, numbered, directed)
+        lacking = sum(int(np.count_nonzero(np.isnan(row))) for row in matrix)
+        if lacking and policy == "error":
+            refuse(path, graph, matrix, names if kept.timed else None, numbered.place_of)
     if lacking:
         fill(path, graph, matrix, policy)
     reading = Reading(
-        loops=int((~proper).sum()), parallels=int((most - 1).sum()), missing=lacking, policy=policy if lacking else None
+        loops=int(loops.sum()) // (1 if directed else 2),
+        parallels=int((most - 1).sum()),
+        missing=lacking,
+        policy=policy if lacking else None,
     )
-    return Network(graph, matrix, tuple(names) if timed else None, days, reading=reading)
+    return Network(graph, matrix, tuple(names) if kept.timed else None, days, reading=reading)
 
 
-def _fill_rows(
-    matrix: NDArray[np.float64], when: NDArray[np.int32], edge: NDArray[np.int64], weight: NDArray[np.float64]
-) -> NDArray[np.int64]:
+class _Kept:
+    """All rows of a table, by the numbers of their vertices and snapshots; if they are many, they lie in a file.
+
+    In memory are the vertices, the snapshots, and each arc once, however many rows it has.
+    """
+
+    IN_MEMORY = 1 << 26
+    """Bytes of rows beyond which they lie in a file."""
+    FEW = 1 << 20
+    """Rows whose arcs are put together at a time."""
+    ROW = np.dtype([("tail", np.int32), ("head", np.int32), ("when", np.int32), ("weight", np.float64)])
+
+    def __init__(self) -> None:
+        self.vertices: dict[Hashable, int] = {}
+        self.snapshots: dict[Hashable, int] = {}
+        """Both in the order in which they first occur."""
+        self.size, self.timed = 0, False
+        self.gaps: list[tuple[int, Callable[[int], str]]] = []
+        """For each part with gaps, its first row and the place of each."""
+        self._arcs = np.empty(0, dtype=np.int64)
+        self._new: list[NDArray[np.int64]] = []
+        self._waiting = 0
+
+    def __enter__(self) -> _Kept:
+        self._file = tempfile.SpooledTemporaryFile(self.IN_MEMORY, prefix="rhostar-")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def add(self, part: EdgeRows) -> None:
+        rows = np.empty(part.weight.size, dtype=self.ROW)
+        rows["tail"], rows["head"] = _numbers(part.tail, self.vertices), _numbers(part.head, self.vertices)
+        rows["when"] = 0 if part.snapshot is None else _numbers(part.snapshot, self.snapshots)
+        rows["weight"] = part.weight
+        self.timed = self.timed or part.snapshot is not None
+        if np.isnan(part.weight).any():
+            self.gaps.append((self.size, part.place))
+        self.size += rows.size
+        try:
+            self._file.write(rows.tobytes())
+        except OSError as error:
+            where = tempfile.gettempdir()
+            raise StorageError(f"the table does not fit into {where}: {error.strerror or error}") from error
+        self._new.append(rows["tail"].astype(np.int64) << 32 | rows["head"])
+        self._waiting += rows.size
+        if self._waiting > max(self.FEW, self._arcs.size):
+            self._merge()
+
+    def arcs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the tails and heads of all rows, each pair once."""
+        self._merge()
+        return self._arcs >> 32, self._arcs & 0xFFFFFFFF
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        """Return the rows, some at a time."""
+        self._file.seek(0)
+        while data := self._file.read(BATCH * self.ROW.itemsize):
+            yield np.frombuffer(data, dtype=self.ROW)
+
+    def _merge(self) -> None:
+        self._arcs = np.unique(np.concatenate([self._arcs, *self._new]))
+        self._new, self._waiting = [], 0
+
+
+def _numbers(column: Coded, number: dict[Hashable, int]) -> NDArray[np.int32]:
+    """Return a column by the numbers of its values; those that are new get the next ones."""
+    return np.array([number.setdefault(v, len(number)) for v in column.values], dtype=np.int32)[column.codes]
+
+
+class _Numbered:
+    """The rows of a table by the snapshots and edges of its network."""
+
+    def __init__(self, kept: _Kept, graph: Graph, vertex: NDArray[np.int32], snapshot: NDArray[np.int32]) -> None:
+        self.kept, self.graph, self.vertex, self.snapshot = kept, graph, vertex, snapshot
+
+    def batches(self, turned: bool = False) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any]]]:
+        """Return (snapshots, edges or -1 for loops, weights), some rows at a time; `turned` gives the ways back."""
+        for batch in self.kept:
+            tail, head = self.vertex[batch["tail"]], self.vertex[batch["head"]]
+            ends = (head, tail) if turned else (tail, head)
+            yield self.snapshot[batch["when"]], self.graph._kernel.edge_index(*ends), batch["weight"]
+
+    def place_of(self, snapshot: int, edge: int) -> str:
+        """Return the place in the table where the weight of an edge is missing."""
+        for turned in (False, True):
+            first = 0
+            for when, edges, _ in self.batches(turned):
+                mine = np.flatnonzero((when == snapshot) & (edges == edge))
+                if mine.size:
+                    row = first + int(mine[0])
+                    begin, place_in_part = self.kept.gaps[bisect_right(self.kept.gaps, row, key=itemgetter(0)) - 1]
+                    return place_in_part(row - begin)
+                first += when.size
+        return "no row"
+
+
+def _fill_rows(matrix: NDArray[np.float64], rows: _Numbered, directed: bool) -> NDArray[np.int64]:
     """Write the cheapest weight of each edge in each snapshot, NaN if there is none; return the most rows for each."""
-    if (np.diff(when) < 0).any():
-        order = np.argsort(when, kind="stable")
-        when, edge, weight = when[order], edge[order], weight[order]
-    ends = np.searchsorted(when, np.arange(len(matrix) + 1))
-    most = np.ones(matrix.shape[1], dtype=np.int64)
-    for k, row in enumerate(matrix):
-        mine, cost = edge[ends[k] : ends[k + 1]], weight[ends[k] : ends[k + 1]]
-        if (mine < 0).any():
-            mine, cost = mine[mine >= 0], cost[mine >= 0]
-        row[:] = np.nan
-        np.fmin.at(row, mine, cost)
-        np.maximum(most, np.bincount(mine, minlength=most.size), out=most)
+    m = matrix.shape[1]
+    counts = files.spacious(matrix.shape, np.int32)
+    for row, count in zip(matrix, counts, strict=True):
+        row[:], count[:] = np.nan, 0
+    for turned in (False,) if directed else (False, True):
+        for when, edge, weight in rows.batches(turned):
+            there = edge >= 0
+            position = when[there].astype(np.int64) * m + edge[there]
+            np.fmin.at(matrix.reshape(-1), position, weight[there])
+            np.add.at(counts.reshape(-1), position, 1)
+    most = np.ones(m, dtype=np.int64)
+    for count in counts:
+        np.maximum(most, count, out=most)
     return most
-
-
-def _places(
-    gaps: list[tuple[int, Callable[[int], str]]], rows: int, when: NDArray[np.int32], edge: NDArray[np.int64]
-) -> Callable[[int, int], str]:
-    """Return a function from (snapshot, edge) to the place in the table where its weight is missing."""
-
-    def place(snapshot: int, missing: int) -> str:
-        mine = np.flatnonzero((when == snapshot) & (edge == missing))
-        if not mine.size:
-            return "no row"
-        row = int(mine[0]) % rows  # in an undirected table the second half is the ways back
-        first, place_in_part = gaps[bisect_right(gaps, row, key=lambda gap: gap[0]) - 1]
-        return place_in_part(row - first)
-
-    return place
 
 
 def _in_time(names: list[Hashable]) -> tuple[list[Hashable], NDArray[np.int64] | None, NDArray[np.int32]]:
