@@ -26,6 +26,9 @@ Initial = Learner | ArrayLike | None
 _SNAPSHOTS = 16
 """The number of evenly spaced snapshots that the typical weight of an edge is estimated from."""
 
+_ENTRIES = 1 << 22
+"""How many weights they may have in all; of large graphs there are fewer snapshots, but at least one."""
+
 
 class Search(NamedTuple):
     """The options of a run, as the core takes them."""
@@ -117,7 +120,8 @@ def typical_weight(instances: InstanceSet) -> float:
     It is proportional to the weights.
     """
     rows = np.unique(instances.rows)
-    rows = rows[np.unique(np.linspace(0, rows.size - 1, _SNAPSHOTS).astype(int))]
+    count = max(1, min(_SNAPSHOTS, _ENTRIES // max(1, instances.graph.m)))
+    rows = rows[np.unique(np.linspace(0, rows.size - 1, count).astype(int))]
     weights = instances.weights[rows].astype(np.float64)
     usable = weights[(weights > 0) & (weights < np.inf)]
     return float(np.median(usable)) if usable.size else 1.0
