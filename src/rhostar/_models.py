@@ -31,9 +31,10 @@ from rhostar.instances._provenance import from_parts, to_parts
 from rhostar.potentials import Potential
 from rhostar.potentials import _storing as storing
 from rhostar.search import Algorithm
-from rhostar.search._rho import values_of
+from rhostar.search._rho import chooses, values_of
+from rhostar.search._tables import Tables
 
-Values = NDArray[np.float64] | Mapping[int, NDArray[np.float64]]
+Values = NDArray[np.float64] | Tables | Mapping[int, NDArray[np.float64]] | Mapping[int, Tables]
 _KIND = "rhostar-model"
 _VERSION = 2
 
@@ -64,6 +65,8 @@ class Model:
         Which instances it was learned from, if known.
     lower_
         Weights for which ρ is consistent (see :class:`rhostar.learners.Learner`), or None.
+    promise_
+        "optimal" if A* is meant to be optimal with these values; a search then compares the weights with ``lower_``.
     certificate
         The certificate, as plain values, or None.
     potential_
@@ -96,6 +99,7 @@ class Model:
     family_: Family = field(default_factory=FullTable)
     trained_on_: Provenance | Provenances | None = None
     lower_: NDArray[np.float64] | None = None
+    promise_: Literal["optimal"] | None = None
     certificate: Mapping[str, Any] | None = None
     potential_: Potential | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -136,6 +140,7 @@ class Model:
             family_=getattr(learner, "family_", FullTable()),
             trained_on_=getattr(learner, "trained_on_", None),
             lower_=getattr(learner, "lower_", None),
+            promise_=getattr(learner, "promise_", None),
             certificate=certificate,
             potential_=potential,
             versions={"rhostar": version("rhostar"), "python": platform.python_version(), "numpy": np.__version__},
@@ -146,7 +151,8 @@ class Model:
         """Number of vertices."""
         if self.rho_ is None:
             return 0 if self.potential_ is None else self.potential_.n
-        return next(iter(self.rho_.values())).size if isinstance(self.rho_, Mapping) else self.rho_.size
+        values: Any = next(iter(self.rho_.values())) if isinstance(self.rho_, Mapping) else self.rho_
+        return int(values.size)
 
     @property
     def goals(self) -> list[int]:
@@ -191,8 +197,10 @@ class Model:
             If the disk refuses; an old file stays as it was.
         """
         goals: list[int] = []
-        tables: list[NDArray[np.float64]] = []
-        if isinstance(self.rho_, Mapping):
+        tables: list[Any] = []
+        if chooses(self):
+            pass
+        elif isinstance(self.rho_, Mapping):
             goals, tables = [*self.rho_], [*self.rho_.values()]
         elif self.rho_ is not None:
             goals, tables = [-1], [self.rho_]
@@ -208,6 +216,7 @@ class Model:
             "parameters": dict(self.parameters),
             "algorithm": self.algorithm,
             "goal": self.goal_,
+            "promise": self.promise_,
             "certificate": None if self.certificate is None else _plain(dict(self.certificate)),
             "versions": dict(self.versions),
         }
@@ -218,6 +227,14 @@ class Model:
             parts |= seen
         if self.lower_ is not None:
             parts["lower"] = self.lower_
+        facts["choice"] = None
+        if chooses(self):
+            # Rules that choose among tables have files of their own; a table is one without a rule.
+            rules: Mapping[int, Any] = self.rho_ if isinstance(self.rho_, Mapping) else {-1: self.rho_}
+            facts["choice"] = [[int(goal), hasattr(rule, "to_parts")] for goal, rule in rules.items()]
+            for k, rule in enumerate(rules.values()):
+                own = rule.to_parts() if hasattr(rule, "to_parts") else {"tables": rule}
+                parts |= {f"choice_{k}_{name}": part for name, part in own.items()}
         facts["potential"] = None
         if self.potential_ is not None:
             arrays_of, facts["potential"] = storing.to_parts(self.potential_)
@@ -226,11 +243,11 @@ class Model:
         parts |= family_parts
         parts["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
         with files.replacing(path) as beside, beside.open("wb") as stream:
-            np.savez_compressed(stream, **parts)
+            archives.write_arrays(stream, parts, mappable=_is_mapped)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Model:
-        """Read a file that :meth:`save` wrote.
+        """Read a file that :meth:`save` wrote. Potentials are checked and stay in the file, which is mapped.
 
         Parameters
         ----------
@@ -254,15 +271,16 @@ class Model:
             if facts["format"] != _KIND or facts["version"] != _VERSION:
                 raise StorageError(f"{source} holds {facts['format']!r} version {facts['version']}, not a model")
             Family.of_kind(facts["family"]["kind"])
-            parts = archives.read_arrays(source, _belongs, strict=True, **options)
+            parts = archives.read_arrays(source, _belongs, strict=True, mappable=_is_mapped, **options)
             rho, goals = parts["rho"], parts["goals"].tolist()
             if rho.dtype != np.float64 or rho.ndim != 2 or rho.shape[1] == 0 or not np.isfinite(rho).all():
                 raise StorageError(f"{source} is damaged: its values are not finite numbers, one per vertex")
             _require_sound(facts, parts, source)
             potential = _potential(facts["potential"], parts)
-            if (not goals) != (potential is not None and rho.size == 0):
+            choice = _choice(facts.get("choice"), parts)
+            if (not goals) != ((potential is not None or choice is not None) and rho.size == 0):
                 raise StorageError(f"{source} is damaged: it has neither values nor a potential")
-            tables: Values | None = dict(zip(goals, map(arrays.frozen, rho), strict=True)) if goals else None
+            tables: Any = dict(zip(goals, map(arrays.frozen, rho), strict=True)) if goals else choice
             return cls(
                 rho_=arrays.frozen(rho[0]) if goals == [-1] else tables,
                 fingerprint=str(facts["graph"]),
@@ -272,7 +290,8 @@ class Model:
                 goal_=facts["goal"],
                 family_=Family.from_parts(parts, facts["family"]),
                 trained_on_=_seen(facts["trained_on"], parts),
-                lower_=parts.get("lower"),
+                lower_=arrays.frozen(parts["lower"]) if "lower" in parts else None,
+                promise_="optimal" if facts.get("promise") == "optimal" else None,
                 certificate=facts["certificate"],
                 potential_=potential,
                 versions=dict(facts["versions"]),
@@ -293,9 +312,16 @@ class Model:
 
 def _belongs(name: str) -> bool:
     """Return whether a model has an array of this name."""
-    if re.fullmatch(r"facts|goals|rho|lower|(trained_on|built_from)_[0-9]{1,6}(_[a-z]+)?|potential_\w+", name):
+    if re.fullmatch(
+        r"facts|goals|rho|lower|(trained_on|built_from)_[0-9]{1,6}(_[a-z]+)?|potential_\w+|choice_\w+", name
+    ):
         return True
     return any(name == entry.name for family in FAMILIES.values() for entry in fields(family)[1:])
+
+
+def _is_mapped(name: str) -> bool:
+    """Return whether an array is left in the file: those of potentials are large, and a search looks at few of them."""
+    return name.startswith("potential_")
 
 
 def _require_sound(facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]], source: Path) -> None:
@@ -321,8 +347,12 @@ def _checked(rho: Any, n: int) -> Any:
     if isinstance(rho, Mapping):
         if not rho:
             raise InputError("rho_ must have values for at least one goal")
-        return {int(goal): arrays.per_vertex(table, f"rho_[{goal}]", n) for goal, table in rho.items()}
-    return arrays.per_vertex(rho, "rho_", n)
+        return {int(goal): _checked_table(table, f"rho_[{goal}]", n) for goal, table in rho.items()}
+    return _checked_table(rho, "rho_", n)
+
+
+def _checked_table(values: Any, name: str, n: int) -> Any:
+    return values if isinstance(values, Tables) and values.size == n else arrays.per_vertex(values, name, n)
 
 
 def _plain(value: Any) -> Any:
@@ -345,6 +375,19 @@ def _potential(facts: Any, parts: Mapping[str, NDArray[Any]]) -> Potential | Non
         return None
     own = {name.removeprefix("potential_"): part for name, part in parts.items() if name.startswith("potential_")}
     return storing.from_parts(own, facts)
+
+
+def _choice(facts: Any, parts: Mapping[str, NDArray[Any]]) -> Any:
+    """Return the rules that choose among tables, by goal or the only one; None if there are none."""
+    if facts is None:
+        return None
+    found: dict[int, Any] = {}
+    for k, (goal, is_rule) in enumerate(facts):
+        start = f"choice_{k}_"
+        own = {name.removeprefix(start): part for name, part in parts.items() if name.startswith(start)}
+        table = own["tables"]
+        found[int(goal)] = Tables.from_parts(own) if is_rule else arrays.per_vertex(table, "rho", table.size)
+    return found[-1] if list(found) == [-1] else found
 
 
 def _seen(facts: Any, parts: Mapping[str, NDArray[Any]]) -> Provenance | Provenances | None:
