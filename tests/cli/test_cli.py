@@ -294,7 +294,10 @@ def test_a_small_demo_leaves_a_page(
     )
     found = answer(capsys, "demo", "-o", tmp_path, "--size", 150, "--train", 40, "--test", 100, "-j", 1)
     assert len(cities) == 1  # it takes seconds
-    assert [m["name"] for m in found["methods"]][3] == "A*, learned"
+    assert [m["name"] for m in found["methods"]][3:5] == ["A*, learned, exact", "A*, learned"]
+    assert found["methods"][3]["excess_max"] == pytest.approx(0, abs=1e-9)
+    assert found["exact"].startswith("It is certain, if no weight is ever below its stated least, that every answer")
+    assert "is optimal up to rounding" in found["exact"]
     assert found["bytes"] == (tmp_path / "report.html").stat().st_size
     assert found["promise"].startswith("With probability at least 0.95 over the draw of the 100 instances, the mean")
     assert "the mean number of extra minutes over the fastest route of A* to goal" in found["promise"]
