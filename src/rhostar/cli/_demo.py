@@ -20,6 +20,8 @@ _LIMIT = 10.0  # minutes: the most that a bad answer can count, fixed before any
 _DELTA = 0.05
 _SIZES = (2, 5, 10, 20, 50, 100, 200, 300)
 _HELD = (100, 200, 500, 1000)
+_DUAL = 10  # trips behind the plot of the dual function
+_PRICE = 10_000  # vertices: what it weighs an extra minute on the road
 
 
 @app.command()
@@ -58,7 +60,10 @@ def demo(
             facts=[("The traffic", city.law)],
             sections=[
                 certificate,
-                report.learning_section(_learning_curve(past, new), _dual(methods["A*, learned"], past)),
+                report.learning_section(
+                    _learning_curve("A*, learned", methods["A*, learned"], past, new),
+                    _dual("A*, learned", methods["A*, learned"], past),
+                ),
             ],
             cost_unit="min",
             n_jobs=jobs,
@@ -140,25 +145,54 @@ def _certificate(city: City, method: Method, past: InstanceSet, new: InstanceSet
     return report.certificate_section(found, subject="extra minutes over the fastest route", curves=curves)
 
 
-def _learning_curve(past: InstanceSet, new: InstanceSet) -> Any:
-    from rhostar import learners, report
+def _learning_curve(name: str, method: Method, past: InstanceSet, new: InstanceSet) -> Any:
+    """Return how the method of the headline does when it is learned from fewer trips; None if it has no learner."""
+    from rhostar import report
+    from rhostar.learners import Learner
     from rhostar.utilities import Suboptimality
 
-    sizes, measure = [size for size in _SIZES if size <= len(past)], Suboptimality(_LIMIT)
+    if not isinstance(method.rho, Learner):
+        return None
+    sizes = [size for size in _SIZES if size <= len(past)]
     return report.generalisation_curve(
-        learners.MeanDistance(), past, new, sizes, measure, algorithm="gbfs", most=len(past)
+        method.rho,
+        past,
+        new,
+        sizes,
+        Suboptimality(_LIMIT),
+        algorithm=method.algorithm,
+        reopen=method.reopen,
+        most=len(past),
+        name=name,
     )
 
 
-def _dual(method: Method, past: InstanceSet) -> Any:
+def _dual(name: str, method: Method, past: InstanceSet) -> Any:
+    """Return how well the headline's method does as its values grow, around the best size, in exact pieces."""
     import numpy as np
 
-    from rhostar import lab, report
-    from rhostar.utilities import Expansions
+    from rhostar import evaluate, lab, report
+    from rhostar.utilities import Utility
 
-    few, zeros = past[:3], np.zeros(past.graph.n)
-    found = lab.dual(few, zeros, method.rho, 0.95, 1.2, "astar", Expansions(limit=past.graph.n))
-    return report.dual_view(found)
+    class WorkAndDelay(Utility):
+        # Larger values always save work, and sooner or later they cost time on the road: only both together have
+        # a minimum.
+        words = f"vertices searched, plus {_PRICE:,} for each extra minute"
+        needs_optimum = True
+
+        def raw(self, runs: Any, optimum: Any) -> Any:
+            return runs.expanded + _PRICE * np.maximum(runs.cost - optimum, 0.0)
+
+    few, both = past[:_DUAL], WorkAndDelay(limit=past.graph.n + _PRICE * _LIMIT)
+    given: Any = method.rho
+    values = np.asarray(getattr(given, "rho_", given))
+    # A coarse look finds the range; the pieces in it are then exact.
+    thetas = np.linspace(0.5, 3.0, 51)
+    options: dict[str, Any] = {"algorithm": method.algorithm, "reopen": method.reopen}
+    seen = [evaluate(few, theta * values, both, **options)[0].mean for theta in thetas]
+    best = float(thetas[int(np.argmin(seen))])
+    found = lab.dual(few, np.zeros(past.graph.n), values, best - 0.05, best + 0.05, method.algorithm, both)
+    return report.dual_view(found, direction=f"“{name}” with its values times a factor θ", total=len(past))
 
 
 def _wrapped(text: str) -> list[str]:

@@ -1,9 +1,9 @@
 """Places the vertices of a graph without coordinates, so that near in the graph is near in the picture.
 
 Each connected part is placed by its numbers of steps to a few landmarks that are far apart: first by the two
-directions in which these numbers vary most (landmark multidimensional scaling), then by moving every vertex to where its
-steps to the landmarks and to its neighbours are best kept (sparse stress majorisation). Parts do not overlap: they
-lie side by side in rows, the largest first.
+directions in which these numbers vary most (landmark multidimensional scaling), then by moving every vertex to where
+its steps to the landmarks and to its neighbours are best kept (sparse stress majorisation). Parts do not overlap:
+they lie side by side in rows, the largest first.
 """
 
 from __future__ import annotations
@@ -63,8 +63,7 @@ def _one_part(n: int, tail: NDArray[np.int64], head: NDArray[np.int64]) -> Place
     low, high = pair // n, pair % n
     both = Graph.from_edges(n, np.concatenate([low, high]), np.concatenate([high, low]))
     marks, steps = _far_apart(both)
-    found = _scaled(steps)
-    found = _kept_steps(found, both.tail.astype(np.int64), both.head.astype(np.int64), marks, steps)
+    found = _kept_steps(_scaled(steps), both.tail.astype(np.int64), both.head.astype(np.int64), marks, steps)
     found -= found.mean(axis=0)
     turn = np.linalg.svd(found.T @ found)[0]  # the longer direction becomes the horizontal one
     return np.asarray(found @ turn)

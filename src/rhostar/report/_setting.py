@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ class Setting(Section):
             [
                 ("rhostar", VERSION),
                 ("Python, numpy", f"{platform.python_version()}, {np.__version__}"),
+                ("machine", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"),
                 ("hash of the graph", self.fingerprint),
             ],
         )
