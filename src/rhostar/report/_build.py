@@ -203,6 +203,8 @@ def _lead(
         quality = f"Every answer is {words.best}."
     else:
         quality = f"Its answers are {percent(hero.excess)} {words.above} on average."
+    if hero.solved < hero.total:
+        quality += f" It answers {hero.solved:,} of them within the budget."
     if hero.name == baseline.name:
         work = (
             f"{hero.name} searches {count(hero.expansions)} vertices and takes {duration(hero.milliseconds)} on average"
@@ -237,7 +239,7 @@ def _tiles(
     if hero.name != baseline.name:
         tiles.append((fewer[0], f"{fewer[1]} vertices searched {than} with {baseline.name}"))
     other = "" if hero.name == baseline.name else f"; {baseline.name}: {duration(baseline.milliseconds)}"
-    tiles.append((duration(hero.milliseconds), f"a query on one thread{other}"))
+    tiles.append((duration(hero.milliseconds), f"a query on one core{other}"))
     tiles.append(quality)
     tiles += [tile for section in sections for tile in section.tiles()]
     learned = f"learned from {len(train):,} queries, " if train is not None else ""

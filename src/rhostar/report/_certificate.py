@@ -92,7 +92,11 @@ class CertificateSection(Section):
             "bounds_against_n",
             "Each bound against the number of instances it is computed from",
             "Each bound on the first N independent draws: more data makes the promise tighter.",
-        ) or chart("bounds", "Every bound next to the measured mean", "Every bound next to the measured mean.")
+        ) or chart(
+            "bounds",
+            "Every bound next to the measured mean",
+            "Each dot is a bound on the mean over new queries, each tick the mean that was measured.",
+        )
         warnings = [line for line in self.remarks if line.startswith("Warning: ")]
         lists = "".join(
             unfolding(title, _list(lines))
@@ -134,7 +138,7 @@ queries. Names such as H4 and U2 are explained in rhostar's glossary.</p></div><
         """Draw each bound next to the measured mean."""
         means = [b for b in self.bounds if b.statistic == "mean" and b.empirical is not None]
         rows = [b for b in means if not b.vacuous] or means
-        figure, axis = axes(f"{self._axis}, mean on new queries", "")
+        figure, axis = axes(f"{self._axis}, mean", "")
         for k, row in enumerate(rows):
             tone = COLOURS["c1" if row.holds_for == "every rho" else "c3"]
             assert row.empirical is not None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _THETAS = (0.0, 0.5, 0.8, 0.9, 1.0, 1.1, 1.3, 1.6, 2.0)
-_SECONDS = 4.0  # for all points of the trade-off lines together, on one thread
+_SECONDS = 5.0  # for all points of the trade-off lines together, on one thread
 _FEWEST = 50  # instances behind each of them
 _ROUNDING = 1e-9  # sums along different paths of the same cost differ by less than this share
 
@@ -156,8 +156,9 @@ vertex after the other: the fewer it needs (expansions), the less work. {escape(
         some = self.timings.instances
         on = "" if some == total else f" on {some:,} of the queries"
         return (
-            f"Times are of one thread on the machine that made this page, {self.timings.rounds} rounds{on}: the "
-            f"median round counts, and rounds differed by up to {percent(self.timings.spread)}."
+            f"Times are those of one processor core of the machine that made this page: the median of "
+            f"{self.timings.rounds} rounds{on}. The middle half of the rounds differed by up to "
+            f"{percent(self.timings.spread)}."
         )
 
     def _lines(self, total: int) -> str:
@@ -212,12 +213,12 @@ vertex after the other: the fewer it needs (expansions), the less work. {escape(
         """Draw the share of instances that need at most a number of expansions."""
         figure, axis = axes("vertices searched", "share of queries")
         colour = colours(self.methods)
-        learned = {m.name for m in self.methods if m.kind == "learned"}
+        learned = [m.name for m in self.methods if m.kind == "learned"]
         for k, curve in enumerate(self.distributions):
             axis.plot(
                 curve.x,
                 [100 * y for y in curve.y],
-                "-" if curve.name in learned else DASHES[k % 4],
+                DASHES[learned.index(curve.name) // 3 % 4 if curve.name in learned else k % 4],
                 color=colour[curve.name],
                 linewidth=2.2 if curve.name in learned else 1.5,
                 label=short(curve.name),
@@ -232,10 +233,9 @@ vertex after the other: the fewer it needs (expansions), the less work. {escape(
 
 def _about(method: MethodView) -> str:
     """Return what a method does, in a few words."""
-    values = "learned values" if method.kind == "learned" else "values that are not learned"
     if "Dijkstra" in method.name:
-        return "no values: searches in all directions"
-    return f"{method.algorithm}, {values}"
+        return "searches in all directions"
+    return f"{method.algorithm} {'with learned values' if method.kind == 'learned' else 'without learning'}"
 
 
 # ---------------------------------------------------------------- numbers
@@ -296,8 +296,8 @@ def trade_offs(
     Scaled by 0, the values give Dijkstra's algorithm.
     """
     chosen = {name: m for name, m in methods.items() if m.algorithm == "astar" and m.kind == "learned"}
-    # A search with scaled values takes less than the slowest method, and about half of that on average.
-    each = max(timing.milliseconds for timing in timings.methods) / 2000
+    # A search with scaled values takes a quarter of the slowest method's time, on average over the factors.
+    each = max(timing.milliseconds for timing in timings.methods) / 4000
     fit = int(_SECONDS / max(each * len(chosen) * len(_THETAS), 1e-9))
     few = np.arange(len(instances))
     if fit < few.size:

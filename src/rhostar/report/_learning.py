@@ -128,20 +128,11 @@ class DualView:
 
     def draw(self) -> Figure:
         """Draw the exact pieces of the mean utility along a line, and its least value."""
-        figure, axis = axes("factor θ", f"{self.axis}, mean")
+        figure, axis = axes(
+            f"factor θ (least: {self.best_value:.4g} at θ = {self.best_theta:.3g})", f"{self.axis}, mean"
+        )
         axis.stairs(self.values, self.edges, baseline=None, color=COLOURS["c1"], linewidth=1.3)
         axis.plot(self.best_theta, self.best_value, "o", color=COLOURS["c2"], markersize=7, zorder=3)
-        axis.annotate(
-            f"least: {self.best_value:.4g} at θ = {self.best_theta:.3g}",
-            (self.best_theta, self.best_value),
-            xytext=(0.97, 0.93),
-            textcoords="axes fraction",
-            ha="right",
-            va="top",
-            color=COLOURS["c2"],
-            fontsize=10,
-            arrowprops={"arrowstyle": "-", "color": COLOURS["c2"], "linewidth": 0.8},
-        )
         axis.set_xlim(self.edges[0], self.edges[-1])
         return figure
 

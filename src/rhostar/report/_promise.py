@@ -125,8 +125,12 @@ class Promise:
         limit = quantity(row.subject, self.subject, self.costs).number(f"{row.limit:g}")
         if short:
             return f" (an answer counts at most {limit})"
-        share = "none of those measured reached it" if row.clipped == 0 else f"{percent(row.clipped)} were above it"
-        return f". An answer counts at most {limit}, the limit H that was fixed beforehand ({share})"
+        share = (
+            "no answer was above it here" if row.clipped == 0 else f"{percent(row.clipped)} of answers were above it"
+        )
+        return (
+            f". An answer counts at most {limit}: a promise of a mean needs such a limit (H), fixed beforehand; {share}"
+        )
 
     def _sure(self) -> str:
         conditions = _conditions(self.weakest)

@@ -50,10 +50,10 @@ def describe(instances: InstanceSet, train: InstanceSet | None) -> list[tuple[st
     grid = f", a grid of {graph.shape[0]} × {graph.shape[1]}" if graph.shape is not None else ""
     facts = [("graph", f"{graph.n:,} vertices, {graph.m:,} edges{grid}")]
     if train is not None:
-        facts.append(("learned from", f"{len(train):,} instances on {np.unique(train.rows).size:,} snapshots"))
-    facts.append(("compared on", f"{len(instances):,} instances on {np.unique(instances.rows).size:,} snapshots"))
+        facts.append(("learned from", f"{len(train):,} queries on {np.unique(train.rows).size:,} snapshots"))
+    facts.append(("compared on", f"{len(instances):,} queries on {np.unique(instances.rows).size:,} snapshots"))
     if train is not None and train.overlap(instances):
-        facts.append(("seen before", f"{instances.overlap(train):,} of these instances were learned from"))
+        facts.append(("seen before", f"{instances.overlap(train):,} of these queries were learned from"))
     facts.append(_counted("goal", instances, np.unique(instances.goals)))
     facts.append(_counted("start", instances, np.unique(instances.sources)))
     return facts

@@ -1,4 +1,7 @@
-"""Times searches: all methods in turn, round by round, so that a busy machine slows all of them alike."""
+"""Times searches: all methods in turn, round by round, so that a busy machine slows all of them alike.
+
+What counts is the time that the processor spends on the searches, on one thread: waiting for other programs does not.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ class Timing(NamedTuple):
     speedup: float
     """The first method's time divided by this one's."""
     spread: float
-    """How far the rounds were apart: slowest minus quickest, divided by the median."""
+    """How far apart the middle half of the rounds was, divided by the median: the noise of the machine."""
 
 
 class Timings(NamedTuple):
@@ -83,7 +86,7 @@ def time_methods(
             1e3 * s / len(instances),
             1e9 * s / max(expanded[name], 1),
             first / s,
-            (max(seconds[name]) - min(seconds[name])) / s,
+            float(np.subtract(*np.percentile(seconds[name], [75, 25]))) / s,
         )
         for name, s in median.items()
     ]
@@ -96,8 +99,9 @@ def quick_times(
     order = np.random.default_rng(0).permutation(len(instances))
     pilot = instances[np.sort(order[:_PILOT])]
     spent = sum(_once(pilot, method, budget)[0] for method in methods.values())
-    rounds = 5 if 5 * spent <= 4 * seconds else 3
-    count = int(min(len(instances), max(len(pilot), len(pilot) * seconds / (rounds * spent))))
+    most = seconds / spent * len(pilot)  # instances of a single round
+    rounds = int(np.clip(most / len(instances), 3 if most < 2 * len(pilot) else 5, 25))
+    count = int(np.clip(most / rounds, len(pilot), len(instances)))
     part = instances if count == len(instances) else instances[np.sort(order[:count])]
     return Timings(tuple(time_methods(part, methods, rounds=rounds, budget=budget)), count, rounds)
 
@@ -107,6 +111,6 @@ _PILOT = 10
 
 def _once(instances: InstanceSet, method: Method, budget: int | None) -> tuple[float, int]:
     """Return the seconds that one thread needs for all instances, and the expansions."""
-    start = time.perf_counter()
+    start = time.thread_time()
     runs = solve_many(instances, method.rho, algorithm=method.algorithm, reopen=method.reopen, budget=budget, n_jobs=1)
-    return time.perf_counter() - start, int(runs.expanded.sum())
+    return max(time.thread_time() - start, 1e-9), int(runs.expanded.sum())

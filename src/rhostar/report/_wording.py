@@ -41,16 +41,15 @@ def vertex_name(instances: InstanceSet, v: int) -> str:
 
 
 def duration(milliseconds: float) -> str:
-    """Return a time with two significant digits.
+    """Return a time with at least two significant digits, always in milliseconds so that times compare at a glance.
 
     >>> [duration(x) for x in (0.00123, 0.0456, 0.78, 4.56, 123.4, 45_000)]
-    ['1.2 µs', '46 µs', '0.78 ms', '4.6 ms', '123 ms', '45 s']
+    ['0.0012 ms', '0.046 ms', '0.78 ms', '4.6 ms', '123 ms', '45,000 ms']
     """
-    if milliseconds < 0.1:
-        return f"{1000 * milliseconds:.{1 if milliseconds < 0.01 else 0}f} µs"
-    if milliseconds >= 10_000:
-        return f"{milliseconds / 1000:,.0f} s"
-    return f"{milliseconds:.{2 if milliseconds < 1 else 1 if milliseconds < 100 else 0}f} ms"
+    if milliseconds >= 10:
+        return f"{milliseconds:,.0f} ms"
+    digits = 1 - int(np.floor(np.log10(max(milliseconds, 1e-6))))
+    return f"{milliseconds:.{digits}f} ms"
 
 
 @dataclass(frozen=True)
