@@ -210,7 +210,7 @@ def _lead(
             f"{hero.name} searches {count(hero.expansions)} vertices and takes {duration(hero.milliseconds)} on average"
         )
         return f"{queries}, {work}. {quality}"
-    origin = f", learned from {len(train):,} solved ones," if train is not None and hero.kind == "learned" else ""
+    origin = f", learned from {len(train):,} solved queries," if train is not None and hero.kind == "learned" else ""
     times = f"{duration(hero.milliseconds)} instead of {duration(baseline.milliseconds)} a query"
     work = f"searches {_times_fewer(hero)} vertices {'than' if hero.saving >= 1 else 'as'} “{baseline.name}”"
     return f"{queries}, “{hero.name}”{origin} {work} and takes {times}. {quality}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -74,6 +75,10 @@ class CertificateSection(Section):
         tile = self.promise.tile
         return () if tile is None else (tile,)
 
+    def named(self, bound: str) -> str:
+        """Return the name of a bound, with the user's name of its goal."""
+        return re.sub(r"\bgoal (\d+)$", lambda goal: f"to {self.promise.vertex_name(int(goal.group(1)))}", bound)
+
     @property
     def _axis(self) -> str:
         return quantity(self.promise.weakest.subject, self.promise.subject, self.promise.costs).axis
@@ -92,7 +97,8 @@ class CertificateSection(Section):
             "bounds_against_n",
             "Each bound against the number of instances it is computed from",
             "Each bound on the first N independent draws: more data makes the promise tighter.",
-        ) or chart(
+        )
+        compared = chart(
             "bounds",
             "Every bound next to the measured mean",
             "Each dot is a bound on the mean over new queries, each tick the mean that was measured.",
@@ -108,7 +114,8 @@ class CertificateSection(Section):
             if lines
         )
         if others:
-            lists = unfolding("What other bounds would have promised", self._table("Other bounds", others)) + lists
+            inside = self._table("Other bounds", others) + compared
+            lists = unfolding("What other bounds would have promised", inside) + lists
         chance = (
             f'<span class="small">Of many such reports, at most {100 * self.promise.delta:g}% would promise too much.'
             "</span>"
@@ -145,7 +152,7 @@ queries. Names such as H4 and U2 are explained in rhostar's glossary.</p></div><
             axis.plot([row.empirical, row.value], [k, k], color=tone, linewidth=5, solid_capstyle="butt", alpha=0.35)
             axis.plot(row.empirical, k, "|", color=COLOURS["muted"], markersize=11)
             axis.plot(row.value, k, "o", color=tone, markersize=7)
-        axis.set_yticks(range(len(rows)), [short(row.name, 22) for row in rows])
+        axis.set_yticks(range(len(rows)), [short(self.named(row.name), 22) for row in rows])
         axis.set_ylim(len(rows) - 0.4, -0.6)
         return figure
 
@@ -194,7 +201,7 @@ def _bound_row(bound: BoundView, view: CertificateSection) -> tuple[str, list[st
     found = quantity(view.promise.weakest.subject, view.promise.subject, view.promise.costs)
     value = found.number(outward(bound.value, side, 4))
     cells = [
-        f'{escape(bound.name)}<span class="small">{escape(bound.claim)}</span>',
+        f'{escape(view.named(bound.name))}<span class="small">{escape(bound.claim)}</span>',
         '<span class="tag">says nothing</span>'
         if bound.vacuous
         else escape(f"{'≤' if side == 'upper' else '≥'} {value}"),

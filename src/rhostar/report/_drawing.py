@@ -32,7 +32,7 @@ COLOURS = {
 _LEARNED, _BASELINES = ("c1", "c2", "c4"), ("c6", "c3", "c5", "c7")
 MARKERS = "osD^vP*X"
 DASHES = ("-", "--", "-.", ":")
-_SIZE = (4.9, 3.4)  # inches; small, so that letters stay readable on a phone
+_SIZE = (4.5, 3.3)  # inches; small, so that letters stay readable on a phone
 
 
 def save(figures: Mapping[str, Callable[[], Figure]], folder: Path) -> list[Path]:

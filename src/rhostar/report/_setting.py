@@ -15,6 +15,8 @@ from rhostar.instances import InstanceSet
 from rhostar.report._section import Chart, Section, escape, pairs
 from rhostar.report._wording import VERSION, vertex_name
 
+_LISTED = 5  # vertices that are named one by one
+
 
 @dataclass(frozen=True)
 class Setting(Section):
@@ -60,7 +62,8 @@ def describe(instances: InstanceSet, train: InstanceSet | None) -> list[tuple[st
 
 
 def _counted(what: str, instances: InstanceSet, vertices: NDArray[np.int32]) -> tuple[str, str]:
-    """Return how many vertices there are, or which it is: ("goals", "12"), ("goal", "vertex 131")."""
-    if vertices.size == 1:
-        return what, vertex_name(instances, int(vertices[0]))
-    return f"{what}s", f"{vertices.size:,}"
+    """Return which vertices these are, or how many: ("goal", "vertex 131"), ("goals", "12 vertices")."""
+    if vertices.size <= _LISTED:
+        named = ", ".join(vertex_name(instances, v) for v in vertices.tolist())
+        return what if vertices.size == 1 else f"{what}s", named
+    return f"{what}s", f"{vertices.size:,} vertices"
