@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -100,7 +101,8 @@ def axes(x_label: str, y_label: str) -> tuple[Figure, Any]:
     figure = Figure(figsize=_SIZE, layout="constrained")
     axis = figure.subplots()
     axis.set_xlabel(x_label, color=COLOURS["muted"], fontsize=10.5)
-    axis.set_title(y_label, loc="left", color=COLOURS["muted"], fontsize=10.5)  # level, and never cut off
+    # Level, and never cut off.
+    axis.set_title(textwrap.fill(y_label, 46), loc="left", color=COLOURS["muted"], fontsize=10.5)
     axis.grid(True, color=COLOURS["grid"], linewidth=0.8)
     axis.set_axisbelow(True)
     axis.tick_params(colors=COLOURS["muted"], labelsize=10, length=0)
