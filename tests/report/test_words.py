@@ -118,6 +118,22 @@ def test_the_plain_promise_says_no_more_than_the_exact_one() -> None:
     assert "A* to cell (7, 8) are at most" in text
 
 
+def test_promises_of_several_methods_are_told_apart() -> None:
+    instances = small_set(count=200)
+    rho = 0.9 * rs.heuristics.octile(instances.graph, 71)
+    terms = {"holdout": instances, "utility": rs.utilities.Suboptimality(limit=1.0)}
+    exact = rs.certify(rho, weight_bounds=(instances.graph.length, np.inf), **terms)
+    section = rs.report.certificate_section(rs.certify(2 * rho, **terms), method="bold", also={"safe": exact})
+    report = rs.report.build(instances, {"Dijkstra": np.zeros(72)}, sections=[section], cost_unit="min")
+    said = [promise.sentence for promise in report["certificate"].promises]
+    assert said[0].startswith("“safe”: Every answer of A* to cell (7, 8) is the fastest route, up to the rounding")
+    assert said[1].startswith("“bold”: On average, answers of A* to cell (7, 8) are at most")
+    text = shown(render(report))
+    assert text.index(said[0]) < text.index(said[1])
+    assert exact.best.sentence in text
+    assert (report.tiles[2][0], report.tiles[2][1][:17]) == ("always", "the fastest route")
+
+
 # ---------------------------------------------------------------- units
 
 
@@ -221,6 +237,7 @@ def test_a_learning_curve_that_is_flat_is_a_sentence() -> None:
     assert section.figures() == {}
     assert "does the same whether it learns from 5 queries or from 50" in section.body(lambda *words: "")
     assert rs.report.learning_section(CURVE).notes == ()
+    assert rs.report.learning_section(CURVE, notes=["Only so."]).notes == ("Only so.",)
 
 
 def test_lines_from_some_queries_say_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,13 +66,22 @@ class CertificateSection(Section):
     curves: tuple[Curve, ...] = ()
     """Each bound against the number of instances."""
 
+    also: tuple[Promise, ...] = ()
+    """What is promised of other methods; the page begins with them."""
+
+    @property
+    def promises(self) -> tuple[Promise, ...]:
+        """All promises, in the order of the page."""
+        return (*self.also, self.promise)
+
     def in_words(self, costs: Costs, vertex_name: VertexName) -> CertificateSection:
         """Return the section for costs in a unit, and with the user's names of goals."""
-        return replace(self, promise=replace(self.promise, costs=costs, vertex_name=vertex_name))
+        *also, promise = (replace(given, costs=costs, vertex_name=vertex_name) for given in self.promises)
+        return replace(self, promise=promise, also=tuple(also))
 
     def tiles(self) -> Sequence[tuple[str, str]]:
-        """Return the promise, unless it is vacuous."""
-        tile = self.promise.tile
+        """Return the first promise, unless it is vacuous."""
+        tile = self.promises[0].tile
         return () if tile is None else (tile,)
 
     def named(self, bound: str) -> str:
@@ -116,15 +125,8 @@ class CertificateSection(Section):
         if others:
             inside = self._table("Other bounds", others) + compared
             lists = unfolding("What other bounds would have promised", inside) + lists
-        chance = (
-            f'<span class="small">Of many such reports, at most {100 * self.promise.delta:g}% would promise too much.'
-            "</span>"
-            if self.promise.delta > 0
-            else ""
-        )
-        exact = unfolding("The promise in full", f"<p>{escape(self.sentence)}</p>")
-        return f"""<div class="promise card"><p>{escape(self.promise.sentence)}</p>
-{chance}{exact}</div>
+        cards = [_card(promise, promise.weakest.sentence) for promise in self.also]
+        return f"""{"".join((*cards, _card(self.promise, self.sentence)))}
 {_list(warnings) if warnings else ""}
 {self._table("The promise, with its bound", chosen)}
 <div class="columns">{charts}<div class="card"><h3>How to read this</h3>
@@ -188,6 +190,18 @@ def _assumptions(bounds: Sequence[BoundView]) -> list[str]:
     return found
 
 
+def _card(promise: Promise, in_full: str) -> str:
+    """Return a promise in large letters, with the exact sentence to unfold."""
+    chance = ""
+    if promise.delta > 0:
+        rate = f"Of many such reports, at most {100 * promise.delta:g}% would promise too much."
+        chance = f'<span class="small">{rate}</span>'
+    exact = unfolding("The promise in full", f"<p>{escape(in_full)}</p>")
+    return f"""<div class="promise card"><p>{escape(promise.sentence)}</p>
+{chance}{exact}</div>
+"""
+
+
 def _list(lines: Sequence[str]) -> str:
     return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
 
@@ -214,7 +228,12 @@ def _bound_row(bound: BoundView, view: CertificateSection) -> tuple[str, list[st
 
 
 def certificate_section(
-    table: CertificateTable | Mapping[str, Any], *, subject: str = "", curves: Sequence[Curve] = ()
+    table: CertificateTable | Mapping[str, Any],
+    *,
+    subject: str = "",
+    curves: Sequence[Curve] = (),
+    method: str = "",
+    also: Mapping[str, CertificateTable] | None = None,
 ) -> CertificateSection:
     """Return the section of a page for a table of bounds.
 
@@ -227,6 +246,10 @@ def certificate_section(
         ``build(..., cost_unit="min")`` it says "at most 0.2 min longer than the fastest route".
     curves
         Each bound against the number of instances; see :func:`certificate_curves`.
+    method
+        The name of the method that the table is about, where a page has several.
+    also
+        Tables about other methods, by name: the section begins with their promises.
 
     Returns
     -------
@@ -246,13 +269,14 @@ def certificate_section(
         best = replace(best, subject=f"the mean number of {subject}" if best.statistic == "mean" else subject)
     rows = sorted(found.rows, key=lambda row: row is not found.best)  # stable: the promise first, then as in the table
     return CertificateSection(
-        promise=Promise(found.promises, subject),
+        promise=Promise(found.promises, subject, method=method),
         sentence=best.sentence,
         limit=next((row.limit for row in found.rows if row.limit is not None), best.value),
         bounds=tuple(_bound(row) for row in rows),
         left_out=tuple(f"{entry.label}: {entry.reason}" for entry in found.dropped),
         remarks=tuple(found.notes),
         curves=tuple(curves),
+        also=tuple(Promise(other.promises, subject, method=name) for name, other in (also or {}).items()),
     )
 
 

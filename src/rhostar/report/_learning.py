@@ -54,6 +54,12 @@ class Generalisation:
         return len(set(self.test)) <= 1 and len(set(self.train)) <= 1
 
     @property
+    def flatness(self) -> str:
+        """The sentence that says so."""
+        few, many = self.sizes[0], self.sizes[-1]
+        return f"{self.learner} does the same whether it learns from {few:,} queries or from {many:,}."
+
+    @property
     def caption(self) -> str:
         """What the lines are about."""
         over = ""
@@ -181,11 +187,13 @@ class Learning(Section):
         notes = "".join(f'<p class="note">{escape(note)}</p>' for note in self.notes)
         if not parts and not notes:
             return ""
-        return f"""<p>{" ".join(intro)}</p>
-<div class="columns">{"".join(parts)}</div>{notes}"""
+        return f"""<p>{" ".join(intro)}</p>{notes}
+<div class="columns">{"".join(parts)}</div>"""
 
 
-def learning_section(generalisation: Generalisation | None = None, dual: DualView | None = None) -> Learning:
+def learning_section(
+    generalisation: Generalisation | None = None, dual: DualView | None = None, *, notes: Sequence[str] = ()
+) -> Learning:
     """Return the section of a page on how a learner learns.
 
     A learning curve on which more data changes nothing is replaced by a sentence that says so, and so is a dual
@@ -197,27 +205,25 @@ def learning_section(generalisation: Generalisation | None = None, dual: DualVie
         What :func:`generalisation_curve` returned.
     dual
         What :func:`dual_view` returned.
+    notes
+        Further sentences, such as what is not shown and why.
 
     Returns
     -------
     Learning
         For the `sections` of :func:`rhostar.report.build`.
     """
-    notes = []
+    said = list(notes)
     if generalisation is not None and generalisation.flat:
-        few, many = generalisation.sizes[0], generalisation.sizes[-1]
-        notes.append(
-            f"No learning curve: {generalisation.learner} does the same whether it learns from {few:,} queries or "
-            f"from {many:,}."
-        )
+        said.append(f"No learning curve: {generalisation.flatness}")
         generalisation = None
     if dual is not None and dual.at_edge:
-        notes.append(
+        said.append(
             f"No plot of the dual function ({dual.direction}): on {dual.instances:,} queries the least value for θ "
             f"from {dual.edges[0]:g} to {dual.edges[-1]:g} is at the end of that range."
         )
         dual = None
-    return Learning(generalisation, dual, tuple(notes))
+    return Learning(generalisation, dual, tuple(said))
 
 
 def generalisation_curve(

@@ -44,6 +44,8 @@ class Promise:
     """The user's own words for what is bounded; empty for those of the utility."""
     costs: Costs = NO_UNIT
     vertex_name: VertexName = str
+    method: str = ""
+    """The name of the method that it is about, where a page has several."""
 
     @property
     def weakest(self) -> Certificate:
@@ -92,7 +94,8 @@ class Promise:
         if len(rows) < len(self.promises):
             more = f" This is the weakest of {len(self.promises)} promises, one for each {_several(self.promises)}."
         nothing = " This is no more than the limit says." if weakest.vacuous else ""
-        return f"{'; '.join(claims)}{population}{self._limit()}. {self._sure()}{more}{nothing}"
+        about = f"“{self.method}”: " if self.method else ""
+        return f"{about}{'; '.join(claims)}{population}{self._limit()}. {self._sure()}{more}{nothing}"
 
     def _claim(self, row: Certificate, *, first: bool) -> str:
         found = quantity(row.subject, self.subject, self.costs)
