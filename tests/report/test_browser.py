@@ -400,7 +400,7 @@ def test_a_network_without_coordinates_is_a_picture_that_can_be_read(browser: An
         assert max(strokes) < 0.35
         promise = tab.page.inner_text(".promise")
         for depot in ("crossing 0", "crossing 100", "crossing 200"):
-            assert f"of A* to {depot} are at most" in promise
+            assert f"of A* to goal {depot} are at most" in promise
         assert promise.count(" s longer than the fastest route (measured ") == 3
         assert tab.complaints == []
 

@@ -35,9 +35,7 @@ def test_a_promise_in_the_unit_of_the_page() -> None:
         "On average, answers of A* to goal 5 are at most 4.75 s longer than the fastest route (measured 1.5 s), on new "
         "instances drawn as these were. An answer counts at most 600 s: a promise of a mean needs such a limit (H), "
         "fixed beforehand; no answer was above it here. This holds with probability at least 0.95."
-    ).replace("goal 5", "5")
-    named = replace(promise, vertex_name=lambda v: f"depot {v}")
-    assert "answers of A* to depot 5 are" in named.sentence
+    )
     kilometres = replace(promise, costs=costs("km"))
     assert "at most 4.75 km longer than the shortest route" in kilometres.sentence
     assert "at most 4.75 costlier than the best route" in replace(promise, costs=costs("")).sentence
@@ -57,9 +55,9 @@ def test_several_goals_are_all_spoken_of() -> None:
         certificate(value=v, goal=g, delta=0.05 / 3, run=f"A* to goal {g} with reopening and this rho")
         for g, v in ((7, 1.0), (9, 3.0), (12, 2.0))
     )
-    promise = Promise(rows, costs=costs("min"), vertex_name=lambda v: f"depot {v}")
+    promise = Promise(rows, costs=costs("min"))
     for depot, value in ((7, 1), (9, 3), (12, 2)):
-        assert re.search(rf"of A\* to depot {depot} are at most {value} min longer", promise.sentence)
+        assert re.search(rf"of A\* to goal {depot} are at most {value} min longer", promise.sentence)
     assert promise.sentence.endswith("This holds with probability at least 0.95, for all of them at once.")
     assert promise.tile[0] == "≤ 3 min", "the weakest"
     assert ", to each goal" in promise.tile[1]
@@ -68,6 +66,10 @@ def test_several_goals_are_all_spoken_of() -> None:
     assert "at most 3 " in many.sentence
     together = Promise((certificate(run="A* to goals drawn as these 3 were with reopening and this rho"),))
     assert "answers of A* to goals drawn as these 3 were are at most" in together.sentence
+    shop = certificate(goal=3, run="A* to goal shop with café with reopening, a budget of 9 expansions and this rho")
+    assert "answers of A* to goal shop with café are at most" in Promise((shop,)).sentence
+    table = rs.CertificateTable((shop,), (), 0.05, "a title")
+    assert rs.report.certificate_section(table).bounds[0].name == "H4 betting, goal shop with café"
 
 
 def test_promises_of_other_kinds() -> None:
@@ -78,7 +80,7 @@ def test_promises_of_other_kinds() -> None:
     )  # fmt: skip
     promise = Promise((certain,), costs=costs("min"))
     assert promise.sentence == (
-        "Every answer of A* to 5 is the fastest route, up to the rounding of sums. "
+        "Every answer of A* to goal 5 is the fastest route, up to the rounding of sums. "
         "This is certain, if no weight is ever below its stated least."
     )
     assert promise.tile == (
@@ -88,13 +90,13 @@ def test_promises_of_other_kinds() -> None:
     )
     most = certificate(statistic="quantile", share=0.99, subject="cost above the optimum", limit=None, clipped=None)
     assert Promise((most,), costs=costs("h")).sentence.startswith(
-        "At least 99% of the answers of A* to 5 are at most 0.401 h longer than the fastest route"
+        "At least 99% of the answers of A* to goal 5 are at most 0.401 h longer than the fastest route"
     )
     nothing = Promise((certificate(value=9.0),))
     assert nothing.tile is None
     assert nothing.sentence.endswith("This is no more than the limit says.")
     work = Promise((certificate(subject="the mean number of expanded vertices", value=81.2, limit=2000.0),))
-    assert "answers of A* to 5 need at most 81.2 vertices searched" in work.sentence
+    assert "answers of A* to goal 5 need at most 81.2 vertices searched" in work.sentence
     ratio = Promise((certificate(subject="the mean ratio of cost to optimum", value=1.01),), costs=costs("min"))
     assert "cost at most 1.01 times the cost of the fastest route" in ratio.sentence
     assert "min longer" not in ratio.sentence
@@ -115,7 +117,7 @@ def test_the_plain_promise_says_no_more_than_the_exact_one() -> None:
     report = rs.report.build(instances, {"Dijkstra": np.zeros(72)}, sections=[section], cost_unit="min")
     text = shown(render(report))
     assert section.sentence in text, "the exact one is on the page too"
-    assert "A* to cell (7, 8) are at most" in text
+    assert "A* to goal 71 are at most" in text
 
 
 def test_promises_of_several_methods_are_told_apart() -> None:
@@ -126,8 +128,8 @@ def test_promises_of_several_methods_are_told_apart() -> None:
     section = rs.report.certificate_section(rs.certify(2 * rho, **terms), method="bold", also={"safe": exact})
     report = rs.report.build(instances, {"Dijkstra": np.zeros(72)}, sections=[section], cost_unit="min")
     said = [promise.sentence for promise in report["certificate"].promises]
-    assert said[0].startswith("“safe”: Every answer of A* to cell (7, 8) is the fastest route, up to the rounding")
-    assert said[1].startswith("“bold”: On average, answers of A* to cell (7, 8) are at most")
+    assert said[0].startswith("“safe”: Every answer of A* to goal 71 is the fastest route, up to the rounding")
+    assert said[1].startswith("“bold”: On average, answers of A* to goal 71 are at most")
     text = shown(render(report))
     assert text.index(said[0]) < text.index(said[1])
     assert exact.best.sentence in text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from rhostar.report._scenes import pick, play
 from rhostar.report._section import Section
 from rhostar.report._setting import Setting, describe
 from rhostar.report._timing import Timings, quick_times
-from rhostar.report._wording import Costs, costs, count, duration, percent, vertex_name
+from rhostar.report._wording import Costs, costs, count, duration, percent
 from rhostar.search import Runs, solve_many
 
 
@@ -112,7 +111,7 @@ def build(
     )
     picked = pick(runs[first], runs[hero.name], scenes)
     replay = play(instances, chosen, optimum, picked, budget, words, geographic) if scenes > 0 else None
-    spoken = [section.in_words(words, partial(vertex_name, instances)) for section in sections]
+    spoken = [section.in_words(words) for section in sections]
     baseline = next(v for v in views if v.name == first)
     setting = Setting((*describe(instances, train), *facts), instances.graph.fingerprint)
     return Report(

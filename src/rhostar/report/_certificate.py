@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,7 +16,7 @@ from rhostar.errors import InputError
 from rhostar.instances import InstanceSet
 from rhostar.report._comparison import Curve
 from rhostar.report._drawing import COLOURS, DASHES, MARKERS, axes, legend, log_axis, short
-from rhostar.report._promise import Promise, VertexName, quantity
+from rhostar.report._promise import Promise, quantity, search_and_goals
 from rhostar.report._section import Chart, Section, escape, table, unfolding
 from rhostar.report._wording import Costs
 
@@ -74,19 +73,15 @@ class CertificateSection(Section):
         """All promises, in the order of the page."""
         return (*self.also, self.promise)
 
-    def in_words(self, costs: Costs, vertex_name: VertexName) -> CertificateSection:
-        """Return the section for costs in a unit, and with the user's names of goals."""
-        *also, promise = (replace(given, costs=costs, vertex_name=vertex_name) for given in self.promises)
+    def in_words(self, costs: Costs) -> CertificateSection:
+        """Return the section for costs in a unit."""
+        *also, promise = (replace(given, costs=costs) for given in self.promises)
         return replace(self, promise=promise, also=tuple(also))
 
     def tiles(self) -> Sequence[tuple[str, str]]:
         """Return the first promise, unless it is vacuous."""
         tile = self.promises[0].tile
         return () if tile is None else (tile,)
-
-    def named(self, bound: str) -> str:
-        """Return the name of a bound, with the user's name of its goal."""
-        return re.sub(r"\bgoal (\d+)$", lambda goal: f"to {self.promise.vertex_name(int(goal.group(1)))}", bound)
 
     @property
     def _axis(self) -> str:
@@ -125,9 +120,10 @@ class CertificateSection(Section):
         if others:
             inside = self._table("Other bounds", others) + compared
             lists = unfolding("What other bounds would have promised", inside) + lists
+        about = f"<p>The bounds for “{escape(self.promise.method)}”:</p>" if self.also else ""
         cards = [_card(promise, promise.weakest.sentence) for promise in self.also]
         return f"""{"".join((*cards, _card(self.promise, self.sentence)))}
-{_list(warnings) if warnings else ""}
+{_list(warnings) if warnings else ""}{about}
 {self._table("The promise, with its bound", chosen)}
 <div class="columns">{charts}<div class="card"><h3>How to read this</h3>
 <p class="note">The values that guide the search are called ρ (rho), and δ (delta) is the chance that a bound is wrong.
@@ -154,7 +150,7 @@ queries. Names such as H4 and U2 are explained in rhostar's glossary.</p></div><
             axis.plot([row.empirical, row.value], [k, k], color=tone, linewidth=5, solid_capstyle="butt", alpha=0.35)
             axis.plot(row.empirical, k, "|", color=COLOURS["muted"], markersize=11)
             axis.plot(row.value, k, "o", color=tone, markersize=7)
-        axis.set_yticks(range(len(rows)), [short(self.named(row.name), 22) for row in rows])
+        axis.set_yticks(range(len(rows)), [short(row.name, 22) for row in rows])
         axis.set_ylim(len(rows) - 0.4, -0.6)
         return figure
 
@@ -215,7 +211,7 @@ def _bound_row(bound: BoundView, view: CertificateSection) -> tuple[str, list[st
     found = quantity(view.promise.weakest.subject, view.promise.subject, view.promise.costs)
     value = found.number(outward(bound.value, side, 4))
     cells = [
-        f'{escape(view.named(bound.name))}<span class="small">{escape(bound.claim)}</span>',
+        f'{escape(bound.name)}<span class="small">{escape(bound.claim)}</span>',
         '<span class="tag">says nothing</span>'
         if bound.vacuous
         else escape(f"{'≤' if side == 'upper' else '≥'} {value}"),
@@ -282,6 +278,8 @@ def certificate_section(
 
 def _bound(row: Certificate) -> BoundView:
     where = f", {row.where}" if row.where else ""
+    if row.where.startswith("goal "):  # by the user's name, not by its number
+        where = f", {search_and_goals(row).partition(' to ')[2]}"
     quantity = {"mean": "the mean", "every": "every answer"}.get(row.statistic, f"{percent(row.share or 0)} of answers")
     draws = f", {arrays.counted(row.samples, row.unit)}" if row.samples else ""
     return BoundView(

@@ -156,7 +156,7 @@ class Learning(Section):
     notes: tuple[str, ...] = ()
     """What is not shown, and why."""
 
-    def in_words(self, costs: Costs, vertex_name: Callable[[int], str]) -> Learning:
+    def in_words(self, costs: Costs) -> Learning:
         """Return the section for costs in a unit."""
         curve, dual = self.generalisation, self.dual
         return replace(

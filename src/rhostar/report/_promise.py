@@ -6,8 +6,7 @@ no stronger than that. Numbers are rounded outward, away from what was measured.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,7 +14,6 @@ from rhostar.certificates import Certificate
 from rhostar.certificates._sentence import confidence, outward, percent
 from rhostar.report._wording import NO_UNIT, Costs
 
-VertexName = Callable[[int], str]
 _LISTED = 5  # promises that are said one by one
 
 
@@ -43,7 +41,6 @@ class Promise:
     subject: str = ""
     """The user's own words for what is bounded; empty for those of the utility."""
     costs: Costs = NO_UNIT
-    vertex_name: VertexName = str
     method: str = ""
     """The name of the method that it is about, where a page has several."""
 
@@ -102,7 +99,7 @@ class Promise:
         word = "at most" if row.side == "upper" else "at least"
         number = found.number(outward(row.value, row.side, 3))
         after = f" {found.after}" if found.after else ""
-        head = self._run(row)
+        head = search_and_goals(row)
         if row.label == "U3":
             return f"Every answer of {head} is {self.costs.best}, up to the rounding of sums"
         measured = "" if row.observed is None else f" (measured {found.number(f'{row.observed:.3g}')})"
@@ -114,11 +111,6 @@ class Promise:
             return f"{start} {found.many} {word} {number}{after}{measured}"
         largest = "" if row.observed is None else f" (at most {found.number(f'{row.observed:.3g}')} was seen)"
         return f"Every answer of {head} {found.one} {word} {number}{after}{largest}"
-
-    def _run(self, row: Certificate) -> str:
-        """Return the search and its goals, with the names that the user gave them."""
-        head = row.run.partition(" with ")[0]
-        return re.sub(r"\bto goal (\d+)$", lambda goal: f"to {self.vertex_name(int(goal.group(1)))}", head)
 
     def _limit(self, *, short: bool = False) -> str:
         """Return what the limit H does and where it comes from."""
@@ -141,6 +133,11 @@ class Promise:
             return f"This is certain{conditions}."
         at_once = ", for all of them at once" if len(self.promises) > 1 else ""
         return f"This holds with probability at least {confidence(self.delta)}{at_once}{conditions}."
+
+
+def search_and_goals(row: Certificate) -> str:
+    """Return the search of a certificate and where it leads, such as "A* to goal depot 3"."""
+    return row.run.rpartition(" with ")[0]
 
 
 def quantity(subject: str, own: str, costs: Costs) -> Quantity:

@@ -51,11 +51,8 @@ class Section(ABC):
         """Return the figures by name, each as a function that draws it."""
         return {}
 
-    def in_words(self, costs: Costs, vertex_name: Callable[[int], str]) -> Section:
-        """Return the section for costs in the unit of the page, and with the user's names of vertices.
-
-        A section that shows neither is the same; a page calls this for the sections it is given.
-        """
+    def in_words(self, costs: Costs) -> Section:
+        """Return the section for costs in the unit of the page, which calls this for the sections it is given."""
         return self
 
     def tiles(self) -> Sequence[tuple[str, str]]:
