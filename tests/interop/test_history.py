@@ -39,9 +39,8 @@ def test_each_time_is_a_snapshot_in_the_order_of_the_graph() -> None:
         (e,) = graph.edge_index([graph.vertex(u)], [graph.vertex(v)])
         assert network.weights[:, e].tolist() == [u / 100, 10 + u / 100, 20 + u / 100]
         assert graph.length[e] == length
-    assert rs.astar(graph, network.weights[1], graph.vertex(530), graph.vertex(550), np.zeros(3)).cost == pytest.approx(
-        30.7
-    )
+    run = rs.astar(graph, network.weights[1], graph.vertex(530), graph.vertex(550), np.zeros(3))
+    assert run.cost == pytest.approx(30.7)
 
 
 def test_streets_without_measurements_are_closed_and_counted() -> None:
