@@ -29,6 +29,6 @@ def test_a_set_larger_than_memory() -> None:
 
 
 def test_the_limit_would_be_noticed() -> None:
-    child = limited(30, 5)
+    child = limited(60, 20)
     assert child.returncode != 0
-    assert "MemoryError" in child.stderr or "Cannot allocate" in child.stderr
+    assert "MemoryError" in child.stderr
