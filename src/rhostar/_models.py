@@ -64,6 +64,8 @@ class Model:
         Which instances it was learned from, if known.
     lower_
         Weights for which ρ is consistent (see :class:`rhostar.learners.Learner`), or None.
+    promise_
+        "optimal" if A* is meant to be optimal with these values; a search then compares the weights with ``lower_``.
     certificate
         The certificate, as plain values, or None.
     potential_
@@ -96,6 +98,7 @@ class Model:
     family_: Family = field(default_factory=FullTable)
     trained_on_: Provenance | Provenances | None = None
     lower_: NDArray[np.float64] | None = None
+    promise_: Literal["optimal"] | None = None
     certificate: Mapping[str, Any] | None = None
     potential_: Potential | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -136,6 +139,7 @@ class Model:
             family_=getattr(learner, "family_", FullTable()),
             trained_on_=getattr(learner, "trained_on_", None),
             lower_=getattr(learner, "lower_", None),
+            promise_=getattr(learner, "promise_", None),
             certificate=certificate,
             potential_=potential,
             versions={"rhostar": version("rhostar"), "python": platform.python_version(), "numpy": np.__version__},
@@ -208,6 +212,7 @@ class Model:
             "parameters": dict(self.parameters),
             "algorithm": self.algorithm,
             "goal": self.goal_,
+            "promise": self.promise_,
             "certificate": None if self.certificate is None else _plain(dict(self.certificate)),
             "versions": dict(self.versions),
         }
@@ -272,7 +277,8 @@ class Model:
                 goal_=facts["goal"],
                 family_=Family.from_parts(parts, facts["family"]),
                 trained_on_=_seen(facts["trained_on"], parts),
-                lower_=parts.get("lower"),
+                lower_=arrays.frozen(parts["lower"]) if "lower" in parts else None,
+                promise_="optimal" if facts.get("promise") == "optimal" else None,
                 certificate=facts["certificate"],
                 potential_=potential,
                 versions=dict(facts["versions"]),

@@ -141,6 +141,8 @@ class Potentials(Learner):
             "cluster_of_": cluster_of,
             "lower_": arrays.frozen(scale * weights.max(axis=0)),
         }
+        if len(weights) == 1 and statistic == "min" and scale <= 1:
+            learned["promise_"] = "optimal"
         if isinstance(instances.goal, int) and len(weights) == 1:
             learned["rho_"] = _table(graph, weights[0], instances.goal, scale)
         return learned

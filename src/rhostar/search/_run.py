@@ -26,8 +26,16 @@ from rhostar.errors import HeuristicError, InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
 from rhostar.potentials import Potential
+from rhostar.search import _exact as exact
 from rhostar.search._outcome import Algorithm, Run, Runs
-from rhostar.search._rho import Rho, for_goal, for_search, potential_for, values_for_each, values_for_instances
+from rhostar.search._rho import (
+    Rho,
+    for_goal,
+    for_search,
+    potential_for,
+    values_for_each,
+    values_for_instances,
+)
 
 _LARGEST_BUDGET = 2**63 - 1
 
@@ -43,6 +51,7 @@ def astar(
     budget: int | None = None,
     trace: bool = False,
     lower_bound: Rho | None = None,
+    checked: bool = False,
 ) -> Run:
     """Run A* (Algorithm 2 of the paper).
 
@@ -69,8 +78,8 @@ def astar(
         Whether to record OPEN, CLOSED and the pointers at every iteration.
     lower_bound
         Values pi that never overestimate the cost-to-go on this instance; so pi at the goal is at
-        most 0, and inf is allowed where the goal cannot be reached. A potential computes the few of them
-        that are needed. The run then carries ``gap``, a bound on how far its cost is above the optimum.
+    bound = None if lower_bound is None else _bound(graph, weights, goal, lower_bound)
+    return solve(False, graph, weights, source, goal, rho, reopen, budget, bound, trace, checked=checked)
 
     Returns
     -------
@@ -103,7 +112,7 @@ def astar(
     0.0
     """
     bound = None if lower_bound is None else _bound(graph, weights, goal, lower_bound)
-    return solve(False, graph, weights, source, goal, rho, reopen, budget, bound, trace)
+    return solve(False, graph, weights, source, goal, rho, reopen, budget, bound, trace, checked=checked)
 
 
 def gbfs(
@@ -158,6 +167,7 @@ def solve_many(
     reopen: bool = True,
     budget: int | None = None,
     lower_bound: Rho | None = None,
+    checked: bool = False,
     n_jobs: int | None = None,
 ) -> Runs:
     """Solve every instance of a set.
@@ -166,8 +176,8 @@ def solve_many(
     ----------
     instances
         The set.
-    rho, reopen, budget, lower_bound
-        As for :func:`astar`.
+    rho, reopen, budget, lower_bound, checked
+        As for :func:`astar`. Each snapshot of a set is compared with the bounds once.
     algorithm
         "astar" or "gbfs" (which has no reopening and no lower bound).
     n_jobs
@@ -200,6 +210,12 @@ def solve_many(
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
     graph, goals = instances.graph, instances.goals
+    promised = exact.promised_above(rho, graph)
+    if promised is not None and algorithm == "astar" and not checked:
+        below = exact.rows_below(instances, promised)
+        if below:
+            options: dict[str, Any] = {"reopen": reopen, "budget": budget, "n_jobs": n_jobs}
+            return _solve_lowered(instances, rho, promised, below, lower_bound=lower_bound, **options)
     values: list[NDArray[np.float64]] | list[Potential]
     potential = potential_for(rho, graph, goals)
     values, rho_of = values_for_instances(rho, instances) if potential is None else potential.on_each(instances)
@@ -243,6 +259,7 @@ def solve(
     lower_bound: Any,
     trace: bool,
     stop: _core.Stop | None = None,
+    checked: bool = False,
 ) -> Run:
     """Run either algorithm, for :func:`astar` and :func:`gbfs`. Setting `stop` ends the run."""
     try:
@@ -256,6 +273,8 @@ def solve(
     if not isinstance(rho, np.ndarray):
         # The kernel comes first: a call with an array must not pay for the other forms of rho.
         given, rho = rho, for_search(rho, graph, goal, weights)
+        if not (greedy or checked):
+            rho = exact.safe(given, rho, graph, weights, goal, reopen)
         found = kernel.solve(greedy, weights, source, goal, rho, reopen, budget, lower_bound, trace, stop)
         if isinstance(found, Run):
             return found
@@ -308,6 +327,35 @@ def _check_at_goals(bounds: Sequence[NDArray[np.float64]], bound_of: ArrayLike, 
 
 
 # ---------------------------------------------------------------- many queries
+
+
+def _solve_lowered(
+    instances: InstanceSet, rho: Rho, promised: NDArray[np.float64], below: exact.Below, **options: Any
+) -> Runs:
+    """Solve a set in which some snapshots have weights below the bounds that a promise of optimal answers rests on."""
+    graph, rest = instances.graph, np.ones(len(instances), dtype=bool)
+    parts: list[Runs] = []
+    places: list[NDArray[np.intp]] = []
+    said = False
+    for row, edges in below.items():
+        on_row, weights = instances.rows == row, instances.weights[row]
+        for goal in np.unique(instances.goals[on_row]).tolist():
+            table = exact.table_for(rho, graph, goal)
+            usable = exact.lowered(table, graph, weights, edges, bool(options["reopen"]))
+            if usable is table:
+                continue
+            kept = exact.share_kept(usable, table)
+            if kept < exact.WORTH_SAYING and not said:
+                exact.warn(graph, weights, promised, edges, kept, f"snapshot {row}", stacklevel=4)
+                said = True
+            mine = on_row & (instances.goals == goal)
+            parts.append(solve_many(instances[np.flatnonzero(mine)], usable, **options))
+            places.append(np.flatnonzero(mine))
+            rest &= ~mine
+    if rest.any():
+        parts.append(solve_many(instances[np.flatnonzero(rest)], rho, checked=True, **options))
+        places.append(np.flatnonzero(rest))
+    return Runs.joined(parts).reordered(np.argsort(np.concatenate(places)))
 
 
 def _solve_chunk(
