@@ -293,11 +293,13 @@ def one_map(town: rs.datasets.GridMap, scenario: rs.datasets.Scenario, peers: di
     # Sums of 1 and √2 in single precision are exact: paths of equal length tie, and none is improved by rounding.
     graph, weights = town.graph, np.ascontiguousarray(town.weights[0], dtype=np.float32)
     octile = rs.heuristics.octile(graph, scale=float(np.float32(np.sqrt(2)) / np.sqrt(2)))
+    double, plain = np.ascontiguousarray(town.weights[0]), rs.heuristics.octile(graph)
     columns = graph.shape[1]
     cost = np.where(town.blocked, np.inf, 1).astype(np.float32)
     walls = np.where(town.blocked, 0, 1).astype(np.int8)
     field: dict[str, Callable[[int, int], object]] = {
         "rhostar": lambda s, t: rs.astar(graph, weights, s, t, octile).cost,
+        "rhostar, double precision": lambda s, t: rs.astar(graph, double, s, t, plain).cost,
         "rhostar, a table for each goal": lambda s, t: rs.astar(graph, weights, s, t, octile.rho_for(t)),
     }
     if "pyastar2d" in peers:
@@ -307,13 +309,16 @@ def one_map(town: rs.datasets.GridMap, scenario: rs.datasets.Scenario, peers: di
         path = importlib.import_module("tcod.path").AStar(walls, diagonal=float(np.sqrt(2)))
         field["tcod"] = lambda s, t: path.get_path(*divmod(s, columns), *divmod(t, columns))
     seconds = dict.fromkeys(field, 0.0)
-    off = 0.0
-    for s, t, length in zip(scenario.sources.tolist(), scenario.goals.tolist(), scenario.lengths, strict=True):
-        for name, search in field.items():
+    off, names = 0.0, list(field)
+    queries = zip(scenario.sources.tolist(), scenario.goals.tolist(), scenario.lengths.tolist(), strict=True)
+    for i, (s, t, length) in enumerate(queries):
+        # Another one begins each time: who comes after a program with the same data finds it in the caches.
+        first = i % len(names)
+        for name in names[first:] + names[:first]:
             begin = clock()
-            answer = search(s, t)
+            answer = field[name](s, t)
             seconds[name] += clock() - begin
-            if name == "rhostar":
+            if name in ("rhostar", "rhostar, double precision"):
                 off = max(off, abs(answer - length) / length)
     assert off < 5e-6, "lengths differ from those of the scenario"
     ours = seconds["rhostar"]
