@@ -120,7 +120,7 @@ def test_evaluate_counts_as_the_library_does(capsys: pytest.CaptureFixture[str],
     test = instances[~np.isin(instances.indices, model.trained_on_.indices)]
     found = answer(capsys, "evaluate", data / "set", "-m", f"mine={data / 'model.npz'}", "-b", "zero", "-b", "octile")
     assert found["instances"] == len(test) == 18
-    assert [m["name"] for m in found["methods"]] == ["Dijkstra (ρ = 0)", "octile", "mine"]
+    assert [m["name"] for m in found["methods"]] == ["Dijkstra", "octile", "mine"]
     assert found["methods"][2]["expansions"] == rs.solve_many(test, model.rho_).expanded.mean()
     assert found["methods"][1]["excess_max"] == 0  # scaled so that it never overestimates
     code, out, _ = run(capsys, "evaluate", data / "set", "-m", data / "model.npz")
@@ -294,10 +294,13 @@ def test_a_small_demo_leaves_a_page(
     )
     found = answer(capsys, "demo", "-o", tmp_path, "--size", 150, "--train", 40, "--test", 100, "-j", 1)
     assert len(cities) == 1  # it takes seconds
-    assert [m["name"] for m in found["methods"]][3] == "A*, learned"
+    assert [m["name"] for m in found["methods"]][3:5] == ["A*, learned, exact", "A*, learned"]
+    assert found["methods"][3]["excess_max"] == pytest.approx(0, abs=1e-9)
+    assert found["exact"].startswith("It is certain, if no weight is ever below its stated least, that every answer")
+    assert "is optimal up to rounding" in found["exact"]
     assert found["bytes"] == (tmp_path / "report.html").stat().st_size
     assert found["promise"].startswith("With probability at least 0.95 over the draw of the 100 instances, the mean")
-    assert "the mean number of extra minutes over the fastest route of A* to goal" in found["promise"]
+    assert "the mean cost above the optimum of A* to goal" in found["promise"]
     for section in ("replay", "comparison", "certificate", "learning", "setting"):
         assert f'id="{section}"' in (tmp_path / "report.html").read_text()
 
@@ -310,8 +313,8 @@ def test_report_and_bench(capsys: pytest.CaptureFixture[str], data: Path, tmp_pa
     assert found["bytes"] == page.stat().st_size
     assert "&lt;b&gt;Mine" in page.read_text()
     found = answer(capsys, "bench", data / "set", "-m", data / "model.npz", "--rounds", 2)
-    assert [m["name"] for m in found["methods"]] == ["Dijkstra (ρ = 0)", "model"]
-    assert all(m["microseconds"] > 0 for m in found["methods"])
+    assert [m["name"] for m in found["methods"]] == ["Dijkstra", "model"]
+    assert all(m["milliseconds"] > 0 for m in found["methods"])
 
 
 # ---------------------------------------------------------------- what goes wrong

@@ -221,10 +221,11 @@ def typed(path: object, columns: list[list[Any]], line_of: Callable[[int], int],
     weight = _weights(columns[2], wrong)
     when = None
     if len(columns) > 3:
-        for k, value in enumerate(columns[3]):
-            if not isinstance(value, Hashable):
-                raise wrong(k, f"snapshot must be one value, got {str(value)[:60]}")
-        when = Coded.of(columns[3])
+        try:
+            when = Coded.of(columns[3])
+        except TypeError:
+            k = next(k for k, value in enumerate(columns[3]) if not isinstance(value, Hashable))
+            raise wrong(k, f"snapshot must be one value, got {str(columns[3][k])[:60]}") from None
         for code, value in enumerate(when.values):
             gone = value == "" if isinstance(value, str) else is_missing(value) or str(value) == "NaT"
             if gone:
@@ -235,7 +236,8 @@ def typed(path: object, columns: list[list[Any]], line_of: Callable[[int], int],
 def _weights(column: list[Any], wrong: Callable[[int, str], ReadError]) -> NDArray[np.float64]:
     """Return the weights; those that are missing are NaN."""
     try:
-        weight = np.array(column, dtype=np.float64)
+        # Python's own float is faster than numpy for text.
+        weight = np.array(list(map(float, column)) if isinstance(column[0], str) else column, dtype=np.float64)
         if weight.ndim != 1 or _is_odd(column):
             raise ValueError
     except (TypeError, ValueError, OverflowError):
@@ -261,7 +263,8 @@ def is_missing(value: Any) -> bool:
 
 def _is_odd(column: list[Any]) -> bool:
     """Return whether a text among the numbers is one that only Python takes as a number: 1_0, or other digits."""
-    return any(isinstance(value, str) and ("_" in value or not value.isascii()) for value in column)
+    whole = "".join(value for value in column if isinstance(value, str))
+    return "_" in whole or not whole.isascii()
 
 
 def _in_order(names: list[Hashable], path: object) -> tuple[list[Hashable] | None, NDArray[np.int32]]:
