@@ -97,8 +97,13 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     each = ", ".join(f"{words(count)} for {goal}" if several else words(count) for goal, count in cut_off.items())
     rows.append(("starts without a path", f"{each} of {words(found['starts'])}" if not several else each))
     mine, largest = found["component_of_goal"], found["largest_component"]
-    which = "the smallest of a goal" if several else "that of the goal"
-    rows.append(("strong components", f"{which} has {words(mine)} vertices, the largest {words(largest)}"))
+    if mine == largest:
+        rows.append(
+            ("strong component", f"{words(mine)} vertices, the largest, with {'all goals' * several or 'the goal'}")
+        )
+    else:
+        which = "the smallest of a goal" if several else "that of the goal"
+        rows.append(("strong components", f"{which} has {words(mine)} vertices, the largest {words(largest)}"))
     if mine < largest:
         what = "a goal is" if several else "the goal is"
         rows.append(("hint", f"{what} not in the largest component; --goal chooses another one"))
