@@ -8,7 +8,7 @@ from rhostar.cli import _options as options
 from rhostar.cli._output import words
 
 if TYPE_CHECKING:
-    from rhostar.instances import InstanceSet, Reading
+    from rhostar.instances import InstanceSet, Network, Reading
 
 _SEVERAL = 20
 """Goals up to this number are looked at one by one."""
@@ -68,6 +68,22 @@ def facts(reading: Reading | None, names: Any, instances: InstanceSet, left_out:
     ]
     found["snapshots_without_a_path"] = [k if names is None else str(names[k]) for k in dead]
     return found
+
+
+def reach(network: Network, goals: Any) -> str:
+    """Return in words how few vertices reach each goal, for a network on which hardly any draw has a path."""
+    import numpy as np
+
+    graph, targets = network.graph, np.atleast_1d(goals)[:_SEVERAL].tolist()
+    present = np.zeros(graph.m, dtype=bool)
+    for row in network.weights:
+        present |= np.isfinite(row)
+    whole = np.where(present, 1.0, np.inf)
+    counts = [int(graph._kernel.reaches(whole, goal).sum()) - 1 for goal in targets]
+    each = ", ".join(
+        f"{words(count)} for {goal}" for goal, count in zip(options.names(graph, targets), counts, strict=True)
+    )
+    return f"; of {words(graph.n)} vertices, those that reach it are {each}: choose another --goal"
 
 
 def _reached(graph: Any, row: Any, goal: int) -> bool:
