@@ -21,7 +21,7 @@ def learn(
     *,
     algorithm: Algorithm = "astar",
     utility: Utility | None = None,
-    tolerance: float = 0.01,
+    tolerance: float | None = 0.01,
     time_limit: float | None = 10.0,
     seed: Seed = 0,
     n_jobs: int | None = None,
@@ -83,10 +83,11 @@ def learn(
         algorithm,
         utility=utility,
         tolerance=tolerance,
-        time_limit=None if time_limit is None else time_limit / goals,
+        time_limit=time_limit,
         random_state=seed,
         n_jobs=n_jobs,
         verbose=verbose,
     )
     # A table for each goal needs instances of each; with few, one weight per edge serves all goals.
-    return (PerGoal(auto) if 1 < goals <= len(instances) / _INSTANCES_PER_GOAL else auto).fit(instances)
+    each = PerGoal(auto, time_limit=time_limit)
+    return (each if 1 < goals <= len(instances) / _INSTANCES_PER_GOAL else auto).fit(instances)
