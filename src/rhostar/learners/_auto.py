@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from rhostar import _arrays as arrays
@@ -29,7 +30,7 @@ _SORTING_SECONDS = 1.2e-7
 """About what it takes to sort costs-to-go, for each of them."""
 _HIERARCHY_SECONDS = 1.7e-7
 """About what a contraction hierarchy of a grid takes, for each n^1.4."""
-_SIMPLE = 0.55
+_SIMPLE = 0.6
 """No further learner without iterations is started after this share of the time."""
 
 
@@ -127,13 +128,13 @@ class Auto(Learner):
         if contest.parts:
             for learner in _learners(contest):
                 self._pass_on(learner)
-                if contest.tried and contest.seconds_left < (1 - _SIMPLE) * contest.clock.limit:
+                if contest.tried and contest.clock.left < contest.clock.share(1 - _SIMPLE):
                     break
                 show(type(learner).__name__)
                 contest.enter(learner)
-            if any(one.losses.size for one in contest.tried) and isinstance(instances.goal, int):
+            if contest.is_decided and isinstance(instances.goal, int):
                 Improvement(contest, self._shared(), show).run()
-        if any(one.losses.size for one in contest.tried):
+        if contest.is_decided:
             show("the last fit")
             winner, seen = _last_fit(contest)
         else:
@@ -165,17 +166,20 @@ def _learners(contest: Contest) -> Iterator[Learner]:
         return
     walls = not np.isfinite(instances.weights[instances.rows[0]]).all()
     quick = count * graph.n * _SORTING_SECONDS < contest.clock.share(0.05)
+    if contest.bounded:
+        yield LowerEnvelope()
     yield MeanDistance()
     if contest.algorithm == "gbfs":
         for penalty in (3.0, 30.0, 100.0, 10.0) if walls else (0.0,):
             yield MeanWeights(penalty=penalty)
-        if len(instances) * contest.sweep < contest.clock.share(0.1):
+        if len(instances) * contest.sweep < contest.clock.share(0.2):
             for epsilon, blur in ((0.3, 2.0), (0.03, 2.0), (0.3, 5.0)):
                 yield PathUse(epsilon, blur=0.0 if graph.coordinates is None else blur)
         if quick:
             yield MeanDistance("median")
         return
-    yield LowerEnvelope()
+    if not contest.bounded:
+        yield LowerEnvelope()
     yield MeanWeights(penalty=30.0 if walls else 0.0)
     yield MeanDistance("min")
     if quick:
@@ -268,7 +272,12 @@ def _more(contest: Contest, won: Candidate) -> InstanceSet:
         count = 0 if np.isinf(clock.limit) else int(0.6 * clock.left / contest.sweep)
         memory.extend(min(count, memory.rows.size - memory.count))
         known = memory.known
-    return contest.instances[np.flatnonzero(np.isin(contest.instances.rows, known))]
+    return _on(contest.instances, known)
+
+
+def _on(instances: InstanceSet, rows: NDArray[np.int64]) -> InstanceSet:
+    """Return the instances on these snapshots."""
+    return instances[np.flatnonzero(np.isin(instances.rows, rows))]
 
 
 def _is_as_good(contest: Contest, won: Candidate, last: Learner) -> bool:
@@ -283,25 +292,24 @@ def _is_as_good(contest: Contest, won: Candidate, last: Learner) -> bool:
 def _instant(contest: Contest, pass_on: Callable[[Learner], None]) -> tuple[Learner, InstanceSet]:
     """Return a learner that takes one sweep, and the instances that it saw, when there is no time to compare any."""
     instances, clock = contest.instances, contest.clock
+    every = np.unique(instances.rows)
+    known = every if contest.memory is None else contest.memory.known
+    began, seen = clock.left, instances
     if not isinstance(instances.goal, int):
         learner: Learner = PerGoal(LowerEnvelope())
-    elif contest.bounded or contest.scorer is not None:
-        learner = LowerEnvelope()
     else:
-        learner = MeanWeights()
+        seen = _on(instances, known)
+        if contest.bounded or contest.scorer is not None:
+            learner = LowerEnvelope()
+        else:
+            learner = MeanWeights() if clock.left > 5 * contest.sweep else MeanDistance()
     pass_on(learner)
-    rows = contest.memory.known if contest.memory is not None else np.unique(instances.rows)[:1]
-    seen = instances[np.flatnonzero(np.isin(instances.rows, rows))]
-    if not isinstance(instances.goal, int):
-        seen = instances
-    clock_before = clock.left
     fitted = clone(learner).fit(seen)
-    seconds = clock_before - clock.left
-    every = np.unique(instances.rows)
-    # A pass over a snapshot takes much less than a sweep.
-    count = int((0.5 * clock.left - seconds) / max(seconds / 3, 1e-9)) if np.isfinite(clock.left) else every.size
-    if rows.size < min(count, every.size) and isinstance(instances.goal, int):
-        seen = instances[np.flatnonzero(np.isin(instances.rows, every[:count]))]
+    seconds = began - clock.left
+    # A pass over a snapshot takes less than a third of that.
+    count = every.size if np.isinf(clock.limit) else int((0.5 * clock.left - seconds) / max(seconds / 3, 1e-9))
+    if len(seen) < len(instances) and count > known.size and not isinstance(learner, MeanDistance):
+        seen = _on(instances, every[:count])
         fitted = clone(learner).fit(seen)
     none = np.empty(0)
     contest.tried.append(Candidate(learner, np.nan, np.nan, np.nan, none, seconds, np.nan, (fitted,)))

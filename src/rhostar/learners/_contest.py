@@ -194,6 +194,14 @@ class Contest:
         return inside or [min(fitted, key=lambda one: one.over_bound)]
 
     @property
+    def is_decided(self) -> bool:
+        """Whether one can win: if paths must be good, one within the tolerance, or the safest was judged."""
+        fitted = [one for one in self.tried if one.losses.size]
+        if not self.bounded:
+            return bool(fitted)
+        return any(one.over_bound <= self.tolerance or _is_exact(one.learner) for one in fitted)
+
+    @property
     def seconds_left(self) -> float:
         """How many seconds the contest may still take: the best is fitted on all instances afterwards."""
         last = self.more * self.best.seconds if self.tried and self._any() else 0.0

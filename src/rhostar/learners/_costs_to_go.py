@@ -81,6 +81,8 @@ class Memory:
         """Compute the costs-to-go of `count` more of the snapshots, in their order."""
         rows = self.rows[self.count : self.count + count]
         end = self.count + rows.size
+        if rows.size == 0:
+            return
         parts = map_chunks(_rows, self._on(rows), n_jobs=self.n_jobs, dtype=np.float64)
         self._labels[self.count : end] = np.concatenate(parts)
         self._place[rows] = np.arange(self.count, end)
