@@ -190,9 +190,11 @@ def _learners(contest: Contest) -> Iterator[Learner]:
 
 
 def _programs(contest: Contest, count: int) -> Iterator[Learner]:
-    """Yield linear programs: the penalty rises until paths are within the tolerance, and falls while they are."""
+    """Yield linear programs, with the penalty that brings paths just within the tolerance: larger ones are safer."""
     seconds = _PROGRAM_SECONDS * count * contest.used.graph.n + 2 * count * contest.sweep
-    low, high, penalty = 0.0, np.inf, 1.0
+    outside: tuple[float, float] | None = None
+    inside: tuple[float, float] | None = None
+    penalty, fewest = 1.0, np.inf
     for _ in range(8):
         if seconds * (2 + contest.more) > contest.seconds_left:
             return
@@ -202,18 +204,25 @@ def _programs(contest: Contest, count: int) -> Iterator[Learner]:
         if not tried.losses.size:
             return
         seconds = tried.seconds
-        if contest.bounded:
-            inside = not tried.over_bound > contest.tolerance
+        if not contest.bounded:
+            if tried.losses.mean() > 0.98 * fewest:
+                return
+            penalty, fewest = penalty / 2, float(tried.losses.mean())
+            continue
+        # By how much the bound misses the tolerance, as a logarithm; a little less is aimed at.
+        miss = float(np.log(max(tried.over_bound, 1e-9) / max(0.95 * contest.tolerance, 1e-9)))
+        if tried.over_bound > contest.tolerance:
+            outside = (float(np.log(penalty)), miss)
         else:
-            inside = tried is contest.best
-        low, high = (low, min(high, penalty)) if inside else (max(low, penalty), high)
-        if low == 0.0:
-            penalty = high / 2
-        elif np.isinf(high):
-            penalty = low * 3
+            inside = (float(np.log(penalty)), miss)
+        if outside is None or inside is None:
+            penalty *= 0.5 if outside is None else 3.0
         else:
-            penalty = float(np.sqrt(low * high))
-        if not 0.1 <= penalty <= 300.0 or high < 1.15 * low:
+            (low, above), (high, below) = outside, inside
+            if high - low < 0.1:
+                return
+            penalty = float(np.exp(low + (high - low) * np.clip(above / (above - below), 0.2, 0.8)))
+        if not 0.1 <= penalty <= 300.0:
             return
 
 
@@ -284,7 +293,7 @@ def _is_as_good(contest: Contest, won: Candidate, last: Learner) -> bool:
     """Return whether values fitted on all instances do on some of them what those that did not see them do."""
     found = contest.judge(last, 0)
     before = won.losses[: found.losses.size]
-    if contest.bounded and contest.excess([found.excess], certain=True)[0] > contest.tolerance:
+    if contest.bounded and contest.excess([found], certain=True)[0] > contest.tolerance:
         return False
     return bool(found.losses.mean() <= 1.05 * before.mean())
 

@@ -111,7 +111,7 @@ def upper_bound(
     from scipy.special import stdtrit
 
     _, of = np.unique(groups, return_inverse=True)
-    value, size = np.bincount(of, values), np.bincount(of, scale)
+    value, size = np.bincount(of, values).astype(np.float64), np.bincount(of, scale).astype(np.float64)
     if size.sum() == 0:
         return 0.0
     worst = max(float(np.divide(value, size, out=np.zeros(size.size), where=size > 0).max()), least)

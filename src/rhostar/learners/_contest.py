@@ -24,7 +24,7 @@ from rhostar.learners import _costs_to_go as costs_to_go
 from rhostar.learners._base import Learner, Scorer, generator
 from rhostar.learners._potentials import Potentials
 from rhostar.learners._weights import LowerEnvelope
-from rhostar.search import solve_many
+from rhostar.search import Runs, solve_many
 
 if TYPE_CHECKING:
     from rhostar.learners._auto import Auto
@@ -37,10 +37,16 @@ _RUNS = 0.02
 """The share of the time for the runs of one candidate, if a run takes a quarter of a sweep over the whole graph."""
 _SLOW = 0.03
 """A candidate whose fit takes more than this share of the time is judged on one fold only."""
+_BOUNDING = 0.25
+"""The share of the time left that judging a candidate on further folds may take, where paths must be good."""
 _RESERVE = 0.04
 """The share of the time that is kept for the end, besides the last fit."""
 _LEVEL = 0.95
 """The level of the bound on the excess cost that must be within the tolerance."""
+_STARTS = 8
+"""Starts on each snapshot that the cost of paths is measured for, if there is time."""
+_SOURCES = 30
+"""With fewer different starts in the training set, no further ones are drawn from them."""
 _SURPRISE = 5.0
 """A snapshot still to come may be this many tolerances above the optimum, whatever was seen."""
 _SIMPLER = 0.02
@@ -130,6 +136,7 @@ class Contest:
         self.more = max((len(self.used) / len(part.train) for part in self.parts), default=1.0)
         self.groups = np.concatenate([part.groups for part in self.parts] or [np.empty(0, dtype=np.int64)])
         self.optimum = [self._optimum(part.judged) for part in self.parts] if self.bounded else []
+        self.further = [self._further(part.judged, rng) for part in self.parts] if self.bounded else []
 
     @property
     def bounded(self) -> bool:
@@ -162,12 +169,40 @@ class Contest:
             began = time.perf_counter()
             solve_many(self.used[:1], np.zeros(self.used.graph.n), n_jobs=self.n_jobs)
             self.sweep = time.perf_counter() - began
-        most = max(4, int(self.clock.share(_RUNS) / (self.sweep / 4) / len(parts)))
+        self.parts = parts
+        most = max(4, self._affordable)
         found = []
         for part in parts:
             kept = np.sort(rng.permutation(len(part.judged))[:most])
             found.append(part._replace(judged=part.judged[kept], groups=part.groups[kept]))
         return found
+
+    def _further(self, judged: InstanceSet, rng: np.random.Generator) -> InstanceSet | None:
+        """Return further starts on the snapshots of a part, such as other instances have, if there is time for them.
+
+        Whether a path costs more than the optimum depends on its start as much as on the snapshot. With one start for
+        each snapshot, the mean is uncertain, and the bound on it large.
+        """
+        memory = self.memory
+        if memory is None or not memory.holds(judged) or np.unique(self.used.sources).size < _SOURCES:
+            return None
+        rows = np.unique(judged.rows)
+        count = min(_STARTS * rows.size - len(judged), self._affordable - len(judged))
+        rows = rng.permutation(np.resize(rows, max(count, 0)))
+        sources = rng.choice(self.used.sources, rows.size)
+        usable = np.isfinite(memory.between(rows, sources)) & (sources != memory.goal)
+        if not usable.any():
+            return None
+        return InstanceSet(
+            judged.graph, judged.weights, sources[usable], memory.goal, rows=rows[usable], infeasible="keep"
+        )
+
+    @property
+    def _affordable(self) -> int:
+        """How many instances of each part there is time to run."""
+        if np.isinf(self.clock.limit):
+            return 2**31
+        return int(self.clock.share(_RUNS) / (self.sweep / 4) / max(len(self.parts), 1))
 
     def _optimum(self, judged: InstanceSet) -> NDArray[np.float64]:
         if self.memory is not None and self.memory.holds(judged):
@@ -247,7 +282,12 @@ class Contest:
                     found.append(self.judge(fitted, k))
             except (FitError, LimitError, StoppedError):
                 break
-            stop = longest > self.clock.share(_SLOW) if fit is None else not self._is_ahead(found)
+            if fit is not None:
+                stop = not self._is_ahead(found)
+            elif self.bounded:  # a bound on the cost needs all parts
+                stop = longest * (len(self.parts) - 1 - k) > _BOUNDING * self.seconds_left
+            else:
+                stop = longest > self.clock.share(_SLOW)
         self.tried.append(self._summed_up(learner, found, longest if seconds is None else seconds))
         return self.tried[-1]
 
@@ -259,12 +299,15 @@ class Contest:
         each = (time.perf_counter() - began) / len(judged)
         expanded = runs.expanded.astype(np.float64)
         losses = expanded if self.scorer is None else -self.scorer.each(rho, judged, self.n_jobs)
-        excess = np.zeros(0)
-        if self.optimum:
-            excess = np.where(runs.solved, runs.cost, np.inf) - self.optimum[k]
-            # Costs-to-go add up the same weights in another order.
-            excess = np.where(excess > 1e-9 * self.optimum[k], excess, 0.0)
-        return _Judged(fitted, expanded, losses, excess, each)
+        excess = further = np.empty(0)
+        if self.bounded:
+            excess = _excess(runs, self.optimum[k])
+            more = self.further[k]
+            if more is not None:
+                assert self.memory is not None
+                runs = solve_many(more, rho, budget=self.budget, n_jobs=self.n_jobs)
+                further = _excess(runs, self.memory.at(more))
+        return _Judged(fitted, expanded, losses, excess, further, each)
 
     def _is_ahead(self, found: list[_Judged]) -> bool:
         losses = np.concatenate([one.losses for one in found])
@@ -276,7 +319,7 @@ class Contest:
             return Candidate(learner, np.inf, np.nan, np.nan, np.empty(0), seconds, np.inf, ())
         over = bound = np.nan
         if self.optimum:
-            over, bound = self.excess([one.excess for one in found], certain=_is_exact(learner))
+            over, bound = self.excess(found, certain=_is_exact(learner))
         return Candidate(
             learner,
             float(np.concatenate([one.expanded for one in found]).mean()),
@@ -288,19 +331,35 @@ class Contest:
             tuple(one.fitted for one in found),
         )
 
-    def excess(self, excess: list[NDArray[np.float64]], *, certain: bool) -> tuple[float, float]:
+    def excess(self, found: list[_Judged], *, certain: bool) -> tuple[float, float]:
         """Return the share above the optimum on the first parts, and a bound on that of new instances.
 
         Values that cannot exceed the optimum where no weight is less than those seen are `certain`: they need no
         allowance for snapshots unlike all that were seen.
         """
-        paid, optimum = np.concatenate(excess), np.concatenate(self.optimum[: len(excess)])
-        if not np.isfinite(paid).all():
-            return np.inf, np.inf
+        paid, optimum = np.concatenate([one.excess for one in found]), np.concatenate(self.optimum[: len(found)])
         groups = self.groups[: paid.size]
-        least = 0.0 if certain else _SURPRISE * self.tolerance
-        over = choosing.estimate(paid, groups, optimum).mean
-        return over, choosing.upper_bound(paid, groups, optimum, level=_LEVEL, least=least)
+        over = choosing.estimate(paid, groups, optimum).mean if np.isfinite(paid).all() else np.inf
+        sources = [part.judged.sources for part in self.parts[: len(found)]]
+        for one, more in zip(found, self.further, strict=False):
+            if more is not None:
+                assert self.memory is not None
+                paid, optimum = np.append(paid, one.further), np.append(optimum, self.memory.at(more))
+                groups = np.append(groups, more.rows)
+                sources.append(more.sources)
+        if not np.isfinite(paid).all():
+            return over, np.inf
+        # With further starts, the paths of one snapshot depend on each other, and so do those from one start.
+        by = [groups, np.concatenate(sources)] if len(sources) > len(found) else [groups]
+        how = {"level": _LEVEL, "least": 0.0 if certain else _SURPRISE * self.tolerance}
+        return over, max(over, *(choosing.upper_bound(paid, each, optimum, **how) for each in by))
+
+
+def _excess(runs: Runs, optimum: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what each path costs more than the optimum; inf for a run without one."""
+    excess = np.where(runs.solved, runs.cost, np.inf) - optimum
+    # Costs-to-go add up the same weights in another order.
+    return np.where(excess > 1e-9 * optimum, excess, 0.0)
 
 
 def _is_exact(learner: Learner) -> bool:
@@ -317,4 +376,7 @@ class _Judged(NamedTuple):
     expanded: NDArray[np.float64]
     losses: NDArray[np.float64]
     excess: NDArray[np.float64]
+    """What each path costs more than the optimum."""
+    further: NDArray[np.float64]
+    """The same for further starts."""
     run_seconds: float

@@ -75,7 +75,7 @@ class Memory:
         self._place = np.full(len(instances.weights), -1)
         self.count = 0
         self._trees: dict[bytes, tuple[NDArray[np.int32], NDArray[np.float64]]] = {}
-        self._kept: OrderedDict[Any, Any] = OrderedDict()
+        self._kept: OrderedDict[Any, tuple[int, Any]] = OrderedDict()
 
     def extend(self, count: int) -> None:
         """Compute the costs-to-go of `count` more of the snapshots, in their order."""
@@ -107,7 +107,11 @@ class Memory:
 
     def at(self, instances: InstanceSet) -> NDArray[np.float64]:
         """Return the cost of an optimal path of each instance of a set."""
-        return self._labels[self._place[instances.rows], instances.sources]
+        return self.between(instances.rows, instances.sources)
+
+    def between(self, rows: NDArray[np.int64], sources: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the costs-to-go of some vertices, each on its own snapshot."""
+        return self._labels[self._place[rows], sources]
 
     def trees(self, distinct: Snapshots, starts: Starts) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Return what :func:`trees` returns for starts that all snapshots share; computed once for all of them."""
@@ -126,7 +130,7 @@ class Memory:
         """Return what a function returned the last time it was called with this key; `size` counts its numbers."""
         if key in self._kept:
             self._kept.move_to_end(key)
-            return self._kept[key][1]  # type: ignore[no-any-return]
+            return self._kept[key][1]
         found = function()
         if size <= _LARGEST_KEPT:
             self._kept[key] = (size, found)
