@@ -41,7 +41,7 @@ _BOUNDING = 0.25
 """The share of the time left that judging a candidate on further folds may take, where paths must be good."""
 _RESERVE = 0.04
 """The share of the time that is kept for the end, besides the last fit."""
-_LEVEL = 0.95
+_LEVEL = 0.975
 """The level of the bound on the excess cost that must be within the tolerance."""
 _STARTS = 8
 """Starts on each snapshot that the cost of paths is measured for, if there is time."""

@@ -33,6 +33,8 @@ _SMALL_ROUNDS = ((0.05, 1.0), (0.02, 0.0), (0.05, 4.0), (0.15, 1.0), (0.02, 2.0)
 _BATCH, _EVERY, _SCREEN = 50, 4, 200
 _MOST = 1000
 """The largest number of instances that values are improved on."""
+_BUMPS = 500
+"""How many bumps are tried if there is no time limit."""
 _QUICKER = 3
 """Runs soon take this much less time than with the initial values."""
 
@@ -74,7 +76,7 @@ class Improvement:
             return
         if contest.tolerance == 0:
             return
-        for dearer in (1.0, 4.0):
+        for dearer in (1.0, 4.0) if np.isfinite(contest.clock.limit) else (1.0,):
             best = contest.best
             price = dearer * float(best.losses.mean()) / contest.tolerance
             utility = Traded(1e18, price)
@@ -126,10 +128,10 @@ class Improvement:
         except StoppedError:
             return
         took = time.perf_counter() - began
-        if found.round_ is None:
-            return
         done = max(1.0, found.history_.size * _EVERY / iterations)
-        learner = SelfImitatedRanking(clone(start.learner), rounds=(found.round_,), **options)
+        # If no round helped, it is entered as it was tried: its values are those of the start.
+        kept = rounds if found.round_ is None else (found.round_,)
+        learner = SelfImitatedRanking(clone(start.learner), rounds=kept, **options)
 
         def fit(k: int) -> Learner:
             if k == 0:
@@ -155,15 +157,13 @@ class Improvement:
             with contest.clock.watched(seconds * 1.2):
                 found = BumpSearch(
                     start.fits[0].rho_,
-                    max_bumps=None if finite else 2000,
+                    max_bumps=None if finite else _BUMPS,
                     time_limit=seconds if finite else None,
                     **options,
                 ).fit(self.train[0])
         except StoppedError:
             return
         took = time.perf_counter() - began
-        if found.history_.size == 1:
-            return
         learner = BumpSearch(clone(start.learner), max_bumps=found.tried_, **options)
 
         def fit(k: int) -> Learner:
