@@ -166,7 +166,7 @@ def worlds(name: str, size: int, seed: int) -> Family:
 
 FAMILIES = (
     *(("rooms", 181, 51), ("slanted walls", 161, 52), ("ponds", 201, 53)),
-    *(("alternating_gaps", 171, 54), ("forest", 201, 55), ("single_bugtrap", 151, 56), ("gaps_and_forest", 201, 57)),
+    *(("gaps_and_forest", 201, 57), ("forest", 171, 55)),
 )
 RULE_FAMILIES = (
     *(("multiple_bugtraps", 201, 11), ("shifting_gaps", 151, 12), ("mazes", 201, 14), ("bugtrap_forest", 171, 15)),
