@@ -13,7 +13,7 @@ CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
 .PHONY: demo test lint coverage docs note build wheel release test-sanitized lock clean help theorems
 .PHONY: bench-search bench-pieces bench-reading bench-learners bench-planning bench-certificates bench-overhead
-.PHONY: test-cluster fuzz bench-scale test-networkx bench-networkx bench-any-goal
+.PHONY: test-cluster fuzz bench-scale test-networkx bench-networkx bench-any-goal bench-workloads
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## learn, compare and certify on a generated city; writes demo/report.html
@@ -94,7 +94,10 @@ bench-scale: .venv/.dev .venv/.built  ## measure time and memory against vertice
 bench-any-goal: .venv/.dev .venv/.peers .venv/.built  ## compare searches to any goal with CCH, pyastar2d and tcod; updates docs/any-goal.md
 	$(BIN)/python benchmarks/any_goal.py
 
-# Only for that comparison; one that does not install is left out.
+bench-workloads: .venv/.dev .venv/.peers .venv/.built  ## find from how many queries on which way is the cheapest; updates docs/comparison.md
+	$(BIN)/python benchmarks/break_even.py
+
+# Only for these comparisons; one that does not install is left out.
 .venv/.peers: locks/peers.txt | .venv/.python
 	-$(UV) --require-hashes -r locks/peers.txt
 	@touch $@

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import mmap
 import pickle
 import zipfile
 from pathlib import Path
@@ -199,12 +200,58 @@ def test_a_failed_save_leaves_the_old_file(
     model.save(path)
     before = path.read_bytes()
 
-    for name, failure, expected in (
-        ("savez_compressed", no_space, StorageError),
-        ("savez_compressed", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt), KeyboardInterrupt),
+    for failure, expected in (
+        (no_space, StorageError),
+        (lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt), KeyboardInterrupt),
     ):
-        monkeypatch.setattr(np, name, failure)
+        monkeypatch.setattr(np.lib.format, "write_array", failure)
         with pytest.raises(expected):
             model.save(path)
         assert path.read_bytes() == before
         assert [p.name for p in tmp_path.iterdir()] == ["m.npz"]
+
+
+def test_potentials_stay_in_the_file_and_are_checked(instances: rs.InstanceSet, tmp_path: Path) -> None:
+    graph, path = instances.graph, tmp_path / "m.npz"
+    learner = rs.learners.Potentials(clusters=2).fit(instances)
+    rs.Model.of(learner, graph).save(path)
+    whole = path.read_bytes()
+    found = rs.Model.load(path)
+    for member, own in zip(found.potential_.potentials, learner.potential_.potentials, strict=True):
+        for name, part in member._parts.items():
+            assert not part.flags.owndata
+            assert not part.flags.writeable
+            assert isinstance(_owner(part), mmap.mmap), name
+            assert part.ctypes.data % 64 == 0
+            assert np.array_equal(part, own._parts[name])
+        assert np.array_equal(member.rho_for(3), own.rho_for(3))
+    # Another model may take its place while it is in use.
+    rs.Model.of(Fitted(np.zeros(20)), graph).save(path)
+    assert np.array_equal(found.potential_.potentials[0].rho_for(5), learner.potential_.potentials[0].rho_for(5))
+    with np.load(io.BytesIO(whole)) as numpy_reads_it:
+        assert np.array_equal(numpy_reads_it["potential_0_place"], learner.potential_.potentials[0]._parts["place"])
+    # Every changed byte is refused or harmless, also in what is mapped.
+    rng, refused = np.random.default_rng(1), 0
+    for _ in range(100):
+        changed = bytearray(whole)
+        changed[rng.integers(len(whole))] ^= 1 << rng.integers(8)
+        path.write_bytes(changed)
+        try:
+            again = rs.Model.load(path).potential_
+        except StorageError:
+            refused += 1
+        else:
+            assert np.array_equal(again.potentials[1].rho_for(3), learner.potential_.potentials[1].rho_for(3))
+    assert refused > 50
+    # An archive that numpy wrote is not aligned: it is read instead.
+    with np.load(io.BytesIO(whole)) as parts:
+        np.savez(path, **parts)
+    again = rs.Model.load(path).potential_.potentials[0]
+    assert np.array_equal(again.rho_for(3), learner.potential_.potentials[0].rho_for(3))
+
+
+def _owner(array: np.ndarray) -> object:
+    owner: object = array
+    while isinstance(owner, np.ndarray | memoryview):
+        owner = owner.base if isinstance(owner, np.ndarray) else owner.obj
+    return owner

@@ -9,7 +9,8 @@
 namespace rhostar {
 
 // Instance i uses snapshot rows[i], starts at sources[i] and ends at goals[i], with the heuristic values
-// rho[rho_of[i]], or those of guides[rho_of[i]], and, if there are any, the lower bounds bound[bound_of[i]].
+// rho[rho_of[i]], or those of guides[rho_of[i]], and, if there are any, the lower bounds bound[bound_of[i]] or those of
+// bound_guides[bound_of[i]].
 template <class Arcs, class W>
 struct Batch {
   Arcs arcs;  // its weights are set for each instance
@@ -22,8 +23,17 @@ struct Batch {
   Guide* const* guides;  // for rules that compute rho
   const std::int32_t* rho_of;
   const double* const* bound;  // null if there are none
+  Guide* const* bound_guides;  // null if there are none
   const std::int32_t* bound_of;
   std::int64_t size;
+
+  LowerBound lower_bound(std::int64_t i) const {
+    if (bound) return {.table = bound[bound_of[i]]};
+    if (!bound_guides) return {};
+    Guide* const guide = bound_guides[bound_of[i]];
+    guide->aim(goals + i, 1);
+    return {.guide = guide};
+  }
 };
 
 // Calls search(i, arcs, rule) for each instance, which returns an Outcome, up to the first that is a failure.
@@ -79,7 +89,7 @@ BatchOutcome solve_batch(const Batch<Arcs, W>& batch, Options options, Workspace
   BatchOutcome all;
   NoLog log;
   all.ending = each_instance<Rule>(batch, options.interrupt, [&](std::int64_t i, const Arcs& arcs, const Rule& rule) {
-    options.lower_bound = batch.bound ? batch.bound[batch.bound_of[i]] : nullptr;
+    options.lower_bound = batch.lower_bound(i);
     const Outcome out = query(arcs, rule, batch.sources[i], batch.goals[i], options, workspace, log, all.runs.path);
     if (is_end_of_run(out.status)) all.runs.add(out);
     return out;

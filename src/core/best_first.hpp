@@ -108,10 +108,18 @@ struct EventLog {
 
 // ---------------------------------------------------------------- what goes in and comes out
 
+// Values pi that never overestimate: a table, or a guide that computes the few that are asked for; or none.
+struct LowerBound {
+  const double* table = nullptr;
+  Guide* guide = nullptr;
+  explicit operator bool() const { return table || guide; }
+  double of(std::int32_t v) const { return guide ? (*guide)(v) : table[v]; }
+};
+
 struct Options {
   bool reopen = true;
   std::int64_t budget = std::numeric_limits<std::int64_t>::max();
-  const double* lower_bound = nullptr;  // pi, for the certified gap of A*
+  LowerBound lower_bound;  // for the certified gap of A*
   Interrupt* interrupt = nullptr;
   std::int64_t first_look = 1 << 16;  // arcs that are scanned before the first look at the interrupt
 };
@@ -163,7 +171,7 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
     double bound = ignored;
     for (const Key& key : heap) {
       const std::int32_t v = key.vertex();
-      const double least = nodes[v].g + options.lower_bound[arcs.outer(v)];
+      const double least = nodes[v].g + options.lower_bound.of(arcs.outer(v));
       if (!(least > -infinity)) return fail(Status::bad_bound, arcs.outer(v));
       bound = std::min(bound, least);
     }
@@ -273,7 +281,7 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
         ++out.reopened;
         log.add(Event::reopen, arcs.outer(c), g_new);
       } else if (options.lower_bound) {
-        const double least = g_new + options.lower_bound[arcs.outer(c)];
+        const double least = g_new + options.lower_bound.of(arcs.outer(c));
         if (!(least > -infinity)) return fail(Status::bad_bound, arcs.outer(c));
         ignored = std::min(ignored, least);
       }

@@ -105,6 +105,65 @@ inline SkeletonOutcome make_skeleton(const Neighbours& near, const std::vector<s
   return out;
 }
 
+// ---------------------------------------------------------------- sums that never exceed the true ones
+
+// No value may be above the true distance, or A* with lower bounds could miss the optimum. So lengths are rounded down
+// wherever they are rounded.
+//
+// Most weights lose nothing worth mentioning if they are cut to whole multiples of a small unit, a power of 2. Then all
+// sums are exact, and values are exactly the distances under the weights after the cut. Weights that differ too much in
+// size are left as they are, and their sums are rounded down one by one.
+struct Grain {
+  double unit = 0.0;  // 0: nothing is cut, and sums round
+  bool exact() const { return unit > 0.0; }
+  double cut(double weight) const {
+    return exact() && std::isfinite(weight) ? std::floor(weight / unit) * unit : weight;
+  }
+};
+
+template <class W>
+bool has_only_multiples(const W* weights, std::int32_t m, double unit) {
+  return std::all_of(weights, weights + m, [unit](W weight) {
+    const double units = static_cast<double>(weight) / unit;
+    return !std::isfinite(units) || units == std::floor(units);
+  });
+}
+
+template <class W>
+Grain choose_grain(const W* weights, const Csr& graph) {
+  constexpr double loss = 1.0 / (1 << 20);  // of any weight, at most
+  double sum = 0.0, most = 0.0, least = std::numeric_limits<double>::infinity();
+  for (std::int32_t arc = 0; arc < graph.m; ++arc) {
+    const auto weight = static_cast<double>(weights[arc]);
+    if (!std::isfinite(weight) || weight == 0.0) continue;
+    sum += weight;
+    most = std::max(most, weight);
+    least = std::min(least, weight);
+  }
+  if (sum == 0.0) return {1.0};
+  // No shortest path visits an edge or a vertex twice. Any sum of two of their lengths is below 2^53 units.
+  int exponent = 0;
+  std::frexp(std::min(sum, most * graph.n), &exponent);
+  const double unit = std::ldexp(1.0, std::max(exponent - 51, -1074));
+  return {unit <= least * loss || has_only_multiples(weights, graph.m, unit) ? unit : 0.0};
+}
+
+// a + b for numbers that are not negative, rounded down or up. The error of a sum is itself a double (Dekker).
+template <bool exact>
+double sum_down(double a, double b) {
+  const double sum = a + b;
+  if constexpr (exact) return sum;
+  const double error = std::min(a, b) - (sum - std::max(a, b));  // NaN for infinite sums
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(sum) - (error < 0.0 ? 1u : 0u));
+}
+template <bool exact>
+double sum_up(double a, double b) {
+  const double sum = a + b;
+  if constexpr (exact) return sum;
+  const double error = std::min(a, b) - (sum - std::max(a, b));
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(sum) + (error > 0.0 ? 1u : 0u));
+}
+
 // ---------------------------------------------------------------- their lengths
 
 // Arcs between r and one above it: up leads there, down leads back.
@@ -115,8 +174,8 @@ struct Lengths {
 // The graph's own arcs have their weights, all others the length of the shortest way over vertices below both ends.
 // Vertices are looked at in order; each takes in what the vertices below it have to offer (as in a left-looking
 // factorisation of a matrix).
-template <class W>
-Ending contract(const Csr& graph, const W* weights, const Skeleton& skeleton, Interrupt& interrupt,
+template <bool exact, class W>
+Ending contract(const Csr& graph, const W* weights, const Grain& grain, const Skeleton& skeleton, Interrupt& interrupt,
                 std::vector<Lengths>& lengths) {
   constexpr double none = std::numeric_limits<double>::infinity();
   const std::int32_t n = graph.n;
@@ -127,7 +186,7 @@ Ending contract(const Csr& graph, const W* weights, const Skeleton& skeleton, In
       const std::int32_t tail = rank[v], head = rank[graph.head[arc]], low = std::min(tail, head);
       const auto begin = above.begin() + first[low], end = above.begin() + first[low + 1];
       Lengths& found = lengths[std::lower_bound(begin, end, std::max(tail, head)) - above.begin()];
-      (tail < head ? found.up : found.down) = static_cast<double>(weights[arc]);
+      (tail < head ? found.up : found.down) = grain.cut(static_cast<double>(weights[arc]));
     }
   // Each vertex waits in the list of the next vertex above it.
   std::vector<std::int32_t> waiting(static_cast<std::size_t>(n), -1), after(static_cast<std::size_t>(n), -1);
@@ -148,8 +207,8 @@ Ending contract(const Csr& graph, const W* weights, const Skeleton& skeleton, In
       if (out < none || back < none)
         for (std::int64_t i = at + 1; i < end; ++i) {
           Lengths& there = best[above[i]];
-          there.up = std::min(there.up, out + lengths[i].up);
-          there.down = std::min(there.down, lengths[i].down + back);
+          there.up = std::min(there.up, sum_down<exact>(out, lengths[i].up));
+          there.down = std::min(there.down, sum_down<exact>(lengths[i].down, back));
         }
       work += end - at;
       wait(below);
@@ -172,10 +231,10 @@ struct Needed {
 
 // Lowers every length to the true distance, from the top down, and finds the arcs that no shortest path needs: longer
 // than the true distance, or as long as a way over a vertex in between that is nearer. (Nearer, so that two arcs never
-// count on each other.)
-inline Ending prune(const Skeleton& skeleton, Interrupt& interrupt, std::vector<Lengths>& lengths, Needed& needed) {
+// count on each other.) Other ways are rounded up: an arc that goes has a true substitute.
+template <bool exact_sums>
+Ending prune(const Skeleton& skeleton, Interrupt& interrupt, std::vector<Lengths>& lengths, Needed& needed) {
   constexpr double none = std::numeric_limits<double>::infinity();
-  constexpr double rounding = 1.0 + 1e-14;  // two ways of equal length may round differently
   const std::int32_t n = skeleton.size();
   const auto& first = skeleton.first;
   const auto& above = skeleton.above;
@@ -197,14 +256,14 @@ inline Ending prune(const Skeleton& skeleton, Interrupt& interrupt, std::vector<
       const std::int32_t x = above[begin + i];
       const double leave = own[i].up, arrive = own[i].down;
       const auto join = [&](std::int32_t j, const Lengths& between) {
-        const double out = leave + between.up, in = between.down + arrive;
+        const double out = sum_up<exact_sums>(leave, between.up), in = sum_up<exact_sums>(between.down, arrive);
         if (out < exact[j].up) exact[j].up = out;
         if (in < exact[j].down) exact[j].down = in;
-        if (leave < own[j].up && out <= own[j].up * rounding) idle_up[j] = 1;
-        if (arrive < own[j].down && in <= own[j].down * rounding) idle_down[j] = 1;
+        if (leave < own[j].up && out <= own[j].up) idle_up[j] = 1;
+        if (arrive < own[j].down && in <= own[j].down) idle_down[j] = 1;
         // And over y to x.
-        exact[i].up = std::min(exact[i].up, own[j].up + between.down);
-        exact[i].down = std::min(exact[i].down, between.up + own[j].down);
+        exact[i].up = std::min(exact[i].up, sum_up<exact_sums>(own[j].up, between.down));
+        exact[i].down = std::min(exact[i].down, sum_up<exact_sums>(between.up, own[j].down));
       };
       // All vertices above x that r has are among those that x has: scan x's, or look each of them up.
       const std::int64_t x_begin = first[x], x_end = first[x + 1];
@@ -278,6 +337,7 @@ struct HierarchyArrays {
   std::vector<std::int32_t> parent;  // -1 for a root
   std::vector<std::int32_t> first_up, first_down;
   std::vector<std::uint8_t> up, down;  // arcs from a vertex to its ancestors, and from these to it
+  std::int64_t roundings = 0;          // how often the sum in a value may be rounded; 0 if all sums are exact
 };
 
 template <class Real>
@@ -313,15 +373,33 @@ void pack(const Skeleton& skeleton, const std::vector<Lengths>& lengths, const N
   out.first_down.push_back(static_cast<std::int32_t>(out.down.size() / Arc<Real>::bytes));
 }
 
-template <class Real, class W>
-HierarchyArrays build_hierarchy(const Csr& graph, const W* weights, const Skeleton& skeleton, Interrupt& interrupt) {
+// The most vertices on a way up the tree.
+inline std::int32_t height(const Skeleton& skeleton) {
+  std::vector<std::int32_t> depth(static_cast<std::size_t>(skeleton.size()), 1);
+  for (std::int32_t r = skeleton.size() - 1; r >= 0; --r)
+    if (const std::int32_t parent = skeleton.parent(r); parent >= 0) depth[r] = depth[parent] + 1;
+  return depth.empty() ? 0 : *std::max_element(depth.begin(), depth.end());
+}
+
+template <class Real, bool exact, class W>
+HierarchyArrays build_with(const Csr& graph, const W* weights, const Grain& grain, const Skeleton& skeleton,
+                           Interrupt& interrupt) {
   HierarchyArrays out;
   std::vector<Lengths> lengths;
   Needed needed;
-  out.ending = contract(graph, weights, skeleton, interrupt, lengths);
-  if (out.ending.status == Status::done) out.ending = prune(skeleton, interrupt, lengths, needed);
+  out.ending = contract<exact>(graph, weights, grain, skeleton, interrupt, lengths);
+  if (out.ending.status == Status::done) out.ending = prune<exact>(skeleton, interrupt, lengths, needed);
   if (out.ending.status == Status::done) pack<Real>(skeleton, lengths, needed, out);
+  // A value is the sum of the arcs on a way up and a way down.
+  if (!exact) out.roundings = 2 * std::int64_t{height(skeleton)};
   return out;
+}
+
+template <class Real, class W>
+HierarchyArrays build_hierarchy(const Csr& graph, const W* weights, const Skeleton& skeleton, Interrupt& interrupt) {
+  const Grain grain = choose_grain(weights, graph);
+  return grain.exact() ? build_with<Real, true>(graph, weights, grain, skeleton, interrupt)
+                       : build_with<Real, false>(graph, weights, grain, skeleton, interrupt);
 }
 
 // The arrays of one hierarchy, which somebody else owns.
@@ -443,8 +521,11 @@ class HierarchyGuide final : public Guide {
 template <class Real>
 class HierarchyPotential final : public Potential {
  public:
-  HierarchyPotential(const HierarchyView& view, double beyond, double scale)
-      : Potential(view.n), view_(view), beyond_(beyond), scale_(scale) {}
+  // Each of `roundings` sums, and the two products with the scale, may be too large by 2^-53 of itself: that much comes
+  // off. (1 + e)^k (1 - k e) <= 1.
+  HierarchyPotential(const HierarchyView& view, std::int64_t roundings, double beyond, double scale)
+      : Potential(view.n), view_(view), beyond_(beyond),
+        scale_(roundings == 0 ? scale : scale * (1.0 - static_cast<double>(roundings + 3) * 0x1p-53)) {}
 
  protected:
   std::unique_ptr<Guide> make() const override {

@@ -3,16 +3,22 @@
 A few kilobytes can unpack to gigabytes. So the list of members is read first, then the header of each array; an array
 is unpacked only if it is wanted, its size agrees with its header, and all of them together are not much larger than
 the file. Nothing is ever unpickled.
+
+Large arrays can be written as they are, at a multiple of 64 bytes in the file. Such arrays are mapped instead of read:
+the system brings in their pages when somebody looks at them, and several processes share them.
 """
 
 from __future__ import annotations
 
 import io
 import math
+import mmap
 import os
+import struct
 import zipfile
-from collections.abc import Callable, Collection
-from typing import Any, NamedTuple
+import zlib
+from collections.abc import Callable, Collection, Mapping
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +31,44 @@ RATIO = 200
 """A larger archive may unpack to this many times its own size."""
 
 _LONGEST_HEADER = 1 << 14
+_ALIGNMENT = 64
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
+"""What stands before a member of an archive: a mark, and at the end the lengths of its name and of the extra field."""
+_PADDING = 0xD935
+"""The kind of extra field that says: nothing but padding."""
 _KINDS = "biufUS"
 """The kinds of arrays that are read: truth values, numbers and strings."""
+
+
+def write_arrays(
+    stream: IO[bytes], parts: Mapping[str, NDArray[Any]], *, mappable: Callable[[str], bool] = lambda _: False
+) -> None:
+    """Write an ``.npz`` file, which numpy can read too.
+
+    Parameters
+    ----------
+    stream
+        The file, open for writing.
+    parts
+        The arrays by name.
+    mappable
+        Says which arrays are written as they are, aligned, so that :func:`read_arrays` can map them; the others are
+        compressed.
+    """
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, part in parts.items():
+            entry = zipfile.ZipInfo(f"{name}.npy")
+            entry.external_attr = 0o600 << 16
+            large = part.nbytes >= 1 << 30
+            if mappable(name):
+                # Before numpy's header, which is a multiple of 64, come the archive's own with the name, the padding
+                # with 4 bytes of its own, and for large members 20 bytes more.
+                begin = archive.start_dir + _LOCAL_HEADER.size + len(entry.filename) + 4 + (20 if large else 0)
+                entry.extra = struct.pack("<HH", _PADDING, -begin % _ALIGNMENT) + bytes(-begin % _ALIGNMENT)
+            else:
+                entry.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(entry, "w", force_zip64=large) as member:
+                np.lib.format.write_array(member, np.ascontiguousarray(part), allow_pickle=False)
 
 
 def read_arrays(
@@ -36,6 +78,7 @@ def read_arrays(
     strict: bool,
     max_bytes: int | None = None,
     what: str = "numpy archive",
+    mappable: Callable[[str], bool] = lambda _: False,
 ) -> dict[str, NDArray[Any]]:
     """Return the wanted arrays of an ``.npz`` file.
 
@@ -51,6 +94,9 @@ def read_arrays(
         How much the wanted arrays may take; by default 64 MiB or 200 times the size of the file, if that is more.
     what
         What the file should be, for errors.
+    mappable
+        Says which arrays are mapped if they lie in the file as they are, aligned; the others are read. A mapped array
+        is read-only, and nobody may write to the file while it is in use; replacing the file is fine.
 
     Raises
     ------
@@ -83,7 +129,11 @@ def read_arrays(
                         f"{path}: has {weight} bytes and would unpack to {total}; "
                         f"set max_bytes={total} to read it if you trust where it comes from"
                     )
-                return {name: _read_member(path, archive, name, entry) for name, entry in members.items()}
+                found = {}
+                for name, entry in members.items():
+                    mapped = _map_member(path, stream, name, entry, weight) if mappable(name) else None
+                    found[name] = _read_member(path, archive, name, entry) if mapped is None else mapped
+                return found
         except (StorageError, OSError, MemoryError):
             raise
         except Exception as error:  # zipfile, zlib and numpy raise many kinds of errors
@@ -103,6 +153,27 @@ def _read_member(path: object, archive: zipfile.ZipFile, name: str, entry: zipfi
     if header.dtype.kind == "U" and array.size and array.view(codes).max() > 0x10FFFF:
         raise StorageError(f"{path}: {name!r} holds characters that do not exist")
     return array.reshape(header.shape, order="F" if header.fortran else "C")
+
+
+def _map_member(path: object, stream: IO[bytes], name: str, entry: zipfile.ZipInfo, weight: int) -> NDArray[Any] | None:
+    """Return an array that looks into the file, or None if it has to be read."""
+    if entry.compress_type != zipfile.ZIP_STORED or entry.compress_size != entry.file_size:
+        return None
+    stream.seek(entry.header_offset)
+    mark, name_size, extra_size = _LOCAL_HEADER.unpack(stream.read(_LOCAL_HEADER.size))
+    begin = entry.header_offset + _LOCAL_HEADER.size + name_size + extra_size
+    if mark != b"PK\x03\x04" or begin + entry.file_size > weight:
+        raise StorageError(f"{path}: {name!r} is truncated")
+    stream.seek(begin)
+    header = read_header(stream.read(min(_LONGEST_HEADER, entry.file_size)), entry.file_size, f"{path}: {name!r}")
+    plain = header.dtype.kind in "iuf" and header.dtype.isnative and not header.fortran
+    if not plain or (begin + header.size) % _ALIGNMENT or math.prod(header.shape) == 0:
+        return None
+    pages = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    if zlib.crc32(memoryview(pages)[begin : begin + entry.file_size]) != entry.CRC:
+        raise StorageError(f"{path}: {name!r} is damaged: its checksum differs")
+    array: NDArray[Any] = np.frombuffer(pages, header.dtype, math.prod(header.shape), begin + header.size)
+    return array.reshape(header.shape)
 
 
 class Header(NamedTuple):

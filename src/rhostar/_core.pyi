@@ -145,6 +145,8 @@ class HierarchyArrays(_Result):
     first_down: Final[_Indices]
     up: Final[NDArray[np.uint8]]
     down: Final[NDArray[np.uint8]]
+    roundings: Final[int]
+    """How often the sum in a value may be rounded; 0 if all sums are exact."""
 
 class RankingOutcome(_Result):
     status: Final[NDArray[np.uint8]]
@@ -293,6 +295,7 @@ def hierarchy_potential(
     up: NDArray[np.uint8],
     down: NDArray[np.uint8],
     single: bool,
+    roundings: int,
     beyond: float,
     scale: float,
 ) -> Potential | None: ...
@@ -326,7 +329,7 @@ class Graph:
         rho: _Floats | Potential,
         reopen: bool,
         budget: int | None,
-        lower_bound: _Floats | None,
+        lower_bound: _Floats | Potential | None,
         trace: bool,
         stop: Stop | None,
         /,
@@ -338,6 +341,7 @@ class Graph:
         rho: list[_Floats],
         rho_of: _Indices,
         bound: list[_Floats],
+        bound_potentials: list[Potential],
         bound_of: _Indices,
         stop: Stop | None,
     ) -> BatchOutcome: ...
@@ -348,6 +352,7 @@ class Graph:
         potentials: list[Potential],
         rho_of: _Indices,
         bound: list[_Floats],
+        bound_potentials: list[Potential],
         bound_of: _Indices,
         stop: Stop | None,
     ) -> BatchOutcome: ...

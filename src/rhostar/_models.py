@@ -64,6 +64,8 @@ class Model:
         Which instances it was learned from, if known.
     lower_
         Weights for which ρ is consistent (see :class:`rhostar.learners.Learner`), or None.
+    promise_
+        "optimal" if A* is meant to be optimal with these values; a search then compares the weights with ``lower_``.
     certificate
         The certificate, as plain values, or None.
     potential_
@@ -96,6 +98,7 @@ class Model:
     family_: Family = field(default_factory=FullTable)
     trained_on_: Provenance | Provenances | None = None
     lower_: NDArray[np.float64] | None = None
+    promise_: Literal["optimal"] | None = None
     certificate: Mapping[str, Any] | None = None
     potential_: Potential | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -136,6 +139,7 @@ class Model:
             family_=getattr(learner, "family_", FullTable()),
             trained_on_=getattr(learner, "trained_on_", None),
             lower_=getattr(learner, "lower_", None),
+            promise_=getattr(learner, "promise_", None),
             certificate=certificate,
             potential_=potential,
             versions={"rhostar": version("rhostar"), "python": platform.python_version(), "numpy": np.__version__},
@@ -208,6 +212,7 @@ class Model:
             "parameters": dict(self.parameters),
             "algorithm": self.algorithm,
             "goal": self.goal_,
+            "promise": self.promise_,
             "certificate": None if self.certificate is None else _plain(dict(self.certificate)),
             "versions": dict(self.versions),
         }
@@ -226,11 +231,11 @@ class Model:
         parts |= family_parts
         parts["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
         with files.replacing(path) as beside, beside.open("wb") as stream:
-            np.savez_compressed(stream, **parts)
+            archives.write_arrays(stream, parts, mappable=_is_mapped)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Model:
-        """Read a file that :meth:`save` wrote.
+        """Read a file that :meth:`save` wrote. Potentials are checked and stay in the file, which is mapped.
 
         Parameters
         ----------
@@ -254,7 +259,7 @@ class Model:
             if facts["format"] != _KIND or facts["version"] != _VERSION:
                 raise StorageError(f"{source} holds {facts['format']!r} version {facts['version']}, not a model")
             Family.of_kind(facts["family"]["kind"])
-            parts = archives.read_arrays(source, _belongs, strict=True, **options)
+            parts = archives.read_arrays(source, _belongs, strict=True, mappable=_is_mapped, **options)
             rho, goals = parts["rho"], parts["goals"].tolist()
             if rho.dtype != np.float64 or rho.ndim != 2 or rho.shape[1] == 0 or not np.isfinite(rho).all():
                 raise StorageError(f"{source} is damaged: its values are not finite numbers, one per vertex")
@@ -272,7 +277,8 @@ class Model:
                 goal_=facts["goal"],
                 family_=Family.from_parts(parts, facts["family"]),
                 trained_on_=_seen(facts["trained_on"], parts),
-                lower_=parts.get("lower"),
+                lower_=arrays.frozen(parts["lower"]) if "lower" in parts else None,
+                promise_="optimal" if facts.get("promise") == "optimal" else None,
                 certificate=facts["certificate"],
                 potential_=potential,
                 versions=dict(facts["versions"]),
@@ -296,6 +302,11 @@ def _belongs(name: str) -> bool:
     if re.fullmatch(r"facts|goals|rho|lower|(trained_on|built_from)_[0-9]{1,6}(_[a-z]+)?|potential_\w+", name):
         return True
     return any(name == entry.name for family in FAMILIES.values() for entry in fields(family)[1:])
+
+
+def _is_mapped(name: str) -> bool:
+    """Return whether an array is left in the file: those of potentials are large, and a search looks at few of them."""
+    return name.startswith("potential_")
 
 
 def _require_sound(facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]], source: Path) -> None:

@@ -133,6 +133,10 @@ class RhostarWarning(UserWarning):
     """Something worth knowing that does not prevent an answer."""
 
 
+class BoundsWarning(RhostarWarning):
+    """Weights below the bounds that a promise of optimal answers rests on; the values were lowered to keep it."""
+
+
 if TYPE_CHECKING:
 
     class NotFittedError(InputError, AttributeError):

@@ -76,7 +76,9 @@ def test_fit_takes_parameters_and_splits(capsys: pytest.CaptureFixture[str], dat
     instances = rs.InstanceSet.load(data / "set")
     train = instances.split(0.5, 0)[0]
     assert np.array_equal(model.rho_, rs.learners.MeanDistance(statistic="min").fit(train).rho_)
-    assert answer(capsys, "fit", data / "set", "-o", out, "-l", "MeanDistance", "--fraction", 1)["unseen"] == 0
+    assert (
+        answer(capsys, "fit", data / "set", "-o", out, "-l", "MeanDistance", "--fraction", 1, "--force")["unseen"] == 0
+    )
     code, _, err = run(capsys, "evaluate", data / "set", "-m", out)
     assert code == 2
     assert "all 60 instances were used for learning" in err
@@ -444,7 +446,7 @@ def test_an_unwritable_place_keeps_what_it_held(
     monkeypatch.setattr(Path, "replace", no_space)
     for words in (
         ["report", data / "set", "-o", page, "--scenes", 0],
-        ["fit", data / "set", "-o", model, "-l", "MeanDistance"],
+        ["fit", data / "set", "-o", model, "-l", "MeanDistance", "--force"],
     ):
         code, out, err = run(capsys, *words)
         assert (code, out) == (2, "")

@@ -31,10 +31,13 @@ def test_fit_and_solve_to_any_goal(capsys: pytest.CaptureFixture[str], trips: Pa
     shown = answer(capsys, "info", model)
     assert (shown["model"], shown["goals"]) == ("Potentials", "any")
     assert run(capsys, "evaluate", trips / "trips", "-m", model, "-b", "euclidean", "-b", "landmarks")[0] == 0
-    clusters = answer(capsys, "fit", trips / "trips", "-o", model, "--any-goal", "-s", "clusters=2")
+    clusters = answer(capsys, "fit", trips / "trips", "-o", model, "--any-goal", "-s", "clusters=2", "--force")
     assert clusters["learner"] == "Potentials"
     assert answer(capsys, "solve", trips / "trips", "-m", model, "--goal", 5)["status"] == "solved"
-    assert answer(capsys, "fit", trips / "trips", "-o", model, "--any-goal", "-l", "Landmarks")["goals"] == "any"
+    assert (
+        answer(capsys, "fit", trips / "trips", "-o", model, "--any-goal", "-l", "Landmarks", "--force")["goals"]
+        == "any"
+    )
 
 
 def test_a_learner_for_one_goal_is_refused(capsys: pytest.CaptureFixture[str], trips: Path) -> None:

@@ -23,7 +23,7 @@ def test_the_fewest_expansions_within_the_tolerance() -> None:
     train, test = square_grid(300, side=8).split(0.5, seed=0)
     results = {}
     for tolerance in (0.0, 0.01, 0.2):
-        learner = rs.learn(train, tolerance=tolerance, time_limit=None)
+        learner = rs.learn(train, promise=tolerance, time_limit=None)
         inside = [c for c in learner.candidates_ if c.over_bound <= tolerance]
         least = min(inside, key=lambda c: c.expanded)
         best = next(c for c in inside if repr(c.learner) == repr(learner.learner_))
@@ -72,16 +72,16 @@ def test_goals_that_differ_have_a_table_each() -> None:
     graph = rs.Graph.grid(5, 5)
     rng = np.random.default_rng(0)
     instances = rs.InstanceSet(graph, rng.uniform(1, 2, (80, graph.m)), np.full(80, 12), rng.choice([0, 24], 80))
-    learner = rs.learn(instances)
+    learner = rs.learn(instances, promise="1%")
     assert sorted(learner.rho_) == [0, 24]
     assert quality(instances, learner.rho_)[1] < 0.02
 
 
 def test_time_is_kept() -> None:
     instances = square_grid(100, side=10)
-    learner = rs.learn(instances, time_limit=1e-6)
+    learner = rs.learn(instances, promise="1%", time_limit=1e-6)
     assert len(learner.candidates_) == 1, "the quickest is always fitted"
-    assert len(rs.learn(instances, time_limit=None).candidates_) > 10
+    assert len(rs.learn(instances, promise="1%", time_limit=None).candidates_) > 10
 
 
 def test_a_fit_that_fails_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +89,7 @@ def test_a_fit_that_fails_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> Non
         raise FitError("out of time")
 
     monkeypatch.setattr("rhostar.learners._inconsistency.solve_program", fail)
-    learner = rs.learn(square_grid(40), time_limit=None)
+    learner = rs.learn(square_grid(40), promise="1%", time_limit=None)
     failed = [c for c in learner.candidates_ if isinstance(c.learner, rs.learners.InconsistencyLP)]
     assert failed
     assert all(c.losses.size == 0 for c in failed)
@@ -98,17 +98,17 @@ def test_a_fit_that_fails_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_program_is_left_out_where_it_would_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rhostar.learners._auto._PROGRAM_SECONDS", 1.0)
-    tried = rs.learn(square_grid(30), time_limit=20.0).candidates_
+    tried = rs.learn(square_grid(30), promise="1%", time_limit=20.0).candidates_
     assert not any(isinstance(c.learner, rs.learners.InconsistencyLP) for c in tried)
 
 
 def test_what_learn_refuses() -> None:
     instances = square_grid(30)
-    for wrong in ({"algorithm": "dijkstra"}, {"tolerance": -1}, {"time_limit": 0}):
+    for wrong in ({"algorithm": "dijkstra"}, {"promise": -1}, {"time_limit": 0, "promise": "1%"}):
         with pytest.raises(rs.errors.InputError, match=next(iter(wrong))):
             rs.learn(instances, **wrong)
     with pytest.raises(rs.errors.InstanceError, match="at least 2"):
-        rs.learn(instances[:1])
+        rs.learn(instances[:1], promise="1%")
     with pytest.raises(rs.errors.InputError, match="InstanceSet"):
         rs.learn([1])
 
@@ -126,9 +126,10 @@ def test_a_large_graph_ends_in_time_with_valid_values(algorithm: str, goals: int
     source = rng.integers(0, graph.n - 1, count)
     weights = rng.uniform(1, 3, (count, graph.m)).astype(np.float32)
     instances = rs.InstanceSet(graph, weights, source + (source >= goal), goal if goals > 1 else int(goal[0]))
-    rs.learn(square_grid(20), algorithm=algorithm, time_limit=0.2)  # imports what it needs
+    promise = "1%" if algorithm == "astar" else "fast"
+    rs.learn(square_grid(20), promise=promise, algorithm=algorithm, time_limit=0.2)  # imports what it needs
     spent = time.process_time()
-    learner = rs.learn(instances, algorithm=algorithm, time_limit=1.0)
+    learner = rs.learn(instances, promise=promise, algorithm=algorithm, time_limit=1.0)
     assert time.process_time() - spent < 2.0, "MeanDistance alone would take more with every fold"
     runs = rs.solve_many(instances, learner.rho_, algorithm=algorithm)
     plain = rs.solve_many(instances, np.zeros(graph.n))

@@ -180,7 +180,7 @@ def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
 
 def test_learn_picks_potentials_where_goals_vary() -> None:
     instances = trips()
-    learner = rs.learn(instances, time_limit=None)
+    learner = rs.learn(instances, promise="5%", time_limit=None)
     assert isinstance(learner.learner_, Potentials)
     assert not hasattr(learner, "rho_")
     fresh = trips(seed=7)

@@ -147,6 +147,40 @@ def test_every_taker_of_rho_takes_a_potential() -> None:
     assert [s.mean for s in scores.scores] == [s.mean for s in rs.evaluate(many, tables, [utility, custom]).scores]
 
 
+@pytest.mark.parametrize("kind", ["euclidean", "landmarks", "hierarchy", "clustered"])
+def test_a_potential_as_lower_bound_gives_the_gap_of_its_table(kind: str) -> None:
+    rng = np.random.default_rng(9)
+    gaps = 0
+    for _ in range(60):
+        graph = random_graph(rng, int(rng.integers(2, 40)))
+        if graph.m < 2:
+            continue
+        weights = rng.integers(1, 9, (3, graph.m)).astype(np.float64)
+        if kind in ("hierarchy", "clustered"):
+            bound: Potential = rs.potentials.Hierarchy(graph, weights.min(axis=0) / 2)
+            if kind == "clustered":
+                probes, both = np.array([0, 1]), [bound, bound.scaled(0.5)]
+                bound = rs.potentials.Clustered(graph, both, probes, weights[:2, :2])
+        else:
+            bound = draw(rng, graph, kind)
+        sources, goals = rng.integers(0, graph.n, (2, 6))
+        reopen, rho = bool(rng.random() < 0.5), rng.uniform(0, 30, graph.n)
+        different = sources != goals
+        rows = rng.integers(0, 3, int(different.sum()))
+        instances = rs.InstanceSet(graph, weights, sources[different], goals[different], rows=rows, infeasible="keep")
+        for values in (rho, bound):  # the bound may also be what leads the search
+            many = rs.solve_many(instances, values, reopen=reopen, lower_bound=bound)
+            for i, instance in enumerate(instances):
+                table = bound.on(instance.weights).rho_for(int(instance.goal))
+                one = rs.astar(*instance, values, reopen=reopen, lower_bound=bound)
+                expected = rs.astar(*instance, values, reopen=reopen, lower_bound=table)
+                same(one, expected)
+                assert one.gap == expected.gap or (one.gap != one.gap and expected.gap != expected.gap)
+                assert many.bound[i] == expected.bound
+                gaps += bool(np.isfinite(one.gap) and one.gap > 0)
+    assert gaps > 30
+
+
 def test_a_potential_can_be_scaled() -> None:
     graph = random_graph(np.random.default_rng(4), 30)
     hierarchy = rs.potentials.Hierarchy(graph, np.ones(graph.m), scale=3.0)

@@ -15,54 +15,87 @@ bool choose(const Indices& which, std::size_t size, std::size_t count) {
   return fits;
 }
 
-// Pointers to arrays of n values each; false if one of them is not such an array, or if `which` names a missing one.
-bool collect(const std::vector<Table>& tables, const Indices& which, std::size_t size, std::size_t n,
-             std::vector<const double*>& pointers) {
-  for (const Table& table : tables) {
-    if (!is_table(table, n)) return false;
-    pointers.push_back(table.data());
+// Arrays of n values each, one of which `which` names for each instance.
+struct TableList {
+  const std::vector<Table>& tables;
+  std::vector<const double*> pointers{};
+
+  bool fits(const Indices& which, std::size_t size, std::size_t n) {
+    for (const Table& table : tables) {
+      if (!is_table(table, n)) return false;
+      pointers.push_back(table.data());
+    }
+    return choose(which, size, tables.size());
   }
-  return choose(which, size, tables.size());
-}
+  const double* const* data() const { return pointers.empty() ? nullptr : pointers.data(); }
+};
+
+// The same for potentials, with a guide for each.
+struct GuideList {
+  const std::vector<SharedPotential*>& potentials;
+  std::vector<Guided> leases{};
+  std::vector<Guide*> guides{};
+
+  bool fits(const Indices& which, std::size_t size, std::size_t n) const {
+    for (const SharedPotential* potential : potentials)
+      if (!potential || static_cast<std::size_t>(potential->get().n) != n) return false;
+    return choose(which, size, potentials.size());
+  }
+  Guide* const* take() {
+    leases.reserve(potentials.size());
+    for (const SharedPotential* potential : potentials) guides.push_back(&*leases.emplace_back(potential->get()));
+    return guides.empty() ? nullptr : guides.data();
+  }
+};
+
+// Lower bounds as tables or as potentials, or none at all.
+struct BoundList {
+  TableList tables;
+  GuideList potentials;
+  const Indices& which;
+
+  bool fits(std::size_t size, std::size_t n) {
+    if (tables.tables.empty() && potentials.potentials.empty()) return true;
+    return potentials.potentials.empty() ? tables.fits(which, size, n)
+                                         : tables.tables.empty() && potentials.fits(which, size, n);
+  }
+  void put_into(Values& values) {
+    values.bound = tables.data();
+    values.bound_guides = potentials.take();
+    values.bound_of = which.data();
+  }
+};
+
+constexpr auto solve_each = []<class Rule>(const auto& batch, const Options& options, Workspace& workspace) {
+  return solve_batch<Rule>(batch, options, workspace);
+};
 
 BatchOutcome solve_many(Graph& graph, const Instances& instances, const SearchOptions& how,
-                        const std::vector<Table>& rho, Indices rho_of, const std::vector<Table>& bound,
-                        Indices bound_of, Stop* stop) {
+                        const std::vector<Table>& rho, const Indices& rho_of, const std::vector<Table>& bound,
+                        const std::vector<SharedPotential*>& bound_potentials, const Indices& bound_of, Stop* stop) {
   const auto n = static_cast<std::size_t>(graph.csr.n);
-  const std::size_t size = instances.size();
-  std::vector<const double*> rho_tables, bound_tables;
-  if (!instances.fits(graph) || !collect(rho, rho_of, size, n, rho_tables) ||
-      !(bound.empty() || collect(bound, bound_of, size, n, bound_tables)))
+  TableList tables{rho};
+  BoundList bounds{{bound}, {bound_potentials}, bound_of};
+  if (!instances.fits(graph) || !tables.fits(rho_of, instances.size(), n) || !bounds.fits(instances.size(), n))
     return bad_input<BatchOutcome>();
-  const Values values{rho_tables.data(), nullptr, rho_of.data(), bound.empty() ? nullptr : bound_tables.data(),
-                      bound_of.data()};
-  return with_batch<BatchOutcome>(graph, instances, how, values, stop,
-                                  []<class Rule>(const auto& batch, const Options& options, Workspace& workspace) {
-                                    return solve_batch<Rule>(batch, options, workspace);
-                                  });
+  Values values{.rho = tables.data(), .guides = nullptr, .rho_of = rho_of.data()};
+  bounds.put_into(values);
+  return with_batch<BatchOutcome>(graph, instances, how, values, stop, solve_each);
 }
 
 // The same with potentials: instance i uses potentials[rho_of[i]].
 BatchOutcome solve_guided(Graph& graph, const Instances& instances, const SearchOptions& how,
-                          const std::vector<SharedPotential*>& potentials, Indices rho_of,
-                          const std::vector<Table>& bound, Indices bound_of, Stop* stop) {
-  const std::size_t size = instances.size();
-  std::vector<const double*> bound_tables;
-  bool fits = instances.fits(graph) && choose(rho_of, size, potentials.size()) &&
-              (bound.empty() || collect(bound, bound_of, size, static_cast<std::size_t>(graph.csr.n), bound_tables));
-  for (const SharedPotential* potential : potentials) fits = fits && potential && potential->get().n == graph.csr.n;
-  if (!fits) return bad_input<BatchOutcome>();
-  std::vector<Guided> leases;
-  std::vector<Guide*> guides;
-  leases.reserve(potentials.size());
-  for (const SharedPotential* potential : potentials) guides.push_back(&*leases.emplace_back(potential->get()));
-  const Values values{nullptr, guides.data(), rho_of.data(), bound.empty() ? nullptr : bound_tables.data(),
-                      bound_of.data()};
-  return with_batch<BatchOutcome, GuideRho>(
-      graph, instances, how, values, stop,
-      []<class Rule>(const auto& batch, const Options& options, Workspace& workspace) {
-        return solve_batch<Rule>(batch, options, workspace);
-      });
+                          const std::vector<SharedPotential*>& potentials, const Indices& rho_of,
+                          const std::vector<Table>& bound, const std::vector<SharedPotential*>& bound_potentials,
+                          const Indices& bound_of, Stop* stop) {
+  const auto n = static_cast<std::size_t>(graph.csr.n);
+  GuideList guides{potentials};
+  BoundList bounds{{bound}, {bound_potentials}, bound_of};
+  if (!instances.fits(graph) || !guides.fits(rho_of, instances.size(), n) || !bounds.fits(instances.size(), n))
+    return bad_input<BatchOutcome>();
+  Values values{.rho = nullptr, .guides = guides.take(), .rho_of = rho_of.data()};
+  bounds.put_into(values);
+  return with_batch<BatchOutcome, GuideRho>(graph, instances, how, values, stop, solve_each);
 }
 
 struct Distances {
@@ -114,11 +147,11 @@ void bind_best_first(nb::module_& module, GraphClass& graph) {
 
   graph
       .def("solve_many", &solve_many, nb::arg("instances"), nb::arg("options"), nb::arg("rho").noconvert(),
-           nb::arg("rho_of").noconvert(), nb::arg("bound").noconvert(), nb::arg("bound_of").noconvert(),
-           nb::arg("stop").none())
+           nb::arg("rho_of").noconvert(), nb::arg("bound").noconvert(), nb::arg("bound_potentials"),
+           nb::arg("bound_of").noconvert(), nb::arg("stop").none())
       .def("solve_guided", &solve_guided, nb::arg("instances"), nb::arg("options"), nb::arg("potentials"),
-           nb::arg("rho_of").noconvert(), nb::arg("bound").noconvert(), nb::arg("bound_of").noconvert(),
-           nb::arg("stop").none())
+           nb::arg("rho_of").noconvert(), nb::arg("bound").noconvert(), nb::arg("bound_potentials"),
+           nb::arg("bound_of").noconvert(), nb::arg("stop").none())
       .def("distances_to", &distances_to, nb::arg("weights").noconvert(), nb::arg("goal"), nb::arg("stop").none());
 }
 

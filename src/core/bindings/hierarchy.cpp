@@ -67,18 +67,18 @@ HierarchyArrays build(const SkeletonOutcome& of, const Graph& graph, Row weights
 }
 
 template <class Real>
-std::unique_ptr<const Potential> potential_of(HierarchyView view, std::size_t up, std::size_t down, double beyond,
-                                              double scale) {
+std::unique_ptr<const Potential> potential_of(HierarchyView view, std::size_t up, std::size_t down,
+                                              std::int64_t roundings, double beyond, double scale) {
   view.ups = static_cast<std::int64_t>(up / Arc<Real>::bytes);
   view.downs = static_cast<std::int64_t>(down / Arc<Real>::bytes);
   if (up % Arc<Real>::bytes || down % Arc<Real>::bytes || !is_hierarchy<Real>(view)) return nullptr;
-  return std::make_unique<HierarchyPotential<Real>>(view, beyond, scale);
+  return std::make_unique<HierarchyPotential<Real>>(view, roundings, beyond, scale);
 }
 
 // None if the arrays do not fit each other.
 nb::object hierarchy_potential(const Indices& place, const Indices& parent, const Indices& first_up,
                                const Indices& first_down, const Bytes& up, const Bytes& down, bool single,
-                               double beyond, double scale) {
+                               std::int64_t roundings, double beyond, double scale) {
   const std::size_t n = place.size();
   if (parent.size() != n || first_up.size() != n + 1 || first_down.size() != n + 1) return nb::none();
   const HierarchyView view{.n = static_cast<std::int32_t>(n),
@@ -90,8 +90,8 @@ nb::object hierarchy_potential(const Indices& place, const Indices& parent, cons
                            .down = down.data(),
                            .ups = 0,
                            .downs = 0};
-  auto potential = single ? potential_of<float>(view, up.size(), down.size(), beyond, scale)
-                          : potential_of<double>(view, up.size(), down.size(), beyond, scale);
+  auto potential = single ? potential_of<float>(view, up.size(), down.size(), roundings, beyond, scale)
+                          : potential_of<double>(view, up.size(), down.size(), roundings, beyond, scale);
   if (!potential) return nb::none();
   return nb::cast(sharing(std::move(potential), place, parent, first_up, first_down, up, down));
 }
@@ -112,11 +112,12 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
   bind_array<&HierarchyArrays::first_down>(arrays, "first_down");
   bind_array<&HierarchyArrays::up>(arrays, "up");
   bind_array<&HierarchyArrays::down>(arrays, "down");
+  arrays.def_ro("roundings", &HierarchyArrays::roundings);
   graph.def("dissect", &dissect, nb::arg("coordinates").noconvert().none(), nb::arg("stop").none())
       .def("skeleton", &skeleton, nb::arg("order").noconvert(), nb::arg("most"), nb::arg("stop").none());
   module.def("hierarchy_potential", &hierarchy_potential, nb::arg("place").noconvert(), nb::arg("parent").noconvert(),
              nb::arg("first_up").noconvert(), nb::arg("first_down").noconvert(), nb::arg("up").noconvert(),
-             nb::arg("down").noconvert(), nb::arg("single"), nb::arg("beyond"), nb::arg("scale"));
+             nb::arg("down").noconvert(), nb::arg("single"), nb::arg("roundings"), nb::arg("beyond"), nb::arg("scale"));
 }
 
 }  // namespace rhostar::bindings

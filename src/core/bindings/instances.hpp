@@ -38,12 +38,13 @@ struct SearchOptions {
 };
 
 // The values that instance i uses: rho[rho_of[i]], or guides[rho_of[i]] for kernels that take guides, and, if there are
-// any, bound[bound_of[i]].
+// any, bound[bound_of[i]] or bound_guides[bound_of[i]].
 struct Values {
   const double* const* rho;
   Guide* const* guides;
   const std::int32_t* rho_of;
   const double* const* bound = nullptr;
+  Guide* const* bound_guides = nullptr;
   const std::int32_t* bound_of = nullptr;
 };
 
@@ -70,6 +71,7 @@ Result with_batch(Graph& graph, const Instances& instances, const SearchOptions&
                                  .guides = values.guides,
                                  .rho_of = values.rho_of,
                                  .bound = values.bound,
+                                 .bound_guides = values.bound_guides,
                                  .bound_of = values.bound_of,
                                  .size = static_cast<std::int64_t>(instances.size())};
       if (how.greedy) all = f.template operator()<Greedy<Rho>>(batch, options, *workspace);

@@ -83,6 +83,7 @@ struct Query {
   std::int32_t goal_count = 1;
   const double* rho = nullptr;
   const Potential* potential = nullptr;  // instead of rho
+  const Potential* bounding = nullptr;   // instead of a table of lower bounds
   Options options{};
   Stop* stop = nullptr;
 
@@ -104,9 +105,11 @@ struct Query {
     if (!flag(0, greedy) || !flag(5, options.reopen) || !flag(8, trace)) return false;
     weights = plain_array(arguments[1], graph.csr.m);
     rho = table_of(arguments[4], graph.csr.n);
-    if (!weights || !is_weight_type(PyArray_TYPE(weights)) || !(rho || guided(arguments[4]))) return false;
+    if (!weights || !is_weight_type(PyArray_TYPE(weights)) || !(rho || (potential = guide_of(arguments[4]))))
+      return false;
     if (goals != &goal && (rho || trace)) return false;
-    if (arguments[7] != Py_None && !(options.lower_bound = table_of(arguments[7], graph.csr.n))) return false;
+    options.lower_bound.table = table_of(arguments[7], graph.csr.n);
+    if (arguments[7] != Py_None && !(options.lower_bound || (bounding = guide_of(arguments[7])))) return false;
     return arguments[9] == Py_None || nb::try_cast(nb::handle(arguments[9]), stop);
   }
 
@@ -121,10 +124,11 @@ struct Query {
     goal = goals[0];
     return std::all_of(goals, goals + goal_count, [&](std::int32_t v) { return graph.has_vertex(v); });
   }
-  bool guided(PyObject* value) {
-    if (!nb::isinstance<SharedPotential>(nb::handle(value))) return false;
-    potential = &nb::inst_ptr<SharedPotential>(nb::handle(value))->get();
-    return potential->n == graph.csr.n;
+  // A potential for this graph, or null.
+  const Potential* guide_of(PyObject* value) const {
+    if (!nb::isinstance<SharedPotential>(nb::handle(value))) return nullptr;
+    const Potential& found = nb::inst_ptr<SharedPotential>(nb::handle(value))->get();
+    return found.n == graph.csr.n ? &found : nullptr;
   }
 };
 
@@ -193,7 +197,7 @@ PyObject* answer(Query& query, const Rule& rule) {
   interrupt.raise_if_signalled();
   if (!is_end_of_run(out.status))
     return nb::cast(Ending{.status = out.status, .offender = out.offender}).release().ptr();
-  return run_of(out, path, query.options.lower_bound, trace_of(log, query.goal));
+  return run_of(out, path, static_cast<bool>(query.options.lower_bound), trace_of(log, query.goal));
 }
 
 template <class Rho>
@@ -211,10 +215,17 @@ PyObject* solve(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   Query query{*nb::inst_ptr<Graph>(nb::handle(self))};
   if (!query.read(arguments)) return Py_NewRef(not_plain);
   try {
+    const auto aimed = [&](const Potential& potential) {
+      Guided guide(potential);
+      (*guide).aim(query.goals, query.goal_count);
+      return guide;
+    };
+    std::optional<Guided> rho, bound;
+    if (query.potential) rho.emplace(aimed(*query.potential));
+    if (query.bounding && query.bounding != query.potential) bound.emplace(aimed(*query.bounding));
+    if (query.bounding) query.options.lower_bound.guide = &**(bound ? bound : rho);
     if (query.rho) return answer_from(query, TableRho{query.rho});
-    Guided guide(*query.potential);
-    (*guide).aim(query.goals, query.goal_count);
-    return answer_from(query, GuideRho{&*guide});
+    return answer_from(query, GuideRho{&**rho});
   } catch (nb::python_error& error) {
     error.restore();
   } catch (const std::exception&) {  // nothing else in there but memory can run out

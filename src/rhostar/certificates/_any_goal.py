@@ -5,8 +5,11 @@ Why one bound covers all goals: let ŵ have a weight for each edge, and ρ_v the
 optimal path but the first, which depends on the goal through the path alone. U2 bounds the mean of such sums for all ŵ
 below given caps at once.
 
-Rounding: potentials in single precision are rounded down by at most 2⁻²³ of their value. That adds at most 2⁻²³ times
-the sum of ρ over the vertices of the optimal path to Δ, which the numbers here do not include.
+Rounding: a hierarchy never gives more than the distance under ŵ. With reopening that is enough: if the answer is not
+optimal, some vertex v of the optimal path is in OPEN with its true g, so cost ≤ g_v + ρ_v, and ρ_v is at most the sum
+of ŵ over the rest of that path. Without reopening ρ must be consistent too. Single precision lowers values by up to
+2⁻²³ of themselves. That then adds at most 2⁻²³ times the sum of ρ over the vertices of the optimal path, which the
+numbers here do not include.
 """
 
 from __future__ import annotations

@@ -154,6 +154,7 @@ def certify(
         quantile=None if quantile is None else checks.probability(quantile, "quantile"),
         candidates=arrays.integer(candidates, "candidates", 1),
         random_state=arrays.integer(random_state, "random_state", 0),
+        labels=next((part.graph.labels for part in (holdout, train) if isinstance(part, InstanceSet)), None),
     )
     case = make_case(
         request,

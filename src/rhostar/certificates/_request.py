@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,8 @@ class Request:
     quantile: float | None = None
     candidates: int = 1
     random_state: int = 0
+    labels: Sequence[Hashable] | None = None
+    """The names of the vertices, if they have any."""
 
     @property
     def title(self) -> str:
@@ -48,9 +50,10 @@ class Request:
     ) -> str:
         """Return the search, its goals (drawn as these were, or every one of them) and its heuristic, in words."""
         several = f"to any of these {len(goals)} goals" if every else f"to goals drawn as these {len(goals)} were"
-        where = f"to goal {goals[0]}" if len(goals) == 1 else several
+        where = f"to goal {self._name(goals[0])}" if len(goals) == 1 else several
         if category.startswith("goal "):
-            where = f"to {category}"
+            vertex = category.removeprefix("goal ")
+            where = f"to goal {self._name(int(vertex)) if vertex.isdigit() else vertex}"
         elif category:
             where += f" in category {category}"
         return running(
@@ -61,6 +64,9 @@ class Request:
             candidates=1 if chosen_on_these else self.candidates,
             chosen_on_these=chosen_on_these,
         )
+
+    def _name(self, vertex: int) -> Hashable:
+        return vertex if self.labels is None or vertex >= len(self.labels) else self.labels[vertex]
 
     @property
     def flip(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from rhostar.instances import InstanceSet
     from rhostar.report import Method
 
+_EXACT = "A*, learned, exact"
 _LIMIT = 10.0  # minutes: the most that a bad answer can count, fixed before anything is drawn
 _DELTA = 0.05
 _SIZES = (2, 5, 10, 20, 50, 100, 200, 300)
@@ -41,6 +43,7 @@ def demo(
     Dijkstra's algorithm, the Euclidean distance and landmarks, and certifies one of them.
     """
     from rhostar import report
+    from rhostar.certificates import certify
 
     began = time.perf_counter()
     with working("building a city and its traffic", quiet=json):
@@ -49,6 +52,7 @@ def demo(
     with working(f"learning from {train:,} trips", quiet=json):
         methods = _methods(city, past, jobs)
     with working(f"certifying and comparing on {test:,} new trips", quiet=json):
+        exact = certify(methods[_EXACT].rho, holdout=new, **_terms(city)).best.sentence
         certificate = _certificate(city, methods["A*, learned"], past, new)
         page = report.build(
             new,
@@ -72,7 +76,8 @@ def demo(
     text = [
         f"{test:,} new trips in a city of {city.graph.n:,} crossings, values learned from {train:,}:",
         table(["", "expanded", "fewer", "above optimum", "worst"], rows),
-        *_wrapped(certificate.sentence),
+        *_wrapped(f"{_EXACT}: {exact}"),
+        *_wrapped(f"A*, learned: {certificate.sentence}"),
         f"The page, with the searches to watch: {path} ({time.perf_counter() - began:.0f} s)",
     ]
     keys = ("name", "algorithm", "expansions", "saving", "excess", "excess_max")
@@ -80,6 +85,7 @@ def demo(
         "page": str(path),
         "bytes": path.stat().st_size,
         "seconds": time.perf_counter() - began,
+        "exact": exact,
         "promise": certificate.sentence,
         "methods": [{key: getattr(m, key) for key in keys} for m in page.methods],
     }
@@ -99,6 +105,7 @@ def _methods(city: City, past: InstanceSet, jobs: int) -> dict[str, Method]:
     import numpy as np
 
     from rhostar import heuristics, learners
+    from rhostar.learners._learn import learn
     from rhostar.report import Method
 
     # No road is faster than its free speed: this is known beforehand, not learned from the trips.
@@ -110,6 +117,7 @@ def _methods(city: City, past: InstanceSet, jobs: int) -> dict[str, Method]:
         "Dijkstra (ρ = 0)": Method(np.zeros(city.graph.n)),
         "A*, Euclidean distance": Method(step * fastest),
         "A*, 16 landmarks": Method(learners.Landmarks(16, random_state=0).fit(past)),
+        _EXACT: Method(learn(past, promise="optimal", weight_bounds=_known(city)), kind="learned"),
         "A*, learned": Method(learners.InconsistencyLP(3.0, n_jobs=jobs).fit(past), kind="learned"),
         "A*, learned, bolder": Method(learners.MeanDistance(n_jobs=jobs).fit(past), kind="learned"),
         "A*, learned, any goal": Method(learners.Potentials(clusters=8).fit(past), kind="learned"),
@@ -121,23 +129,30 @@ def _methods(city: City, past: InstanceSet, jobs: int) -> dict[str, Method]:
 
 
 def _certificate(city: City, method: Method, past: InstanceSet, new: InstanceSet) -> Any:
-    import numpy as np
-
     from rhostar import report
     from rhostar.certificates import certify
-    from rhostar.utilities import Suboptimality
 
-    # A road may be closed, so only the least weight is known.
-    known = (city.edge_bounds[0], np.full(city.graph.m, np.inf))
-    options: dict[str, Any] = {
-        "algorithm": "astar",
-        "utility": Suboptimality(_LIMIT),
-        "weight_bounds": known,
-        "delta": _DELTA,
-    }
+    options = _terms(city)
     found = certify(method.rho, train=past, holdout=new, **options)
     curves = report.certificate_curves(method.rho, _HELD, train=past, holdout=new, whole=found, **options)
     return report.certificate_section(found, subject="extra minutes over the fastest route", curves=curves)
+
+
+def _known(city: City) -> tuple[Any, float]:
+    """Return the bounds on the weights: a road may be closed, so only the least weight is known."""
+    return city.edge_bounds[0], math.inf
+
+
+def _terms(city: City) -> dict[str, Any]:
+    """Return what is certified, fixed before anything is measured."""
+    from rhostar.utilities import Suboptimality
+
+    return {
+        "algorithm": "astar",
+        "utility": Suboptimality(_LIMIT),
+        "weight_bounds": _known(city),
+        "delta": _DELTA,
+    }
 
 
 def _learning_curve(past: InstanceSet, new: InstanceSet) -> Any:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rhostar.cli import _options as options
 from rhostar.cli._app import app, listing
 from rhostar.cli._output import Json, emit, watching, working
+from rhostar.cli._weight_bounds import Stated, WeightBounds, stated
+
+if TYPE_CHECKING:
+    from rhostar._models import Model
 
 
 def _learners() -> Iterator[tuple[str, str]]:
@@ -26,9 +30,20 @@ def _learners() -> Iterator[tuple[str, str]]:
 def fit(
     folder: options.Folder,
     out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write (.npz).")],
-    learner: Annotated[str, typer.Option("--learner", "-l", help="One of those below; auto picks one for you.")] = (
-        "auto"
-    ),
+    promise: Annotated[
+        str,
+        typer.Option(
+            "--promise",
+            "-p",
+            help="optimal: every answer is optimal (default). 1%: paths cost at most 1% more on average. fast: the "
+            "fewest expansions.",
+            metavar="optimal|1%|fast",
+        ),
+    ] = "",
+    weight_bounds: WeightBounds = "",
+    learner: Annotated[
+        str, typer.Option("--learner", "-l", help="One of those below instead of a promise; auto picks one for you.")
+    ] = "auto",
     any_goal: Annotated[
         bool, typer.Option("--any-goal", help="Learn values for every goal, not only those of the instances.")
     ] = False,
@@ -40,28 +55,37 @@ def fit(
     fraction: Annotated[float, typer.Option(help="Share of the instances to learn from.", min=0.0, max=1.0)] = 0.7,
     seed: Annotated[int, typer.Option(help="Seed of the split and the learner.", min=0)] = 0,
     jobs: options.Jobs = 1,
+    force: options.Force = False,
     json: Json = False,
 ) -> None:
     """Learn ρ from a part of the instances and save it as a model.
 
-    The rest stays unseen: evaluate, certify, bench and report use it. With --any-goal the learner is Potentials, unless
-    another one is given.
+    The rest stays unseen: evaluate, certify, bench and report use it. By default every answer of A* will be optimal
+    as long as no weight falls below the bounds. They are those of --weight-bounds, or the least weights that were
+    seen. Searches check this, and stay optimal, if slower, where it fails.
     """
     import time
 
     import rhostar as rs
     from rhostar.errors import InputError
 
+    options.refuse_overwrite(out, force)
     instances = rs.InstanceSet.load(folder)
     chosen: Any = options.algorithm_of(algorithm) or "astar"
     train = instances if fraction == 1 else instances.split(fraction, seed)[0]
     given = options.parameters(settings)
-    if any_goal and learner == "auto":
-        learner = "Potentials"
+    bounds = stated(weight_bounds, instances.graph)
+    if learner != "auto" and (promise or weight_bounds):
+        raise InputError(f"--learner {learner} makes no promise: leave out --promise and --weight-bounds, or --learner")
+    if any_goal and learner == "auto" and promise in ("", "optimal"):
+        learner, given = "Potentials", given | ({} if bounds is None else {"lo": _by_edge(bounds, instances.graph)})
+    learn = rs.learn  # the first access imports scikit-learn, which takes longer than many a fit
     start = time.perf_counter()
     with working(f"learning from {len(train):,} instances", quiet=json or learner != "auto"):
         if learner == "auto":
-            fitted: Any = rs.learn(train, algorithm=chosen, time_limit=time_limit, seed=seed, n_jobs=jobs, **given)
+            pair = None if bounds is None else bounds.pair
+            how = {"algorithm": chosen, "promise": promise or None, "weight_bounds": pair, "time_limit": time_limit}
+            fitted: Any = learn(train, seed=seed, n_jobs=jobs, verbose=int(watching(json)), **how, **given)
         else:
             fitted = _learner(learner, given, seed, jobs, watching(json)).fit(train)
     model = rs.Model.of(fitted, instances.graph)
@@ -72,15 +96,36 @@ def fit(
     emit(
         {
             "written": str(out),
-            "learner": model.learner,
+            "promise": _promise(model, chosen, promise, bounds),
+            "learner": repr(fitted.learner_) if hasattr(fitted, "learner_") else model.learner,
             "for": model.algorithm,
             "goals": "any" if model.potential_ is not None else len(model.goals) or "any",
             "learned_from": len(train),
             "unseen": len(instances) - len(train),
+            **({} if bounds is None else bounds.facts),
             "seconds": round(seconds, 3),
         },
         json,
     )
+
+
+def _promise(model: Model, algorithm: str, asked: str, bounds: Stated | None) -> str:
+    """Return what the model promises, in words."""
+    if model.promise_ == "optimal":
+        least = "the least in the training set" if bounds is None else f"the bounds {bounds.where}"
+        return (
+            f"every answer of A* is optimal. Values hold if no weight is below {least}; where one is, searches lower "
+            "them and say so"
+        )
+    if asked not in ("", "fast") and algorithm == "astar":
+        return f"paths of A* cost at most {asked} more than the optimum in total; single ones may cost more"
+    return "none about costs; `rhostar certify` says what holds"
+
+
+def _by_edge(bounds: Stated, graph: Any) -> Any:
+    import numpy as np
+
+    return np.broadcast_to(np.asarray(bounds.pair[0], dtype=np.float64), graph.m)
 
 
 def _learner(name: str, given: dict[str, Any], seed: int, jobs: int, verbose: bool) -> Any:

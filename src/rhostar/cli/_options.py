@@ -34,6 +34,7 @@ SeenPolicy = Annotated[
     typer.Option("--seen", help="Copies of instances that the model was learned from: refuse or drop."),
 ]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 uses all cores.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what is already there.")]
 Limit = Annotated[
     float | None, typer.Option("--limit", "-H", help="Upper end H of its range; larger values count as H.")
 ]
@@ -229,6 +230,17 @@ def vertex(graph: Any, name: str) -> int:
         return tries[-1]
     what = "label or vertex" if graph.labels is not None else f"vertex in 0..{graph.n - 1}"
     raise VertexError(f"{name!r} is not a {what} of the graph")
+
+
+def refuse_overwrite(path: Path, force: bool) -> None:
+    """Raise if a file or a folder with content would be replaced without ``--force``; call it before the work begins.
+
+    Devices and pipes are left to the writer, which refuses them in any case.
+    """
+    from rhostar.errors import InputError
+
+    if not force and (path.is_file() or (path.is_dir() and any(path.iterdir()))):
+        raise InputError(f"{path} exists already; give another name, or --force to replace it")
 
 
 def first_sentence(thing: Any) -> str:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+import textwrap
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
 from rhostar.cli._app import app
-from rhostar.cli._output import BAD_INPUT, INTERRUPTED, OK
+from rhostar.cli._output import BAD_INPUT, INTERRUPTED, OK, WIDTH
 
 # isort: off
 from rhostar.cli import (  # noqa: F401
@@ -68,7 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # --debug may be given anywhere.
     given = [word for word in given if word != "--debug"]
     try:
-        result: Any = app(args=given, prog_name="rhostar", standalone_mode=False)
+        with _notes():
+            result: Any = app(args=given, prog_name="rhostar", standalone_mode=False)
         sys.stdout.flush()
         if result == INTERRUPTED:  # the parser caught the interrupt first
             return _complain("interrupted", INTERRUPTED)
@@ -102,6 +106,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, MemoryError):
             return _complain("out of memory", BAD_INPUT)
         return _complain(f"{type(error).__name__}: {error} (a bug: please report it with --debug)", BAD_INPUT)
+
+
+@contextmanager
+def _notes() -> Iterator[None]:
+    """Print our warnings as notes: where in the code they were raised does not help a user of the program."""
+    from rhostar.errors import RhostarWarning
+
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def show(message: Any, category: type[Warning], *where: Any, **options: Any) -> None:
+            if issubclass(category, RhostarWarning):
+                print(textwrap.fill(f"note: {message}", WIDTH, break_long_words=False), file=sys.stderr)
+            else:
+                usual(message, category, *where, **options)
+
+        warnings.showwarning = show
+        warnings.simplefilter("always", RhostarWarning)
+        yield
 
 
 def _complain(what: str, code: int) -> int:

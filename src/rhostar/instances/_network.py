@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from rhostar.errors import ArrayError, InputError
 from rhostar.graph import Graph
 from rhostar.instances import _pool as pools
 from rhostar.instances import _snapshots as snapshots
-from rhostar.instances._sampling import choose_goal, iid
+from rhostar.instances._sampling import Draw, choose_goal, iid, iid_towards
 from rhostar.instances._set import InstanceSet
 
 
@@ -75,7 +75,7 @@ class Network:
         self,
         count: int,
         *,
-        goal: int | None = None,
+        goal: int | Sequence[int] | None = None,
         seed: int | np.random.Generator | None = 0,
         rows: ArrayLike | None = None,
     ) -> InstanceSet:
@@ -86,7 +86,8 @@ class Network:
         count
             The number of instances.
         goal
-            The goal; None takes ``choose_goal(graph, weights[0])``.
+            The goal, or several, such as depots, of which each instance gets one at random; None takes
+            ``choose_goal(graph, weights[0])``.
         seed
             For numpy's generator.
         rows
@@ -106,24 +107,29 @@ class Network:
         graph = self.graph
         if goal is None:
             goal = choose_goal(graph, np.ascontiguousarray(self.weights[0]))  # rows may be strided
-        goal = arrays.vertex(goal, "goal", graph.n)
+        goals = np.unique([arrays.vertex(one, "goal", graph.n) for one in np.atleast_1d(np.asarray(goal)).tolist()])
+        if not goals.size:
+            raise InputError("goal must name at least one vertex")
         count = arrays.integer(count, "count", 1)
         chosen = np.arange(len(self.weights)) if rows is None else arrays.vertices(rows, "rows", len(self.weights))
         if chosen.size == 0:
             raise InputError("rows must name at least one snapshot")
-        others = np.delete(np.arange(graph.n), goal)
-        if others.size == 0:
+        if graph.n == 1:
             raise InputError("the graph has no vertex other than the goal")
 
-        def draw(rng: np.random.Generator, size: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-            return self.weights, rng.choice(chosen, size), rng.choice(others, size)
+        def draw_to(goal: int) -> Draw:
+            others = np.delete(np.arange(graph.n), goal)
+            return lambda rng, size: (self.weights, rng.choice(chosen, size), rng.choice(others, size))
 
-        many = f"{chosen.size:,} snapshot{'s' * (chosen.size > 1)}"
-        starts = f"{others.size:,} start{'s' * (others.size > 1)}"
+        parts = [arrays.counted(chosen.size, "snapshot"), arrays.counted(graph.n - 1, "start")]
+        parts += [] if goals.size == 1 else [arrays.counted(goals.size, "goal")]
         content = pools.content_of_snapshots(graph, snapshots.matrix(self.weights, graph.m), chosen.astype(np.int64))
-        words = f"draws by this sampler from {many} and {starts}"
-        sampler = pools.Sampler("Network.sample", pools.identify(content, goal), words, exact=True)
-        return iid(graph, goal, draw, count, seed, sampler)
+        words = f"draws by this sampler from {', '.join(parts[:-1])} and {parts[-1]}"
+        towards = int(goals[0]) if goals.size == 1 else goals.tolist()
+        sampler = pools.Sampler("Network.sample", pools.identify(content, towards), words, exact=True)
+        if goals.size == 1:
+            return iid(graph, int(goals[0]), draw_to(int(goals[0])), count, seed, sampler)
+        return iid_towards(graph, {int(goal): draw_to(int(goal)) for goal in goals}, count, seed, sampler)
 
     def __repr__(self) -> str:
         parts = (arrays.counted(self.graph.n, "vertex", "vertices"), arrays.counted(self.graph.m, "edge"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -120,6 +120,26 @@ def iid(
     stream = pools.stream_of(sampler.name, rng)
     instances, tried = _feasible_draws(graph, goal, draw, count, rng)
     return declare(instances, sampler, stream, count / tried)
+
+
+def iid_towards(
+    graph: Graph,
+    draws: Mapping[int, Draw],
+    count: int,
+    seed: int | np.random.Generator | None,
+    sampler: pools.Sampler,
+) -> InstanceSet:
+    """Draw a goal for each instance, then the instance as :func:`iid` does; all draws must use one matrix."""
+    rng = np.random.default_rng(seed)
+    stream = pools.stream_of(sampler.name, rng)
+    goals = rng.choice(np.array(sorted(draws), dtype=np.int32), count)
+    rows, sources, made = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64), 0
+    for goal in np.unique(goals).tolist():
+        mine = np.flatnonzero(goals == goal)
+        part, tried = _feasible_draws(graph, goal, draws[goal], mine.size, rng)
+        rows[mine], sources[mine], made = part.rows, part.sources, made + tried
+    instances = InstanceSet(graph, part.weights, sources, goals, rows=rows, infeasible="keep")
+    return declare(instances, sampler, stream, count / made)
 
 
 def declare(instances: InstanceSet, sampler: pools.Sampler, stream: str, feasible: float = 1.0) -> InstanceSet:

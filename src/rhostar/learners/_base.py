@@ -46,6 +46,9 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     lower_
         Weights w such that ρ is consistent on every instance whose weights are all at least w, so that A* is
         optimal there (U3: ρ_v − ρ_c ≤ w on every edge); None if no such weights are known.
+    promise_
+        "optimal" if A* is meant to be optimal with these values. A search then compares the weights with ``lower_``,
+        and lowers the values where weights are below it (see :func:`rhostar.astar`). None otherwise.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     family_: Family
     trained_on_: Provenance | Provenances
     lower_: NDArray[np.float64] | None
+    promise_: Literal["optimal"] | None
 
     def fit(self, instances: InstanceSet, y: object = None) -> Self:
         """Learn ρ.
@@ -100,6 +104,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             "goal_": instances.goal,
             "family_": FullTable(),
             "lower_": None,
+            "promise_": None,
         } | self._learn(instances)
         if "trained_on_" not in learned:
             learned["trained_on_"] = Provenance.of(instances)

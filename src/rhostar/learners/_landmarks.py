@@ -103,7 +103,8 @@ class Landmarks(Learner):
             "landmarks_": np.array(chosen),
             "to_": np.array([to for to, _ in pairs]),
             "from_": np.array([away for _, away in pairs]),
-            "lower_": weights,
+            "lower_": arrays.frozen(weights),
+            "promise_": "optimal" if self.statistic == "min" else None,
         }
         learned["potential_"] = potential = potentials.Landmarks(graph, learned["to_"], learned["from_"])
         tables = {int(goal): potential.rho_for(int(goal)) for goal in np.unique(instances.goals)}

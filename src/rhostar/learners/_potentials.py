@@ -87,8 +87,8 @@ class Potentials(Learner):
 
     algorithm = "astar"
     consistency = (
-        "ρ is consistent, for every goal, on every instance whose weights are all at least lower_ (up to rounding: "
-        "potentials are kept in single precision, rounded down)."
+        "ρ is consistent, for every goal, on every instance whose weights are all at least lower_. Values are "
+        "kept in single precision and rounded down: they never overestimate, and are consistent up to 2**-23."
     )
     one_goal = False
 
@@ -141,6 +141,8 @@ class Potentials(Learner):
             "cluster_of_": cluster_of,
             "lower_": arrays.frozen(scale * weights.max(axis=0)),
         }
+        if len(weights) == 1 and statistic == "min" and scale <= 1:
+            learned["promise_"] = "optimal"
         if isinstance(instances.goal, int) and len(weights) == 1:
             learned["rho_"] = _table(graph, weights[0], instances.goal, scale)
         return learned

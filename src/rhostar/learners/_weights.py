@@ -182,7 +182,8 @@ class LowerEnvelope(Learner):
         rho = distances_to(graph, lower, int(instances.goals[0]))
         # Vertices that never reach the goal may take the largest value of all: ρ_v − ρ_c ≤ w still holds.
         known = np.isfinite(rho)
-        return {"rho_": np.where(known, rho, rho[known].max()), "lower_": arrays.frozen(lower)}
+        filled = np.where(known, rho, rho[known].max())
+        return {"rho_": filled, "lower_": arrays.frozen(lower), "promise_": "optimal"}
 
 
 class EdgeStatistics(NamedTuple):

@@ -101,7 +101,14 @@ class PerGoal(Wrapper):
                 raise InstanceError(f"goal {goal}: {error}") from error
         tables = {goal: learner.rho_ for goal, learner in fitted.items()}
         seen = provenance(instances, *(learner.trained_on_ for learner in fitted.values()))
-        return {"rho_": tables, "learners_": fitted, "goal_": np.array(sorted(fitted)), "trained_on_": seen}
+        learned = {"rho_": tables, "learners_": fitted, "goal_": np.array(sorted(fitted)), "trained_on_": seen}
+        lower = [learner.lower_ for learner in fitted.values() if learner.lower_ is not None]
+        if len(lower) == len(fitted):
+            # Weights that are at least the largest of the bounds are at least each of them.
+            learned["lower_"] = arrays.frozen(np.max(lower, axis=0))
+            if all(learner.promise_ == "optimal" for learner in fitted.values()):
+                learned["promise_"] = "optimal"
+        return learned
 
 
 class Rounded(Wrapper):

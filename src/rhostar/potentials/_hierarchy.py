@@ -29,6 +29,9 @@ class Hierarchy(Potential):
 
     ρ is consistent for these weights, whatever the goal is. So A* is optimal for every goal on instances whose weights
     are nowhere below them; elsewhere a path costs at most the sum of (weight − w)⁺ over the optimal path more than it.
+    With ``scale=1``, rounding never makes ρ larger than the true distance, in either precision. For that, weights are
+    cut to multiples of a small unit, by less than 2**-20 of any weight, so that all sums are exact; weights that differ
+    too much in size are not cut, but then sums are rounded down.
 
     Building it takes a while; afterwards a new goal costs microseconds. The graph is cut into ever smaller parts once
     (:func:`elimination_order`, which the graph remembers), then its vertices are contracted in that order. That works
@@ -45,8 +48,8 @@ class Hierarchy(Potential):
     scale
         A factor on all values.
     precision
-        "single" takes half the memory and is faster. Values are then rounded down: they never overestimate, and
-        whole numbers below 2**24 stay exact.
+        "single" takes half the memory and is faster. Values are then rounded down by up to 2**-23 of themselves; whole
+        numbers below 2**24 stay exact.
     memory_limit
         Bytes that building may take; None for half of the machine's memory.
 
@@ -123,37 +126,45 @@ class Hierarchy(Potential):
         try:
             kept = {name: np.require(parts[name], _types()[name], ["C", "A"]) for name in PARTS}
             values = str(facts["graph"]), float(facts["beyond"]), float(facts["scale"]), str(facts["precision"])
+            roundings = int(facts["roundings"])
         except (KeyError, TypeError, ValueError) as error:
             raise StorageError(f"the hierarchy is damaged: {error}") from None
-        good = all(np.isfinite(number) and number >= 0 for number in values[1:3])
+        good = all(np.isfinite(number) and number >= 0 for number in values[1:3]) and 0 <= roundings < 2**40
         if values[3] not in ("single", "double") or not good or any(part.ndim != 1 for part in kept.values()):
             raise StorageError("the hierarchy is damaged: its facts do not fit")
-        potential._set(values[0], kept, values[1], values[2], values[3])
+        potential._set(values[0], kept, values[1], values[2], values[3], roundings)
         return potential
 
     def to_parts(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return its arrays and plain values, for a file."""
         facts = {"graph": self.fingerprint, "beyond": self._beyond, "scale": self.scale, "precision": self.precision}
-        return dict(self._parts), facts
+        return dict(self._parts), facts | {"roundings": self._roundings}
 
     def scaled(self, factor: float) -> Hierarchy:
         """Return `factor` times this potential; the arrays are shared."""
         potential = type(self).__new__(type(self))
-        potential._set(
-            self.fingerprint, self._parts, self._beyond, scale_of(self.scale * scale_of(factor)), self.precision
-        )
+        scale = scale_of(self.scale * scale_of(factor))
+        potential._set(self.fingerprint, self._parts, self._beyond, scale, self.precision, self._roundings)
         return potential
 
     def _set(
-        self, fingerprint: str, parts: dict[str, NDArray[Any]], beyond: float, scale: float, precision: str
+        self,
+        fingerprint: str,
+        parts: dict[str, NDArray[Any]],
+        beyond: float,
+        scale: float,
+        precision: str,
+        roundings: int,
     ) -> None:
         place, parent, first_up, first_down, up, down = (parts[name] for name in PARTS)
         single = precision == "single"
-        kernel = _core.hierarchy_potential(place, parent, first_up, first_down, up, down, single, beyond, scale)
+        kernel = _core.hierarchy_potential(
+            place, parent, first_up, first_down, up, down, single, roundings, beyond, scale
+        )
         if kernel is None:
             raise StorageError("the hierarchy is damaged: its arrays do not fit each other")
         self._kernel, self.fingerprint, self.scale = kernel, fingerprint, scale
-        self._parts, self._beyond, self.precision = parts, beyond, precision
+        self._parts, self._beyond, self.precision, self._roundings = parts, beyond, precision, roundings
         self.n, self.nbytes = parts["place"].size, sum(part.nbytes for part in parts.values())
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -190,7 +201,7 @@ def _types() -> dict[str, Any]:
 
 def _build(
     graph: Graph, rows: Iterable[ArrayLike], scale: float, precision: str, memory_limit: int | None
-) -> list[tuple[str, dict[str, NDArray[Any]], float, float, str]]:
+) -> list[tuple[str, dict[str, NDArray[Any]], float, float, str, int]]:
     if not isinstance(graph, Graph):
         raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
     if precision not in ("single", "double"):
@@ -214,7 +225,7 @@ def _build(
         present = row[np.isfinite(row)].astype(np.float64)
         # No path has more than n - 1 edges, and none visits an edge twice.
         beyond = min(float(present.sum()), float(present.max(initial=0.0)) * (graph.n - 1))
-        built.append((graph.fingerprint, parts, beyond, scale, precision))
+        built.append((graph.fingerprint, parts, beyond, scale, precision, found.roundings))
     return built
 
 

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
+from rhostar import _core
 from rhostar import _failures as failures
 from rhostar.errors import HeuristicError, InputError
 from rhostar.graph import Graph
 from rhostar.potentials import Potential
 from rhostar.potentials._base import goal_set
+from rhostar.search import _exact as exact
 from rhostar.search._outcome import Run
 from rhostar.search._rho import CarriesRho, potential_of
 from rhostar.search._run import _budget
@@ -28,6 +30,7 @@ def astar_to_nearest(
     *,
     reopen: bool = True,
     budget: int | None = None,
+    checked: bool = False,
 ) -> Run:
     """Run A* to the nearest of several goals, such as depots or chargers, in one search.
 
@@ -42,7 +45,7 @@ def astar_to_nearest(
         Vertices, at least one; equal ones count once.
     rho
         A potential, or a fitted learner or model that has one.
-    reopen, budget
+    reopen, budget, checked
         As for :func:`rhostar.astar`.
 
     Returns
@@ -78,7 +81,11 @@ def astar_to_nearest(
         raise InputError(f"rho must be a potential, or have one, to lead to several goals; got {type(rho).__name__}")
     guide = potential.on(row) if potential.chooses else potential
     limit = None if budget is None else _budget(budget)
-    found = graph._kernel.solve(False, row, start, ends, guide._kernel, bool(reopen), limit, None, False, None)
+    kernel = guide._kernel
+    if not (checked or exact.still_consistent(rho, guide.rho_for_nearest, ends, graph, row)):
+        # Lowered values are a table, which leads to one goal. With zeros the search is slower, and optimal.
+        kernel = _core.metric_potential("euclidean", np.zeros((graph.n, 2)), 0.0)
+    found = graph._kernel.solve(False, row, start, ends, kernel, bool(reopen), limit, None, False, None)
     if isinstance(found, Run):
         return found
     values = guide.rho_for_nearest(ends)

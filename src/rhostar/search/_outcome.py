@@ -148,6 +148,15 @@ class Runs:
         bounds = [part.bound for part in parts if part.bound is not None]
         return cls(path=path, bound=np.concatenate(bounds) if bounds else None, **columns)
 
+    def reordered(self, order: NDArray[np.intp]) -> Runs:
+        """Return the same runs with run ``order[i]`` at place i."""
+        names = ("status", "cost", "expanded", "generated", "reopened", "peak_open")
+        columns = {name: getattr(self, name)[order] for name in names}
+        paths = [self.path[i] for i in order.tolist()]
+        ends = np.cumsum([path.size for path in paths], dtype=np.int64)
+        path = Paths(np.concatenate(paths), ends)
+        return Runs(path=path, bound=None if self.bound is None else self.bound[order], **columns)
+
     def __len__(self) -> int:
         return self.cost.size
 

@@ -26,8 +26,16 @@ from rhostar.errors import HeuristicError, InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
 from rhostar.potentials import Potential
+from rhostar.search import _exact as exact
 from rhostar.search._outcome import Algorithm, Run, Runs
-from rhostar.search._rho import Rho, for_goal, for_search, potential_for, values_for_each, values_for_instances
+from rhostar.search._rho import (
+    Rho,
+    for_goal,
+    for_search,
+    potential_for,
+    values_for_each,
+    values_for_instances,
+)
 
 _LARGEST_BUDGET = 2**63 - 1
 
@@ -43,6 +51,7 @@ def astar(
     budget: int | None = None,
     trace: bool = False,
     lower_bound: Rho | None = None,
+    checked: bool = False,
 ) -> Run:
     """Run A* (Algorithm 2 of the paper).
 
@@ -69,8 +78,8 @@ def astar(
         Whether to record OPEN, CLOSED and the pointers at every iteration.
     lower_bound
         Values pi that never overestimate the cost-to-go on this instance; so pi at the goal is at
-        most 0, and inf is allowed where the goal cannot be reached. The run then carries ``gap``, a
-        bound on how far its cost is above the optimum.
+    bound = None if lower_bound is None else _bound(graph, weights, goal, lower_bound)
+    return solve(False, graph, weights, source, goal, rho, reopen, budget, bound, trace, checked=checked)
 
     Returns
     -------
@@ -102,9 +111,8 @@ def astar(
     >>> rs.astar(graph, graph.length, 0, graph.n - 1, rho, lower_bound=rho / 3).gap
     0.0
     """
-    if lower_bound is not None:
-        lower_bound = _bound_table(graph, goal, lower_bound)
-    return solve(False, graph, weights, source, goal, rho, reopen, budget, lower_bound, trace)
+    bound = None if lower_bound is None else _bound(graph, weights, goal, lower_bound)
+    return solve(False, graph, weights, source, goal, rho, reopen, budget, bound, trace, checked=checked)
 
 
 def gbfs(
@@ -159,6 +167,7 @@ def solve_many(
     reopen: bool = True,
     budget: int | None = None,
     lower_bound: Rho | None = None,
+    checked: bool = False,
     n_jobs: int | None = None,
 ) -> Runs:
     """Solve every instance of a set.
@@ -167,8 +176,8 @@ def solve_many(
     ----------
     instances
         The set.
-    rho, reopen, budget, lower_bound
-        As for :func:`astar`.
+    rho, reopen, budget, lower_bound, checked
+        As for :func:`astar`. Each snapshot of a set is compared with the bounds once.
     algorithm
         "astar" or "gbfs" (which has no reopening and no lower bound).
     n_jobs
@@ -201,14 +210,25 @@ def solve_many(
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
     graph, goals = instances.graph, instances.goals
+    promised = exact.promised_above(rho, graph)
+    if promised is not None and algorithm == "astar" and not checked:
+        below = exact.rows_below(instances, promised)
+        if below:
+            options: dict[str, Any] = {"reopen": reopen, "budget": budget, "n_jobs": n_jobs}
+            return _solve_lowered(instances, rho, promised, below, lower_bound=lower_bound, **options)
     values: list[NDArray[np.float64]] | list[Potential]
     potential = potential_for(rho, graph, goals)
     values, rho_of = values_for_instances(rho, instances) if potential is None else potential.on_each(instances)
-    bounds: list[NDArray[np.float64]] = []
+    bounds: list[NDArray[np.float64]] | list[Potential] = []
     bound_of = np.empty(0, dtype=np.int32)
     if lower_bound is not None:
-        bounds, bound_of = values_for_each(lower_bound, graph, goals, "lower_bound", infinite=True)
-        _check_at_goals(bounds, bound_of, goals)
+        computed = potential_for(lower_bound, graph, goals)
+        if computed is None:
+            tables, bound_of = values_for_each(lower_bound, graph, goals, "lower_bound", infinite=True)
+            _check_at_goals(tables, bound_of, goals)
+            bounds = tables
+        else:  # it is 0 at every goal
+            bounds, bound_of = computed.on_each(instances)
     parts = map_chunks(
         _solve_chunk,
         instances,
@@ -239,6 +259,7 @@ def solve(
     lower_bound: Any,
     trace: bool,
     stop: _core.Stop | None = None,
+    checked: bool = False,
 ) -> Run:
     """Run either algorithm, for :func:`astar` and :func:`gbfs`. Setting `stop` ends the run."""
     try:
@@ -252,6 +273,8 @@ def solve(
     if not isinstance(rho, np.ndarray):
         # The kernel comes first: a call with an array must not pay for the other forms of rho.
         given, rho = rho, for_search(rho, graph, goal, weights)
+        if not (greedy or checked):
+            rho = exact.safe(given, rho, graph, weights, goal, reopen)
         found = kernel.solve(greedy, weights, source, goal, rho, reopen, budget, lower_bound, trace, stop)
         if isinstance(found, Run):
             return found
@@ -267,6 +290,8 @@ def solve(
         return found
     if isinstance(rho, _core.Potential) and found.status is _core.Status.BAD_RHO:
         rho = for_goal(given, graph, goal)
+    if isinstance(lower_bound, _core.Potential) and found.status is _core.Status.BAD_BOUND:
+        lower_bound = lower_bound.values(np.array([goal], dtype=np.int32), None).rho
     raise failures.search_failure(found, graph, weights, rho=rho, lower_bound=lower_bound)
 
 
@@ -282,10 +307,14 @@ def _budget(budget: int | None) -> int:
     return min(arrays.integer(budget, "budget", 0), _LARGEST_BUDGET)
 
 
-def _bound_table(graph: Graph, goal: int, lower_bound: Rho) -> NDArray[np.float64]:
+def _bound(graph: Graph, weights: ArrayLike, goal: int, lower_bound: Rho) -> NDArray[np.float64] | _core.Potential:
     """Return the lower bound for a goal; its layout and its value at the goal are checked, the core checks the rest."""
     _require_graph(graph)
     goal = arrays.vertex(goal, "goal", graph.n)
+    potential = potential_for(lower_bound, graph, np.array([goal], dtype=np.int32))
+    if potential is not None:  # it is 0 at every goal
+        chosen = potential.on(arrays.weight_row(weights, "weights", graph.m)) if potential.chooses else potential
+        return chosen._kernel
     table = arrays.per_vertex_layout(for_goal(lower_bound, graph, goal, "lower_bound"), "lower_bound", graph.n)
     _check_at_goals([table], [0], [goal])
     return table
@@ -300,6 +329,35 @@ def _check_at_goals(bounds: Sequence[NDArray[np.float64]], bound_of: ArrayLike, 
 # ---------------------------------------------------------------- many queries
 
 
+def _solve_lowered(
+    instances: InstanceSet, rho: Rho, promised: NDArray[np.float64], below: exact.Below, **options: Any
+) -> Runs:
+    """Solve a set in which some snapshots have weights below the bounds that a promise of optimal answers rests on."""
+    graph, rest = instances.graph, np.ones(len(instances), dtype=bool)
+    parts: list[Runs] = []
+    places: list[NDArray[np.intp]] = []
+    said = False
+    for row, edges in below.items():
+        on_row, weights = instances.rows == row, instances.weights[row]
+        for goal in np.unique(instances.goals[on_row]).tolist():
+            table = exact.table_for(rho, graph, goal)
+            usable = exact.lowered(table, graph, weights, edges, bool(options["reopen"]))
+            if usable is table:
+                continue
+            kept = exact.share_kept(usable, table)
+            if kept < exact.WORTH_SAYING and not said:
+                exact.warn(graph, weights, promised, edges, kept, f"snapshot {row}", stacklevel=4)
+                said = True
+            mine = on_row & (instances.goals == goal)
+            parts.append(solve_many(instances[np.flatnonzero(mine)], usable, **options))
+            places.append(np.flatnonzero(mine))
+            rest &= ~mine
+    if rest.any():
+        parts.append(solve_many(instances[np.flatnonzero(rest)], rho, checked=True, **options))
+        places.append(np.flatnonzero(rest))
+    return Runs.joined(parts).reordered(np.argsort(np.concatenate(places)))
+
+
 def _solve_chunk(
     chunk: InstanceSet,
     first: int,
@@ -310,7 +368,7 @@ def _solve_chunk(
     rho_of: NDArray[np.int32],
     reopen: bool,
     budget: int,
-    bounds: list[NDArray[np.float64]],
+    bounds: list[NDArray[np.float64]] | list[Potential],
     bound_of: NDArray[np.int32],
 ) -> Runs:
     last = first + len(chunk)
@@ -318,7 +376,9 @@ def _solve_chunk(
     what = _core.Instances(chunk.weights, chunk.rows, chunk.sources, chunk.goals)
     how = _core.SearchOptions(greedy, reopen, budget)
     which = arrays.aligned(rho_of[first:last])
-    limits = [arrays.aligned(table) for table in bounds], arrays.aligned(bound_of[first:last])
+    computed = [bound._kernel for bound in bounds if isinstance(bound, Potential)]
+    tables = [arrays.aligned(bound) for bound in bounds if not isinstance(bound, Potential)]
+    limits = tables, computed, arrays.aligned(bound_of[first:last])
     potentials = [values for values in rho if isinstance(values, Potential)]
     if potentials:
         found = kernel.solve_guided(what, how, [potential._kernel for potential in potentials], which, *limits, stop)
@@ -331,7 +391,12 @@ def _solve_chunk(
             found.ending,
             chunk,
             first,
-            rho=values.rho_for(int(chunk.goals[i])) if isinstance(values, Potential) else values,
-            lower_bound=bounds[bound_of[first + i]] if bounds else None,
+            rho=_table_for(values, int(chunk.goals[i])),
+            lower_bound=_table_for(bounds[bound_of[first + i]], int(chunk.goals[i])) if bounds else None,
         )
     return Runs.of_core(found.runs, bounded=bool(bounds))
+
+
+def _table_for(values: NDArray[np.float64] | Potential, goal: int) -> NDArray[np.float64]:
+    """Return a table for a message about one of its values."""
+    return values.rho_for(goal) if isinstance(values, Potential) else values

@@ -1,0 +1,133 @@
+"""The option ``--weight-bounds``: the least and largest weights that edges can have."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from rhostar.cli import _options as options
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rhostar._models import Model
+    from rhostar.graph import Graph
+
+WeightBounds = Annotated[
+    str,
+    typer.Option(
+        "--weight-bounds",
+        help="The least weight of each edge: a table with the columns tail, head and weight; two numbers such as 1,60 "
+        "for all edges; or from-data.",
+        metavar="FILE|LOW,HIGH|from-data",
+    ),
+]
+FROM_DATA = "from-data"
+
+
+class Stated(NamedTuple):
+    """Bounds on the weights, as ``certify`` and ``learn`` take them, with what to tell the user about them."""
+
+    pair: tuple[Any, Any]
+    where: str
+    """Where the bounds come from: "in free_flow.csv"."""
+    facts: dict[str, Any]
+    """What did not fit; empty if all did."""
+
+
+def stated(word: str, graph: Graph) -> Stated | None:
+    """Return the bounds that a word on the command line names; None for from-data, or if there is none."""
+    from rhostar.errors import InputError
+
+    if word in ("", FROM_DATA):
+        return None
+    numbers = word.split(",")
+    try:
+        low, high = (*(float(number) for number in numbers), *[math.inf] * (2 - len(numbers)))
+    except ValueError:
+        if not Path(word).exists():
+            raise InputError(f"--weight-bounds: {word!r} is not a file, not two numbers, and not from-data") from None
+        return _read(Path(word), graph)
+    return Stated((low, high), "given as numbers", {})
+
+
+def of_model(model: Model, graph: Graph) -> tuple[NDArray[np.float64], float]:
+    """Return the bounds that a model with a promise of optimal answers rests on."""
+    import numpy as np
+
+    assert model.lower_ is not None
+    lower = model.lower_
+    if np.isfinite(lower).all():
+        return lower, math.inf
+    # An edge that was never present needs no more than what rho falls by along it.
+    tables = [] if model.rho_ is None else [*model.rho_.values()] if isinstance(model.rho_, Mapping) else [model.rho_]
+    fall = np.max([table[graph.tail] - table[graph.head] for table in tables], axis=0) if tables else np.zeros(graph.m)
+    return np.where(np.isfinite(lower), lower, np.maximum(fall, 0.0)), math.inf
+
+
+def _read(path: Path, graph: Graph) -> Stated:
+    """Return the least weights in a table, by the labels of its edges; the least row of an edge counts."""
+    import numpy as np
+
+    from rhostar.datasets import read_edge_table
+    from rhostar.errors import InputError, VertexError
+
+    tail_name, head_name, name = _columns(path)
+    network = read_edge_table(path, tail=tail_name, head=head_name, weight=name)
+    theirs, ours = network.graph, np.full(network.graph.n, -1)
+    for v in range(theirs.n):
+        try:
+            ours[v] = _vertex(graph, v if theirs.labels is None else theirs.labels[v])
+        except VertexError:
+            continue
+    tail, head = ours[theirs.tail], ours[theirs.head]
+    known = np.flatnonzero((tail >= 0) & (head >= 0))
+    place = graph.edge_index(tail[known], head[known], missing=-1)
+    known, place = known[place >= 0], place[place >= 0]
+    if not known.size:
+        raise InputError(f"{path} has no edge of this set in its columns {tail_name} and {head_name}")
+    least = np.zeros(graph.m)
+    least[place] = network.weights.min(axis=0)[known]
+    facts: dict[str, Any] = {}
+    if place.size < graph.m:
+        facts["edges_without_a_bound"] = f"{graph.m - place.size:,} of {graph.m:,}, taken as 0"
+    if known.size < theirs.m:
+        facts["bounds_for_other_edges"] = f"{theirs.m - known.size:,}, not used"
+    return Stated((least, math.inf), f"in {path.name}", facts)
+
+
+def _vertex(graph: Graph, name: Any) -> int:
+    """Return the vertex with this label; a number is not taken for a vertex if the graph has labels."""
+    from rhostar.errors import VertexError
+
+    if graph.labels is None:
+        return options.vertex(graph, str(name))
+    try:
+        return graph.vertex(name)
+    except VertexError:
+        return graph.vertex(str(name))
+
+
+def _columns(path: Path) -> tuple[str, str, str]:
+    """Return the names of the columns for the tail, the head and the least weight."""
+    from rhostar.datasets import _text as text
+    from rhostar.errors import ReadError
+
+    if path.suffix in (".parquet", ".pq"):
+        return "tail", "head", "weight"
+    with text.opened(path) as raw:
+        first = raw.readline().decode("utf-8-sig", errors="replace")
+    names = [name.strip() for name in next(csv.reader([first]), [])]
+    ends = ["tail", "head"] if {"tail", "head"} <= set(names) else names[:2]
+    others = [name for name in names if name not in (*ends, "snapshot")]
+    if len(ends) < 2 or not others:
+        raise ReadError(
+            path, 1, f"expected the columns tail, head and a least weight, got {', '.join(names) or 'none'}"
+        )
+    return ends[0], ends[1], others[0]
