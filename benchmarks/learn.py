@@ -134,7 +134,27 @@ def discs(rng: np.random.Generator, size: int) -> np.ndarray:
     return blocked
 
 
-DRAWN = {"rooms": rooms, "slanted walls": slanted, "ponds": discs}
+def zigzag(rng: np.random.Generator, size: int) -> np.ndarray:
+    """Return a corner of a wall that moves, with a narrow passage in one of its two legs, and some crates."""
+    blocked = np.zeros((size, size), dtype=bool)
+    for centre in (0.35, 0.65):
+        corner = int(size * (centre + rng.uniform(-0.08, 0.08)))
+        thick, wide = max(2, size // 60), max(4, size // 30)
+        blocked[corner : corner + thick, : size - 1 - corner] = True
+        blocked[: corner + thick, size - 1 - corner : size - 1 - corner + thick] = True
+        if rng.random() < 0.6:
+            door = int(rng.uniform(0.1, 0.9) * (size - 2 - corner - wide))
+            blocked[corner : corner + thick, door : door + wide] = False
+        else:
+            door = int(rng.uniform(0.1, 0.9) * (corner - wide))
+            blocked[door : door + wide, size - 1 - corner : size - 1 - corner + thick] = False
+    for _ in range(25):
+        row, column = rng.integers(0, size - size // 20, 2)
+        blocked[row : row + size // 25, column : column + size // 25] = True
+    return blocked
+
+
+DRAWN = {"rooms": rooms, "slanted walls": slanted, "ponds": discs, "zigzag": zigzag}
 
 
 def own_worlds(draw: Any, size: int, count: int, seed: int) -> np.ndarray:
@@ -165,12 +185,10 @@ def worlds(name: str, size: int, seed: int) -> Family:
     return Family(f"{name}, {size} cells a side", *sets)
 
 
-FAMILIES = (
-    *(("rooms", 181, 51), ("slanted walls", 161, 52), ("ponds", 201, 53)),
-    *(("gaps_and_forest", 201, 57), ("forest", 171, 55)),
-)
+FAMILIES = (("ponds", 201, 53), ("zigzag", 161, 58), ("gaps_and_forest", 201, 57), ("forest", 171, 55))
 RULE_FAMILIES = (
     *(("multiple_bugtraps", 201, 11), ("shifting_gaps", 151, 12), ("mazes", 201, 14), ("bugtrap_forest", 171, 15)),
+    *(("rooms", 181, 51), ("slanted walls", 161, 52)),
 )
 
 

@@ -38,7 +38,13 @@ class Auto(Learner):
     """Tries learners in turn, from quick to slow, and keeps the one that does best on instances not fitted on.
 
     A learner is fitted on all folds of the training set but one and judged on that one, for each fold in turn. The
-    first learner within one standard error of the best wins. Learners that take long are judged on one fold only.
+    first learner within one standard error of the best, and within 2 %, wins. Learners that take long are judged on one
+    fold only. About half of the time goes into improving the best values so far, by :class:`SelfImitatedRanking` and
+    :class:`BumpSearch`.
+
+    If there is no time for all snapshots, some are used: as many as the costs-to-go of which take a third of the time.
+    If there is no time to compare anything, ρ is :class:`LowerEnvelope` where paths must be good, and otherwise
+    :class:`MeanWeights`, or :class:`MeanDistance` of a single snapshot.
 
     Parameters
     ----------
@@ -48,9 +54,11 @@ class Auto(Learner):
         The measure that decides. None counts expansions; with A*, only learners within `tolerance` can win.
     tolerance
         How much more than the optimum paths may cost in total on new instances, as a share; for A* without a
-        `utility`. The estimate plus its standard error must be within it. If no learner's is, the closest one wins.
+        `utility`. An upper bound on it, from the instances that a learner was not fitted on, must be within it. If no
+        learner's is, the closest one wins. None is no limit: the fewest expansions win.
     time_limit
-        No further learner is started after this many seconds; None for no limit. The quickest is always fitted.
+        The seconds that a fit may take; None for no limit. It may exceed them by little: by a sweep over the graph,
+        and on a cluster by what its workers have begun.
     folds
         How many parts the training set is dealt into, by whole snapshots.
     validation
@@ -60,12 +68,12 @@ class Auto(Learner):
     n_jobs
         As in joblib.
     verbose
-        1 shows progress.
+        1 shows what is being tried, and the seconds left.
 
     Attributes
     ----------
     learner_
-        The winner, fitted on the whole training set.
+        The winner, fitted on the whole training set, or on as much of it as there was time for: ``trained_on_``.
     candidates_
         What was tried, in order: :class:`Candidate`.
 

@@ -37,6 +37,8 @@ _RUNS = 0.02
 """The share of the time for the runs of one candidate, if a run takes a quarter of a sweep over the whole graph."""
 _SLOW = 0.03
 """A candidate whose fit takes more than this share of the time is judged on one fold only."""
+_BEHIND = 0.2
+"""A candidate that is behind the best by more than this share on the first folds is not judged on the others."""
 _BOUNDING = 0.25
 """The share of the time left that judging a candidate on further folds may take, where paths must be good."""
 _RESERVE = 0.04
@@ -287,7 +289,8 @@ class Contest:
             elif self.bounded:  # a bound on the cost needs all parts
                 stop = longest * (len(self.parts) - 1 - k) > _BOUNDING * self.seconds_left
             else:
-                stop = longest > self.clock.share(_SLOW)
+                spent = time.perf_counter() - began
+                stop = max(longest, spent) > self.clock.share(_SLOW) or not self._is_ahead(found, _BEHIND)
         self.tried.append(self._summed_up(learner, found, longest if seconds is None else seconds))
         return self.tried[-1]
 
@@ -309,10 +312,13 @@ class Contest:
                 further = _excess(runs, self.memory.at(more))
         return _Judged(fitted, expanded, losses, excess, further, each)
 
-    def _is_ahead(self, found: list[_Judged]) -> bool:
+    def _is_ahead(self, found: list[_Judged], behind: float = 0.0) -> bool:
+        """Return whether it does better so far than the best candidate on the same instances, or little worse."""
+        if not self._any():
+            return True
         losses = np.concatenate([one.losses for one in found])
         best = self.best.losses[: losses.size]
-        return best.size < losses.size or bool(losses.mean() < best.mean())
+        return best.size < losses.size or bool(losses.mean() < best.mean() + behind * abs(best.mean()))
 
     def _summed_up(self, learner: Learner, found: list[_Judged], seconds: float) -> Candidate:
         if not found:

@@ -28,9 +28,10 @@ _ROUNDS = (
     *((0.4, 2.0), (0.05, 1.0), (0.15, 2.0), (1.0, 2.0), (0.4, 0.0), (0.15, 4.0), (0.05, 2.0), (1.0, 0.0)),
 )
 """(step size, blur) of the rounds of ranking, the most promising first."""
-_SMALL_ROUNDS = ((0.05, 1.0), (0.02, 0.0), (0.05, 4.0), (0.15, 1.0), (0.02, 2.0))
-"""The same for A*, where large steps spoil the paths."""
+_SMALL_ROUNDS = ((0.05, 1.0), (0.02, 0.0), (0.15, 0.0), (0.05, 4.0), (0.15, 1.0), (0.02, 2.0))
+"""The same for A*, where large steps spoil the paths, and for values that were ranked before."""
 _BATCH, _EVERY, _SCREEN = 50, 4, 200
+_GIVE_UP = 1.5
 _MOST = 1000
 """The largest number of instances that values are improved on."""
 _BUMPS = 500
@@ -68,10 +69,12 @@ class Improvement:
             utility = None if contest.scorer is None else contest.scorer.utility
             rounds = _ROUNDS if contest.algorithm == "gbfs" else _SMALL_ROUNDS
             first = contest.best
-            self.rank(first, utility, rounds, contest.seconds_left * 0.3)
+            self.rank(first, utility, rounds, contest.seconds_left * 0.45)
+            if contest.best is not first:  # once more from there, with smaller steps
+                self.rank(contest.best, utility, _SMALL_ROUNDS, contest.seconds_left * 0.2)
             other = self._other(first)
-            if other is not None:
-                self.rank(other, utility, rounds, contest.seconds_left * 0.25)
+            if other is not None and contest.seconds_left > contest.clock.share(0.35):
+                self.rank(other, utility, rounds, contest.seconds_left * 0.3)
             self.bumps(contest.best, utility, contest.seconds_left)
             return
         if contest.tolerance == 0:
@@ -104,7 +107,7 @@ class Improvement:
         self.ranked.add(repr((start.learner, utility)))
         train = self.train[0]
         each = (min(_BATCH, len(train)) + min(_SCREEN, len(train)) / _EVERY) * start.run_seconds / _QUICKER
-        iterations = int(np.clip(seconds / max(each, 1e-9) / 6, 30, 100))
+        iterations = int(np.clip(seconds / max(each, 1e-9) / 2, 30, 100))
         if seconds < 30 * each:
             return
         self.show(f"ranking from {_short(start.learner)}")
@@ -115,6 +118,7 @@ class Improvement:
             "iterations": iterations,
             "batch": _BATCH,
             "every": _EVERY,
+            "give_up": _GIVE_UP,
             "screen_size": _SCREEN,
             "budget": contest.budget,
         } | self.shared

@@ -73,6 +73,9 @@ class SelfImitatedRanking(Learner):
         take smaller steps.
     every
         How many iterations there are between two judgements.
+    give_up
+        A round ends at half of its iterations if its values are more than this many times as bad as the best so far;
+        None never ends one early.
     screen_size
         New values are judged on this many instances first, always the same, and on the others only if they beat the
         best values there; None judges on all at once.
@@ -131,6 +134,7 @@ class SelfImitatedRanking(Learner):
         clip: float = 20.0,
         damping: float = 0.01,
         every: int = 4,
+        give_up: float | None = None,
         screen_size: int | None = 200,
         budget: int | None = None,
         time_limit: float | None = None,
@@ -141,7 +145,7 @@ class SelfImitatedRanking(Learner):
         self.initial, self.algorithm, self.reopen, self.utility = initial, algorithm, reopen, utility
         self.validation, self.step_sizes, self.iterations, self.batch = validation, step_sizes, iterations, batch
         self.blurs, self.rounds, self.clip, self.damping, self.every = blurs, rounds, clip, damping, every
-        self.screen_size, self.budget, self.time_limit = screen_size, budget, time_limit
+        self.give_up, self.screen_size, self.budget, self.time_limit = give_up, screen_size, budget, time_limit
         self.random_state, self.n_jobs, self.verbose = random_state, n_jobs, verbose
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
@@ -156,6 +160,9 @@ class SelfImitatedRanking(Learner):
         seconds = np.inf
         if self.time_limit is not None:
             seconds = arrays.number(self.time_limit, "time_limit", "a number of seconds", lambda x: 0 <= x < np.inf)
+        worst = np.inf
+        if self.give_up is not None:
+            worst = arrays.number(self.give_up, "give_up", "at least 1, or None", lambda x: x >= 1)
         rng = generator(self.random_state)
         train, judged = instances, instances
         if self.validation is not None:
@@ -187,6 +194,8 @@ class SelfImitatedRanking(Learner):
                     if ((i + 1) % every == 0 or i + 1 == iterations) and judge.prefers(rho):
                         best, found_by = rho.copy(), (step, width)
                     advance(f"{judge.least:.6g}")
+                    if 2 * i >= iterations and (i + 1) % every == 0 and judge.history[-1] > worst * judge.first:
+                        break
         return {
             "rho_": best,
             "initial_": initial,
