@@ -49,8 +49,8 @@ def large(side: int, count: int, goals: int) -> rs.InstanceSet:
 def times(log=print) -> list[dict]:
     """Return how long fits take, and what they are worth."""
     small = large(10, 20, 1)
-    for algorithm in PROMISES:
-        rs.learn(small, promise=PROMISES[algorithm], algorithm=algorithm, time_limit=0.5)  # imports what it needs
+    for algorithm, promise in PROMISES.items():
+        rs.learn(small, promise=promise, algorithm=algorithm, time_limit=0.5)  # imports what it needs
     rows = []
     for side, count in SIZES:
         for goals in (1, 10):
