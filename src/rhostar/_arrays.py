@@ -41,7 +41,7 @@ def integer(value: Any, name: str, low: int, high: int | None = None) -> int:
 
 def counted(number: int, one: str, many: str | None = None) -> str:
     """Return a number with its noun: "1 edge", "2 edges"."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def algorithm(value: Any, name: str = "algorithm") -> Algorithm:

@@ -31,9 +31,10 @@ from rhostar.instances._provenance import from_parts, to_parts
 from rhostar.potentials import Potential
 from rhostar.potentials import _storing as storing
 from rhostar.search import Algorithm
-from rhostar.search._rho import values_of
+from rhostar.search._rho import chooses, values_of
+from rhostar.search._tables import Tables
 
-Values = NDArray[np.float64] | Mapping[int, NDArray[np.float64]]
+Values = NDArray[np.float64] | Tables | Mapping[int, NDArray[np.float64]] | Mapping[int, Tables]
 _KIND = "rhostar-model"
 _VERSION = 2
 
@@ -150,7 +151,8 @@ class Model:
         """Number of vertices."""
         if self.rho_ is None:
             return 0 if self.potential_ is None else self.potential_.n
-        return next(iter(self.rho_.values())).size if isinstance(self.rho_, Mapping) else self.rho_.size
+        values: Any = next(iter(self.rho_.values())) if isinstance(self.rho_, Mapping) else self.rho_
+        return int(values.size)
 
     @property
     def goals(self) -> list[int]:
@@ -195,8 +197,10 @@ class Model:
             If the disk refuses; an old file stays as it was.
         """
         goals: list[int] = []
-        tables: list[NDArray[np.float64]] = []
-        if isinstance(self.rho_, Mapping):
+        tables: list[Any] = []
+        if chooses(self):
+            pass
+        elif isinstance(self.rho_, Mapping):
             goals, tables = [*self.rho_], [*self.rho_.values()]
         elif self.rho_ is not None:
             goals, tables = [-1], [self.rho_]
@@ -223,6 +227,14 @@ class Model:
             parts |= seen
         if self.lower_ is not None:
             parts["lower"] = self.lower_
+        facts["choice"] = None
+        if chooses(self):
+            # Rules that choose among tables have files of their own; a table is one without a rule.
+            rules: Mapping[int, Any] = self.rho_ if isinstance(self.rho_, Mapping) else {-1: self.rho_}
+            facts["choice"] = [[int(goal), hasattr(rule, "to_parts")] for goal, rule in rules.items()]
+            for k, rule in enumerate(rules.values()):
+                own = rule.to_parts() if hasattr(rule, "to_parts") else {"tables": rule}
+                parts |= {f"choice_{k}_{name}": part for name, part in own.items()}
         facts["potential"] = None
         if self.potential_ is not None:
             arrays_of, facts["potential"] = storing.to_parts(self.potential_)
@@ -265,9 +277,10 @@ class Model:
                 raise StorageError(f"{source} is damaged: its values are not finite numbers, one per vertex")
             _require_sound(facts, parts, source)
             potential = _potential(facts["potential"], parts)
-            if (not goals) != (potential is not None and rho.size == 0):
+            choice = _choice(facts.get("choice"), parts)
+            if (not goals) != ((potential is not None or choice is not None) and rho.size == 0):
                 raise StorageError(f"{source} is damaged: it has neither values nor a potential")
-            tables: Values | None = dict(zip(goals, map(arrays.frozen, rho), strict=True)) if goals else None
+            tables: Any = dict(zip(goals, map(arrays.frozen, rho), strict=True)) if goals else choice
             return cls(
                 rho_=arrays.frozen(rho[0]) if goals == [-1] else tables,
                 fingerprint=str(facts["graph"]),
@@ -299,7 +312,9 @@ class Model:
 
 def _belongs(name: str) -> bool:
     """Return whether a model has an array of this name."""
-    if re.fullmatch(r"facts|goals|rho|lower|(trained_on|built_from)_[0-9]{1,6}(_[a-z]+)?|potential_\w+", name):
+    if re.fullmatch(
+        r"facts|goals|rho|lower|(trained_on|built_from)_[0-9]{1,6}(_[a-z]+)?|potential_\w+|choice_\w+", name
+    ):
         return True
     return any(name == entry.name for family in FAMILIES.values() for entry in fields(family)[1:])
 
@@ -332,8 +347,12 @@ def _checked(rho: Any, n: int) -> Any:
     if isinstance(rho, Mapping):
         if not rho:
             raise InputError("rho_ must have values for at least one goal")
-        return {int(goal): arrays.per_vertex(table, f"rho_[{goal}]", n) for goal, table in rho.items()}
-    return arrays.per_vertex(rho, "rho_", n)
+        return {int(goal): _checked_table(table, f"rho_[{goal}]", n) for goal, table in rho.items()}
+    return _checked_table(rho, "rho_", n)
+
+
+def _checked_table(values: Any, name: str, n: int) -> Any:
+    return values if isinstance(values, Tables) and values.size == n else arrays.per_vertex(values, name, n)
 
 
 def _plain(value: Any) -> Any:
@@ -356,6 +375,19 @@ def _potential(facts: Any, parts: Mapping[str, NDArray[Any]]) -> Potential | Non
         return None
     own = {name.removeprefix("potential_"): part for name, part in parts.items() if name.startswith("potential_")}
     return storing.from_parts(own, facts)
+
+
+def _choice(facts: Any, parts: Mapping[str, NDArray[Any]]) -> Any:
+    """Return the rules that choose among tables, by goal or the only one; None if there are none."""
+    if facts is None:
+        return None
+    found: dict[int, Any] = {}
+    for k, (goal, is_rule) in enumerate(facts):
+        start = f"choice_{k}_"
+        own = {name.removeprefix(start): part for name, part in parts.items() if name.startswith(start)}
+        table = own["tables"]
+        found[int(goal)] = Tables.from_parts(own) if is_rule else arrays.per_vertex(table, "rho", table.size)
+    return found[-1] if list(found) == [-1] else found
 
 
 def _seen(facts: Any, parts: Mapping[str, NDArray[Any]]) -> Provenance | Provenances | None:

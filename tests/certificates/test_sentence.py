@@ -149,8 +149,9 @@ def test_the_tile_of_a_page_says_which_number_it_is() -> None:
     table = rs.certify(2 * STEPS, holdout=draw(300), utility=Suboptimality(limit=4.0), delta=1e-9)
     ((number, words),) = report.certificate_section(table, subject="minutes lost").tiles()
     assert words == (
-        "minutes lost on average (clipped at 4), promised on unseen instances with probability at least 0.999999999"
+        "minutes lost on average (an answer counts at most 4); "
+        "promised for new queries with probability at least 0.999999999"
     )
     assert float(number.removeprefix("≤ ")) >= table.best.value
     ((_, plain),) = report.certificate_section(table).tiles()
-    assert plain.startswith("the mean cost above the optimum (clipped at 4), promised")
+    assert plain.startswith("costlier than the best route on average (an answer counts at most 4); promised")

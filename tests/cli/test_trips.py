@@ -65,20 +65,20 @@ def test_import_draws_or_reads_trips(capsys: pytest.CaptureFixture[str], tmp_pat
     assert (drawn.goals != drawn.sources).all()
     lines = tmp_path / "trips.csv"
     lines.write_text("source,goal\na,d\n\nd, b\n")
-    answer(capsys, "import", edges, "-o", out, "--trips", lines)
+    answer(capsys, "import", edges, "-o", out, "--trips", lines, "--force")
     read = rs.InstanceSet.load(out)
     names = read.graph.labels
     assert [(names[x.source], names[x.goal]) for x in read] == [("a", "d"), ("d", "b")]
     for text, message in (
-        ("a,b,c\n", "line 1: expected 'source,goal', got 'a,b,c'"),
+        ("a,b,c\n", "line 1: there is no snapshot 'c'; the table has none with a name"),
         ("a,d\na,x\n", "line 2: 'x' is not a label or vertex of the graph"),
         ("source,goal\n", "has no trips"),
     ):
         lines.write_text(text)
-        code, _, err = run(capsys, "import", edges, "-o", out, "--trips", lines)
+        code, _, err = run(capsys, "import", edges, "-o", out, "--trips", lines, "--force")
         assert code == 2
         assert message in err
-    code, _, err = run(capsys, "import", edges, "-o", out, "--trips", tmp_path / "missing.csv")
+    code, _, err = run(capsys, "import", edges, "-o", out, "--trips", tmp_path / "missing.csv", "--force")
     assert (code, "cannot be read" in err) == (2, True)
     code, _, err = run(capsys, "import", edges, "-o", out, "--any-goal", "--goal", "a")
     assert (code, err) == (2, "rhostar: give only one of --goal, --any-goal and --trips\n")

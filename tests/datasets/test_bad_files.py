@@ -7,6 +7,7 @@ import resource
 import subprocess
 import sys
 import zipfile
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -132,9 +133,15 @@ def test_a_time_stamp_as_snapshot_is_refused_with_the_likely_reason(tmp_path: Pa
     rows = "".join(f"{k},{k + 1},1,2012-03-01T00:00:{k}\n" for k in range(6000))
     path.write_text("tail,head,weight,snapshot\n" + rows)
     _refused(datasets.read_edge_table, path, match="6000 rows would make 6000 snapshots of 6000 edges.*time stamp")
+    stamps = (datetime(2012, 3, 1) + timedelta(seconds=k) for k in range(6000))
+    rows = "".join(f"{k},{k + 1},1,{stamp.isoformat()}\n" for k, stamp in enumerate(stamps))
+    path.write_text("tail,head,weight,snapshot\n" + rows)
+    for missing in ("error", "closed", "last"):
+        words = "6000 rows would make 6000 snapshots of 6000 edges.*time stamp"
+        _refused(datasets.read_edge_table, path, match=words, missing=missing)
     rows = "".join(f"{k % 50},{k % 50 + 1},1,{k}\n" for k in range(6000))
     path.write_text("tail,head,weight,snapshot\n" + rows)
-    assert datasets.read_edge_table(path).weights.shape == (6000, 50)
+    assert datasets.read_edge_table(path, missing="last").weights.shape == (6000, 50)
     _refused(datasets.read_edge_table, path, match="max_entries=300000", max_entries=299_999)
 
 

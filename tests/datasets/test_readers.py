@@ -144,7 +144,7 @@ def test_edge_tables_round_trip(case, kind, data, tmp_path_factory) -> None:
     folder = tmp_path_factory.mktemp("tables")
     frame.to_csv(folder / "t.csv", index=False)
     frame.to_parquet(folder / "t.parquet")
-    columns = {"tail": "from", "head": "to", "weight": "w", "snapshot": "day"}
+    columns = {"tail": "from", "head": "to", "weight": "w", "snapshot": "day", "missing": "closed"}
     for network in (
         datasets.read_edge_table(folder / "t.csv", **columns),
         datasets.read_edge_table(folder / "t.parquet", **columns),
@@ -171,7 +171,7 @@ def test_edge_tables_in_small(tmp_path: Path) -> None:
     (tmp_path / "u.csv").write_text("tail,head,weight\n007,7,2\n")
     assert datasets.read_edge_table(tmp_path / "u.csv").graph.labels == ("007", "7")
     (tmp_path / "v.csv.gz").write_bytes(gzip.compress(b"tail,head,weight,snapshot\n10,9,2,1\n9,10,inf,0\n"))
-    network = datasets.read_edge_table(tmp_path / "v.csv.gz")
+    network = datasets.read_edge_table(tmp_path / "v.csv.gz", missing="closed")
     assert (network.graph.labels, network.names) == ((9, 10), (1, 0))
     assert network.weights.tolist() == [[np.inf, 2], [np.inf, np.inf]]
 

@@ -31,7 +31,7 @@ def test_three_lines(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (tmp_path / "forest").mkdir()
     (tmp_path / "forest" / "train").symlink_to(FOLDER / "worlds" / "forest" / "test")
     (tmp_path / "times.csv").write_text(
-        "tail,head,weight,snapshot\nhome,work,12,mon\nhome,work,15,tue\nshop,work,3,tue\n"
+        "tail,head,weight,snapshot\nhome,work,12,mon\nhome,work,15,tue\nshop,work,3,tue\nshop,work,3,mon\n"
     )
     streets = nx.MultiDiGraph([(53137, 53138, {"travel_time": 4.5}), (53138, 53137, {"travel_time": 5.5})])
     monkeypatch.chdir(tmp_path)

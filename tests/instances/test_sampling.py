@@ -90,23 +90,3 @@ def test_duplicates(rng: np.random.Generator) -> None:
     other = rs.InstanceSet(graph, base[[1, 3]].astype(np.float32), 5, goal=8)
     assert datasets.without(instances, other).indices.tolist() == [0, 2, 3]
     assert len(datasets.without(instances, instances)) == 0
-
-
-def test_several_goals_are_drawn_with_the_instances() -> None:
-    graph = rs.Graph.from_edges(5, [0, 1, 2, 3], [1, 2, 3, 4])
-    network = rs.datasets.Network(graph, np.ones((3, graph.m)))
-    drawn = network.sample(900, goal=[4, 1, 4], seed=0)
-    found, count = np.unique(drawn.goals, return_counts=True)
-    assert found.tolist() == [1, 4]
-    assert abs(count[0] - 450) < 75, "each goal is as likely, however many starts reach it"
-    assert (drawn.sources < drawn.goals).all(), "only starts that reach the goal of their instance"
-    assert drawn.sources[drawn.goals == 1].tolist() == [0] * count[0]
-    assert (
-        "3 snapshots, 4 starts and 2 goals"
-        in rs.certify(np.zeros(5), holdout=drawn, algorithm="astar", utility=rs.utilities.Cost(4.0)).best.sentence
-    )
-    again = network.sample(900, goal=[1, 4], seed=0)
-    assert again.sources.tolist() == drawn.sources.tolist()
-    for wrong in ([], [1, 9], ["x"]):
-        with pytest.raises(rs.errors.InputError):
-            network.sample(5, goal=wrong)

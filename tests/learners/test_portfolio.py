@@ -1,5 +1,7 @@
 """Several tables, one chosen per query; and values limited so that no answer is far above the optimum."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 import rhostar as rs
 from rhostar.certificates import largest_excess
-from rhostar.learners._portfolio import Tables
+from rhostar.search._tables import Tables
 from support.instances import changing_graph, square_grid
 
 
@@ -91,7 +93,7 @@ def test_no_table_may_be_farther_off_than_the_common_one(seed: int) -> None:
 
 def test_the_nearest_centre_wins() -> None:
     rng = np.random.default_rng(0)
-    tables = Tables(np.zeros((5, 3)), np.arange(6), np.full(6, 2.0), np.full(6, 10.0))
+    tables = Tables(6, np.zeros((5, 3)), np.arange(6), np.full(6, 2.0), np.full(6, 10.0))
     centres = rng.uniform(0, 4, (4, 6))
     tables.place(centres, np.full(4, 2.5))
     numbers = []
@@ -114,10 +116,40 @@ def test_what_the_portfolio_refuses() -> None:
         rs.solve_many(elsewhere, portfolio)
     with pytest.raises(rs.errors.ModelError, match="goal 63, not for goal 0"):
         rs.astar(*elsewhere[0], portfolio)
-    with pytest.raises(rs.errors.InputError):
-        rs.Model.of(portfolio, instances.graph)
     with pytest.raises(rs.errors.InputError, match="one goal"):
         rs.learners.Portfolio(rs.learners.PerGoal()).fit(instances)
+
+
+@pytest.mark.parametrize("goals", [[63], [63, 7]])
+def test_a_model_keeps_the_tables_and_the_rule(goals: list[int], tmp_path: Path) -> None:
+    drawn = two_kinds(120)
+    instances = rs.InstanceSet(
+        drawn.graph, drawn.weights, np.full(120, 20), np.repeat(goals, 120 // len(goals)), rows=drawn.rows
+    )
+    portfolio = rs.learners.Portfolio(k=2, least=5)
+    learner = (portfolio if len(goals) == 1 else rs.learners.PerGoal(portfolio)).fit(instances)
+    path = tmp_path / "portfolio.npz"
+    rs.Model.of(learner, instances.graph).save(path)
+    model = rs.Model.load(path)
+    assert (model.n, model.goals) == (64, sorted(goals))
+    runs, again = rs.solve_many(instances, learner), rs.solve_many(instances, model)
+    assert (runs.expanded == again.expanded).all()
+    assert [rs.astar(*one, model).expanded for one in instances[:20]] == runs.expanded[:20].tolist()
+    one_table = rs.learners.PerGoal(rs.learners.MeanDistance()).fit(instances)
+    assert runs.expanded.mean() < rs.solve_many(instances, one_table).expanded.mean(), "tables are chosen"
+    with np.load(path) as stored:
+        parts = {name: stored[name] for name in stored.files}
+    for name, wrong in (
+        ("choice_0_probes", np.array([0, 10**6])),
+        ("choice_0_tables", np.zeros((1, 64))),
+        ("choice_0_radius", np.array([np.nan, 1.0])),
+        ("choice_0_scale", None),
+    ):
+        np.savez_compressed(path, **{key: part for key, part in parts.items() if key != name})
+        if wrong is not None:
+            np.savez_compressed(path, **parts | {name: wrong})
+        with pytest.raises(rs.errors.StorageError):
+            rs.Model.load(path)
 
 
 # ---------------------------------------------------------------- limited

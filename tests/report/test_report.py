@@ -87,25 +87,22 @@ def test_an_event_of_a_large_search_takes_two_or_three_bytes() -> None:
     assert len(events) < 2.5 * np.count_nonzero(trace.kind != Event.CLOSE)
 
 
-def test_places_keep_the_order_of_coordinates_and_steps() -> None:
+def test_places_keep_the_order_of_coordinates() -> None:
     graph = rs.Graph.from_edges(3, [0, 1], [1, 2], coordinates=[(0, 0), (10, 5), (20, 1)])
-    drawing = replay.drawing(graph, goal=2)
+    drawing = replay.drawing(graph)
     assert np.frombuffer(drawing.x, "<u2").tolist() == [0, 32768, 65535]
     assert np.frombuffer(drawing.y, "<u2").tolist() == [65535, 0, 52428]  # north is up
     assert drawing.aspect == 2.0
     pairs = replay.read_varints(drawing.edges).reshape(-1, 2)
     assert np.cumsum(pairs[:, 0]).tolist() == [0, 1]
     assert pairs[:, 1].tolist() == [1, 1]
-    bare = replay.drawing(rs.Graph.from_edges(4, [0, 1, 3], [1, 2, 2]), goal=2)
-    x = np.frombuffer(bare.x, "<u2").tolist()
-    assert x[0] < x[1] == x[3] < x[2]
-    assert bare.placed_by == "steps to the goal"
+    assert drawing.placed_by == "coordinates"
 
 
 def test_longitudes_are_shortened_where_coordinates_are_degrees() -> None:
     graph = rs.Graph.from_edges(2, [0], [1], coordinates=[(10, 59.5), (11, 60.5)])
-    assert replay.drawing(graph, goal=1).aspect == pytest.approx(1.0)
-    assert replay.drawing(graph, goal=1, geographic=True).aspect == pytest.approx(0.5, abs=0.01)
+    assert replay.drawing(graph).aspect == pytest.approx(1.0)
+    assert replay.drawing(graph, geographic=True).aspect == pytest.approx(0.5, abs=0.01)
 
 
 def test_shades_tell_slow_from_blocked() -> None:
@@ -147,7 +144,7 @@ def test_numbers_are_those_of_the_searches() -> None:
             assert y == np.mean(runs_of.expanded <= x)
     saving = rs.solve_many(instances, np.zeros(72)).expanded / runs.expanded
     scenes = report["replay"].scenes
-    assert [s.label.split(":")[0] for s in scenes] == ["typical", "worst", "best"]
+    assert [s.label.split(":")[0] for s in scenes] == ["typical query", "worst query", "best query"]
     expanded = [(s.searches[0].expanded, s.searches[1].expanded) for s in scenes]
     assert expanded[1][0] / expanded[1][1] == saving.min()
     assert expanded[2][0] / expanded[2][1] == saving.max()
@@ -187,7 +184,8 @@ def test_several_goals_and_searches_out_of_budget() -> None:
     )
     assert report.methods[0].solved < 3
     text = render(report)
-    assert "solved" in text
+    assert f'data-label="answered">{report.methods[0].solved:,} / 3' in text
+    assert f"It answers {report.methods[1].solved:,} of them within the budget." in report.lead
     assert "NaN" not in text
 
 

@@ -202,9 +202,13 @@ TARGETS: dict[str, Target] = {
         lambda f: rs.datasets.read_node_edge(f / "nodes.txt", f / "edges.txt"),
     ),
     "csv": Target(
-        _text("x.csv", CSV), _one("x.csv", damage.damaged_text), lambda f: rs.datasets.read_edge_table(f / "x.csv")
+        _text("x.csv", CSV),
+        _one("x.csv", damage.damaged_text),
+        lambda f: rs.datasets.read_edge_table(f / "x.csv", missing="closed"),
     ),
-    "parquet": Target(_parquet, _damaged_parquet, lambda f: rs.datasets.read_edge_table(f / "x.parquet")),
+    "parquet": Target(
+        _parquet, _damaged_parquet, lambda f: rs.datasets.read_edge_table(f / "x.parquet", missing="closed")
+    ),
     "worlds": Target(_worlds, _any(damage.damaged_picture), rs.datasets.read_worlds),
     "metr-la": Target(_metr_la, _one("x.npz", damage.damaged_archive), lambda f: rs.datasets.read_metr_la(f / "x.npz")),
     "model": Target(_model, _one("x.npz", partial(damage.damaged_archive, json_member="facts.npy")), _use_model),

@@ -8,6 +8,7 @@ import rhostar as rs
 from rhostar.report._certificate import BoundView, CertificateSection
 from rhostar.report._comparison import Curve
 from rhostar.report._learning import DualView, Generalisation
+from rhostar.report._promise import Promise
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&<!-- $\\alpha$ __"
 
@@ -23,12 +24,34 @@ def small_set(labels: bool = False, count: int = 12) -> rs.InstanceSet:
     return rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)
 
 
+def certificate(name: str = "H4 betting", **changes: object) -> rs.Certificate:
+    """Return a promise about the mean cost above the optimum, with changes."""
+    values = {
+        "label": name,
+        "subject": "the mean cost above the optimum",
+        "run": "A* to goal 5 with reopening and this rho",
+        "population": "on new instances drawn as these were",
+        "side": "upper",
+        "value": 0.40001,
+        "observed": 0.2,
+        "limit": 9.0,
+        "delta": 0.05,
+        "samples": 300,
+        "holds_for": "this rho",
+        "reference": name,
+        "role": "promise",
+        "clipped": 0.0,
+    }
+    return rs.Certificate(**(values | changes))
+
+
 def full_report(instances: rs.InstanceSet, name: str = "learned") -> rs.report.Report:
     """Return a report with every section; the three that come from other rooms are made by hand."""
     goal = int(instances.goals[0])
     rho = np.mean([rs.distances_to(instances.graph, x.weights, goal) for x in instances], axis=0)
-    bound = BoundView(name, 0.4, 0.2, 0.05, "this rho", name, name, assumptions=(name,))
+    bound = BoundView(name, 0.4, 0.2, 0.05, "this rho", name, name, "promise", assumptions=(name,))
     nothing = BoundView("no use", 9.0, 0.2, 0.05, "every rho", "Theorem 4", "", vacuous=True)
+    promise = Promise((certificate(name),))
     curve = Curve(name, (10.0, 100.0), (2.0, 1.0))
     return rs.report.build(
         instances,
@@ -40,10 +63,10 @@ def full_report(instances: rs.InstanceSet, name: str = "learned") -> rs.report.R
         title=f"A title {name}",
         train=instances,
         sections=[
-            CertificateSection(name, name, 9.0, True, 0.05, (bound, nothing), (name,), (name,), (curve,)),
+            CertificateSection(promise, name, 9.0, (bound, nothing), (name,), (name, f"Warning: {name}"), (curve,)),
             rs.report.learning_section(
                 Generalisation(name, name, (5, 50), (1.0, 2.0), (3.0, 2.5), ("Dijkstra", 4.0)),
-                DualView(name, 3, name, (0.0, 1.0, 2.0), (5.0, 4.0), 1.5, 4.0, 1),
+                DualView(name, 3, name, (0.0, 1.0, 2.0, 3.0), (5.0, 4.0, 6.0), 1.5, 4.0, 1),
             ),
         ],
         facts=[(name, name)],

@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from rhostar.certificates._certificate import Certificate
 
 _DIGITS = 6
-_EXTRA = "cost above the optimum"
-_ROUNDING = 1e-9
-"""What is above the optimum by less than this share of the limit is a matter of rounding."""
+_OPTIMAL = "U3"
+"""The bound whose value is nothing but rounding."""
 
 
 def confidence(delta: float) -> str:
@@ -101,7 +100,7 @@ def _claim(promise: Certificate) -> str:
         assert promise.share is not None
         some = f"at least {percent(promise.share)} of the answers"
         return f"{some} of {run} have a {promise.subject} of {word} {value} {promise.population}"
-    if promise.side == "upper" and promise.subject == _EXTRA and promise.value <= _ROUNDING * (promise.limit or 1):
+    if promise.label == _OPTIMAL:
         up_to = "" if promise.value == 0 else f" up to rounding, by at most {value},"
         return f"every answer of {run} is optimal{up_to} {promise.population}"
     return f"every answer of {run} has a {promise.subject} of {word} {value} {promise.population}"

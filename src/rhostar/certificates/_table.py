@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -138,7 +138,7 @@ class CertificateTable:
         lines += self._legend
         lines += _section("Notes:", self.notes)
         lines += _section("Assumed:", dict.fromkeys(text for row in self.rows for text in row.assumptions))
-        lines += _section("Not computed:", [f"{_of(entry)}: {entry.reason}" for entry in self.dropped])
+        lines += _section("Not computed:", _reasons(self.dropped))
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -194,8 +194,18 @@ def looseness(row: Certificate) -> float:
     return row.value if row.side == "upper" else -row.value
 
 
-def _of(entry: Dropped) -> str:
-    return entry.label if entry.goal is None else f"{entry.label}, goal {entry.goal}"
+def _reasons(dropped: Sequence[Dropped]) -> list[str]:
+    """Return why bounds were not computed; one line for a bound, however many goals it was left out for."""
+    by_label: dict[str, list[Dropped]] = {}
+    for entry in dropped:
+        by_label.setdefault(entry.label, []).append(entry)
+    return [f"{label}{_goals_of(entries)}: {entries[0].reason}" for label, entries in by_label.items()]
+
+
+def _goals_of(entries: Sequence[Dropped]) -> str:
+    if entries[0].goal is None:
+        return ""
+    return f", goal {entries[0].goal}" + (f" (similar for {len(entries) - 1} more)" if len(entries) > 1 else "")
 
 
 def _section(title: str, texts: Any) -> list[str]:

@@ -23,7 +23,12 @@ def evaluate(
     jobs: options.Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Compare heuristics on unseen instances."""
+    """Compare heuristics on unseen instances.
+
+    The columns: vertices expanded on average, and how many 95 % of the
+    instances need at most; how many times fewer that is than with the first
+    heuristic; milliseconds a query, on one core of this machine; cost above the optimum, on average and at worst.
+    """
     import rhostar as rs
 
     instances = rs.InstanceSet.load(folder)
@@ -32,15 +37,23 @@ def evaluate(
     with working(f"solving {len(test):,} instances", quiet=json):
         compared = options.methods(test, models, baseline, algorithm, reopen)
         found = rs.report.compare(test, compared, budget=budget, n_jobs=jobs)
+    unsolved = any(m.solved < m.total for m in found)
+    numbers = ["expansions", "expansions_95", "saving", "milliseconds"]
     rows = [
-        (m.name, m.algorithm, m.expansions, m.expansions_95, 100 * m.excess, 100 * m.excess_max, m.saving, m.solved)
+        (
+            m.name,
+            m.algorithm,
+            *(short(getattr(m, key)) for key in numbers),
+            *(short(100 * share) for share in (m.excess, m.excess_max)),
+            *([str(m.solved)] if unsolved else []),
+        )
         for m in found
     ]
-    head = ["heuristic", "algorithm", "expanded", "95 %", "excess %", "worst %", "saving", "solved"]
-    shown = [(r[0], r[1], *(short(x) for x in r[2:7]), str(r[7])) for r in rows]
+    head = ["heuristic", "algorithm", "expanded", "95 %", "fewer", "ms", "excess %", "worst %"]
+    head += ["solved"] if unsolved else []
     kind = "instances, learned from or not" if everything else "unseen instances"
-    text = f"{len(test):,} {kind}\n{table(head, shown, text_columns=2)}"
-    keys = ["name", "algorithm", "expansions", "expansions_95", "excess", "excess_max", "saving", "solved"]
+    text = f"{len(test):,} {kind}\n{table(head, rows, text_columns=2)}"
+    keys = ["name", "algorithm", *numbers, "excess", "excess_max", "solved"]
     methods = [{key: getattr(m, key) for key in keys} for m in found]
     emit({"instances": len(test), "methods": methods}, json, text)
 
@@ -65,10 +78,14 @@ def bench(
     with working(f"{rounds} rounds of {len(test):,} instances", quiet=json):
         compared = options.methods(test, models, baseline, algorithm, reopen)
         found = rs.report.time_methods(test, compared, rounds=rounds)
-    rows = [(t.name, f"{t.microseconds:.1f}", f"{t.nanoseconds:.0f}", f"{t.speedup:.2f}") for t in found]
-    head = ["heuristic", "µs a query", "ns an expansion", "speed-up"]
+    rows = [
+        (t.name, short(t.milliseconds), f"{t.nanoseconds:.0f}", f"{t.speedup:.2f}", f"{100 * t.spread:.0f} %")
+        for t in found
+    ]
+    head = ["heuristic", "ms a query", "ns an expansion", "speed-up", "noise"]
     emit(
         {"instances": len(test), "rounds": rounds, "methods": [t._asdict() for t in found]},
         json,
-        f"{len(test):,} instances, {rounds} rounds\n{table(head, rows)}",
+        f"{len(test):,} instances, one core, the median of {rounds} rounds (noise: of the middle half)\n"
+        f"{table(head, rows)}",
     )

@@ -10,7 +10,7 @@ import typer
 
 from rhostar.cli import _options as options
 from rhostar.cli._app import app, listing
-from rhostar.cli._output import Json, emit, working
+from rhostar.cli._output import Json, emit, entries, pairs, working
 
 if TYPE_CHECKING:
     from rhostar.instances import InstanceSet
@@ -29,42 +29,80 @@ def import_(
     files: Annotated[list[Path], typer.Argument(help="A file or a folder; some formats take two files.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
     kind: Annotated[str, typer.Option("--format", help="One of those below; by default the file name decides.")] = "",
+    columns: Annotated[
+        str,
+        typer.Option(help="A table's columns: tail=from,head=to,weight=seconds,snapshot=time, or some of them."),
+    ] = "",
+    missing: Annotated[
+        str,
+        typer.Option(help="Weights that a table lacks: error, closed, last (the snapshot before) or median."),
+    ] = "",
     settings: Annotated[list[str], typer.Option("--set", "-s", help="An option of the reader: name=value.")] = [],  # noqa: B006
     count: Annotated[int, typer.Option("--count", "-n", help="How many instances to draw.", min=1)] = 1000,
-    goal: Annotated[str, typer.Option(help="The goal: a label or vertex; by default one in the middle.")] = "",
+    goal: Annotated[
+        list[str],
+        typer.Option(help="A label or vertex, several (a,b or repeated), or a file with one per line."),
+    ] = [],  # noqa: B006
     any_goal: Annotated[bool, typer.Option("--any-goal", help="Draw a goal for each instance.")] = False,
     trips: Annotated[
-        Path | None, typer.Option(help="A CSV file with a source and a goal per line, instead of a draw.")
+        Path | None,
+        typer.Option(help="A CSV file with source, goal and, if known, snapshot or time: a trip per line, no draw."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draw.", min=0)] = 0,
+    force: options.Force = False,
     json: Json = False,
 ) -> None:
     """Read a network in any format and save a set of instances on it.
 
     Files may be compressed (.gz). The parameters of a format's reader in rhostar.datasets can be set by name, such as
-    --set coordinates=rome.co or --set snapshot=day. With --trips each line of the file is one instance; trips take the
-    snapshots in turn, and their sources and goals are labels or vertices.
+    --set coordinates=rome.co or --set snapshot=day. If the snapshots are time stamps, they are put in order. With
+    --trips each line of the file is one instance, in the snapshot that it names or the last one before its time;
+    without such a column, trips take the snapshots in turn.
     """
+    from rhostar.cli import _summary as summary
+    from rhostar.cli import _trips
     from rhostar.cli._info import describe
     from rhostar.datasets._formats import find
     from rhostar.errors import InputError
+    from rhostar.instances import Network
 
     if sum(map(bool, (goal, any_goal, trips))) > 1:
         raise InputError("give only one of --goal, --any-goal and --trips")
-
-    given = options.parameters(settings)
-
-    def chosen(found: Any) -> int | None:
-        return options.vertex(found.graph, goal) if goal else None
-
+    options.refuse_overwrite(out, force)
+    given = _named(columns) | ({"missing": missing} if missing else {}) | options.parameters(settings)
+    left_out: list[int] | None = None
     with working("reading", quiet=json):
-        instances = find(files, kind).load(files, given, count=count, seed=seed, goal=chosen)
+        found, draw = find(files, kind).open(files, given)
+        network = found if isinstance(found, Network) else None
+        if trips is not None:
+            base: Any = network or draw(count=count, seed=seed, goal=None)
+            instances, left_out = _trips.read(trips, base, getattr(network, "names", None))
+        else:
+            instances = draw(count=count, seed=seed, goal=_trips.goals(found.graph, goal))
         if any_goal:
             instances = _drawn(instances, seed)
-        elif trips is not None:
-            instances = _read(instances, trips)
+        reading, names = (None, None) if network is None else (network.reading, network.names)
+        facts = summary.facts(reading, names, instances, left_out)
         instances.save(out)
-    emit({"written": str(out), **describe(instances)}, json)
+    told = {"written": str(out), **describe(instances)}
+    if json:
+        emit(told | facts, json)
+    else:
+        pairs([*entries(told), *summary.lines(facts)])
+
+
+def _named(text: str) -> dict[str, str]:
+    """Return the columns in a list such as tail=from,head=to."""
+    from rhostar.errors import InputError
+
+    known = ("tail", "head", "weight", "snapshot")
+    found: dict[str, str] = {}
+    for word in filter(None, text.split(",")):
+        name, mark, column = word.strip().partition("=")
+        if not mark or name.strip() not in known or not column.strip():
+            raise InputError(f"--columns takes name=column with a name of {', '.join(known)}, got {word!r}")
+        found[name.strip()] = column.strip()
+    return found
 
 
 def _drawn(instances: InstanceSet, seed: int) -> InstanceSet:
@@ -76,37 +114,5 @@ def _drawn(instances: InstanceSet, seed: int) -> InstanceSet:
     # Not the stream that the sources came from: goals would follow them.
     goals = np.random.default_rng([seed, 1]).integers(0, instances.graph.n, len(instances))
     goals = np.where(goals == instances.sources, (goals + 1) % instances.graph.n, goals)
-    return InstanceSet(
-        instances.graph, instances.weights, instances.sources, goals, rows=instances.rows, infeasible="drop"
-    )
-
-
-def _read(instances: InstanceSet, path: Path) -> InstanceSet:
-    """Return one instance for each line of a file of trips, on the snapshots in turn."""
-    import csv
-
-    import numpy as np
-
-    from rhostar.errors import ReadError, VertexError
-    from rhostar.instances import InstanceSet
-
-    pairs = []
-    try:
-        with path.open(newline="", encoding="utf-8") as stream:
-            for number, fields in enumerate(csv.reader(stream), start=1):
-                words = [field.strip() for field in fields]
-                if not any(words) or (number == 1 and [word.lower() for word in words] == ["source", "goal"]):
-                    continue
-                if len(words) != 2:
-                    raise ReadError(path, number, f"expected 'source,goal', got {','.join(fields)!r}")
-                try:
-                    pairs.append([options.vertex(instances.graph, word) for word in words])
-                except VertexError as error:
-                    raise ReadError(path, number, str(error)) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ReadError(path, None, f"cannot be read: {error}") from None
-    if not pairs:
-        raise ReadError(path, None, "has no trips")
-    sources, goals = np.array(pairs).T
-    rows = np.arange(len(pairs)) % len(instances.weights)
-    return InstanceSet(instances.graph, instances.weights, sources, goals, rows=rows)
+    sources, rows, days = instances.sources, instances.rows, instances.days
+    return InstanceSet(instances.graph, instances.weights, sources, goals, rows=rows, infeasible="drop", days=days)

@@ -71,6 +71,7 @@ def describe(instances: InstanceSet) -> dict[str, Any]:
     return {
         "instances": len(instances),
         "snapshots": int(used.size),
+        "days": None if instances.days is None else int(np.unique(instances.days[used]).size),
         "vertices": graph.n,
         "edges": graph.m,
         "grid": None if graph.shape is None else f"{graph.shape[0]} x {graph.shape[1]}",

@@ -142,7 +142,7 @@ def baseline(name: str, instances: InstanceSet) -> tuple[str, Any]:
     from rhostar.errors import InputError
 
     if name == "zero":
-        return "Dijkstra (ρ = 0)", np.zeros(instances.graph.n)
+        return "Dijkstra", np.zeros(instances.graph.n)
     # Baselines take what they need from the instances they are measured on, which can only favour them.
     if name == "landmarks":
         from rhostar.learners import Landmarks

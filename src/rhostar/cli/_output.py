@@ -27,7 +27,12 @@ def emit(value: Mapping[str, Any], as_json: bool, text: str | None = None) -> No
     elif text is not None:
         print(text)
     else:
-        pairs([(_called(key, entry), entry) for key, entry in value.items()])
+        pairs(entries(value))
+
+
+def entries(value: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the lines of a result: what, and its value."""
+    return [(_called(key, entry), entry) for key, entry in value.items()]
 
 
 def pairs(rows: Sequence[tuple[str, Any]]) -> None:

@@ -66,8 +66,9 @@ def of_model(model: Model, graph: Graph) -> tuple[NDArray[np.float64], float]:
     if np.isfinite(lower).all():
         return lower, math.inf
     # An edge that was never present needs no more than what rho falls by along it.
-    tables = [] if model.rho_ is None else [*model.rho_.values()] if isinstance(model.rho_, Mapping) else [model.rho_]
-    fall = np.max([table[graph.tail] - table[graph.head] for table in tables], axis=0) if tables else np.zeros(graph.m)
+    values: Any = model.rho_ if isinstance(model.rho_, Mapping) else {None: model.rho_}
+    falls = [table[graph.tail] - table[graph.head] for table in values.values() if table is not None]
+    fall = np.max(falls, axis=0, initial=0.0) if falls else np.zeros(graph.m)
     return np.where(np.isfinite(lower), lower, np.maximum(fall, 0.0)), math.inf
 
 

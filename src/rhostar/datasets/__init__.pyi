@@ -20,6 +20,7 @@ from ._node_edge import read_node_edge as read_node_edge
 from ._obstacles import ObstacleWorlds as ObstacleWorlds
 from ._obstacles import obstacle_worlds as obstacle_worlds
 from ._shared import Network as Network
+from ._shared import Reading as Reading
 from ._shared import choose_goal as choose_goal
 from ._shared import deduplicate as deduplicate
 from ._shared import sample_sources as sample_sources

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,7 +23,7 @@ REGISTRY: dict[str, Format] = {}
 """By name. :func:`formats` fills it: readers are imported only when they are needed."""
 
 
-def sample(found: Any, *, count: int, goal: int | None, seed: int) -> InstanceSet:
+def sample(found: Any, *, count: int, goal: Any, seed: int) -> InstanceSet:
     """Draw instances from the network that a reader returned."""
     drawn: InstanceSet = found.sample(count, goal=goal, seed=seed)
     return drawn
@@ -52,16 +53,8 @@ class Format:
             return False
         return not self.suffixes or Path(paths[0].name.removesuffix(".gz")).suffix.lower() in self.suffixes
 
-    def load(
-        self,
-        paths: Sequence[Path],
-        options: Mapping[str, Any],
-        *,
-        count: int,
-        seed: int,
-        goal: Callable[[Any], int | None],
-    ) -> InstanceSet:
-        """Return the instances in files of this format, or drawn from the network in them.
+    def open(self, paths: Sequence[Path], options: Mapping[str, Any]) -> tuple[Any, Callable[..., InstanceSet]]:
+        """Read files of this format.
 
         Parameters
         ----------
@@ -69,10 +62,12 @@ class Format:
             The files.
         options
             Keyword arguments of the reader or of :attr:`draw`.
-        count, seed
-            How many instances to draw, and the seed for numpy's generator.
-        goal
-            Returns the goal for what was read, or None for one in the middle.
+
+        Returns
+        -------
+        tuple
+            What the reader returned, and a function that takes `count`, `seed` and `goal` (a vertex, several, or None
+            for one in the middle), and returns the instances in the files or drawn from the network in them.
 
         Raises
         ------
@@ -88,7 +83,7 @@ class Format:
                 raise InputError(f"format {self.name} has no option {name!r}; it has {known}")
         found = self.read(*paths, **{name: value for name, value in options.items() if name in reading})
         rest = {name: value for name, value in options.items() if name in drawing}
-        return self.draw(found, count=count, goal=goal(found), seed=seed, **rest)
+        return found, partial(self.draw, found, **rest)
 
 
 def _options(function: Callable[..., Any]) -> set[str]:

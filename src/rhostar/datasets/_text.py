@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import os
 import re
 import warnings
@@ -81,6 +82,25 @@ class _Unpacked:
             what = f"the file has {self.weight} bytes and unpacks to more than {_RATIO} times as many"
             raise ReadError(self.path, None, f"{what}; if you trust it, unpack it with gunzip and read the result")
         return data
+
+
+class Watched(io.RawIOBase):
+    """A stream that remembers its last byte, to see whether the last line has an end, and counts lines."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream, self.last, self.ends = stream, b"", 0
+
+    def readable(self) -> bool:
+        """Return True, as streams do that can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into a buffer, and return the number of bytes."""
+        data = self.stream.read(len(buffer))
+        buffer[: len(data)] = data
+        self.last = data[-1:] or self.last
+        self.ends += data.count(b"\n")
+        return len(data)
 
 
 def lines(path: Path, *, counted: bool = False) -> Iterator[tuple[int, str]]:

@@ -9,7 +9,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -126,8 +126,10 @@ class Worlds:
         return InstanceSet(grid, weights, source, target, infeasible=infeasible)
 
 
-def _one_each(worlds: Worlds, *, count: int, goal: int | None, seed: int) -> InstanceSet:
+def _one_each(worlds: Worlds, *, count: int, goal: Any, seed: int) -> InstanceSet:
     """Return one instance for each world; nothing is drawn."""
+    if goal is not None and not isinstance(goal, int):
+        raise InputError(f"a folder of worlds has one goal, got {len(goal)}")
     return worlds.instances(goal=None if goal is None else divmod(goal, worlds.shape[1]))
 
 

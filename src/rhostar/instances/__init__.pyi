@@ -1,5 +1,6 @@
 from ._content import ContentKeys as ContentKeys
 from ._network import Network as Network
+from ._network import Reading as Reading
 from ._pool import Pool as Pool
 from ._provenance import Provenance as Provenance
 from ._provenance import Provenances as Provenances

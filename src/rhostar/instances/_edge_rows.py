@@ -7,7 +7,8 @@ Integers 0..n-1 are used as vertices directly; anything else becomes labels.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable
+from bisect import bisect_right
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,65 +18,163 @@ from rhostar import _arrays as arrays
 from rhostar import _files as files
 from rhostar.errors import ReadError
 from rhostar.graph import Graph
-from rhostar.instances._network import Network
+from rhostar.instances._missing import Policy, fill, refuse, require_policy
+from rhostar.instances._network import Network, Reading
+from rhostar.instances._timestamps import days_of, moments
 
 BATCH = 1 << 16
 """The number of rows checked at a time."""
+MISSING = ("", "nan", "na", "n/a", "null", "none", "<na>")
+"""Words in a table, in any case, that say that a weight is missing."""
+
+
+class Coded(NamedTuple):
+    """A column of few different values: row k holds ``values[codes[k]]``."""
+
+    values: list[Hashable]
+    codes: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, column: Iterable[Hashable]) -> Coded:
+        """Return a column with its values in the order in which they first occur."""
+        number: dict[Hashable, int] = {}
+        codes = [number.setdefault(value, len(number)) for value in column]
+        return cls(list(number), np.array(codes, dtype=np.int32))
+
+    def first(self, code: int) -> int:
+        """Return the first row with this value."""
+        return int(np.argmax(self.codes == code))
 
 
 class EdgeRows(NamedTuple):
-    """Some rows of a table."""
+    """Some rows of a table; a weight that is missing is NaN."""
 
-    tail: list[Hashable]
-    head: list[Hashable]
+    tail: Coded
+    head: Coded
     weight: NDArray[np.float64]
-    snapshot: list[Hashable] | None
+    snapshot: Coded | None
+    place: Callable[[int], str]
+    """Says where a row is, such as "line 5"."""
+
+
+class _Column:
+    """A column that grows: the values of all parts get common numbers, in the order in which they first occur."""
+
+    def __init__(self, number: dict[Hashable, int]) -> None:
+        self.number, self.parts = number, list[NDArray[np.int32]]()
+
+    def add(self, part: Coded) -> None:
+        new = [self.number.setdefault(value, len(self.number)) for value in part.values]
+        self.parts.append(np.array(new, dtype=np.int32)[part.codes])
+
+    def joined(self) -> NDArray[np.int32]:
+        return arrays.joined(self.parts, np.int32)
 
 
 def assemble(
-    rows: Iterable[EdgeRows], *, directed: bool, path: object, textual: bool = False, max_entries: int | None = None
+    rows: Iterable[EdgeRows],
+    *,
+    directed: bool,
+    path: object,
+    textual: bool = False,
+    max_entries: int | None = None,
+    missing: Policy = "error",
 ) -> Network:
-    """Make a network of the rows: vertices and snapshots are numbered as they appear, then vertices are sorted.
+    """Make a network of the rows; vertices are sorted, and so are snapshots whose names are time stamps.
 
-    Raises ReadError if the snapshots would have more than `max_entries` weights in all; by default 2**24 or 50 for each
-    row, if that is more.
+    Raises ReadError if the snapshots would have more than `max_entries` weights in all (by default 2**24, or 50 for
+    each row if that is more), and if weights are missing and `missing` is "error".
     """
-    number: dict[Hashable, int] = {}
-    snapshot_number: dict[Hashable, int] = {}
-    tails: list[NDArray[Any]] = []
-    heads: list[NDArray[Any]] = []
+    policy = require_policy(missing)
+    vertices: dict[Hashable, int] = {}
+    tails, heads, whens = _Column(vertices), _Column(vertices), _Column({})
     weights: list[NDArray[Any]] = []
-    whens: list[NDArray[Any]] = []
-    timed = False
+    gaps: list[tuple[int, Callable[[int], str]]] = []  # for each part with gaps, its first row and the place of each
+    count, timed = 0, False
     for part in rows:
-        for values, column in ((part.tail, tails), (part.head, heads)):
-            numbers = [number.setdefault(value, len(number)) for value in values]
-            column.append(np.array(numbers, dtype=np.int32))
-        weights.append(part.weight)
+        tails.add(part.tail)
+        heads.add(part.head)
         if part.snapshot is not None:
+            whens.add(part.snapshot)
             timed = True
-            numbers = [snapshot_number.setdefault(value, len(snapshot_number)) for value in part.snapshot]
-            whens.append(np.array(numbers, dtype=np.int32))
-    if not number:
+        weights.append(part.weight)
+        if np.isnan(part.weight).any():
+            gaps.append((count, part.place))
+        count += part.weight.size
+    if not vertices:
         raise ReadError(path, None, "the table has no rows")
     turn = _integers if textual else list
-    names, place = _in_order(turn(list(number)), path)
-    tail, head = place[arrays.joined(tails, np.int32)], place[arrays.joined(heads, np.int32)]
+    labels, place = _in_order(turn(list(vertices)), path)
+    names, days, rank = _in_time(turn(list(whens.number)))
+    tail, head = place[tails.joined()], place[heads.joined()]
     weight = arrays.joined(weights, np.float64)
-    when = arrays.joined(whens, np.int32) if timed else np.zeros(weight.size, dtype=np.int32)
+    when = rank[whens.joined()] if timed else np.zeros(count, dtype=np.int32)
     if not directed:
         tail, head = np.concatenate([tail, head]), np.concatenate([head, tail])
         weight, when = np.tile(weight, 2), np.tile(when, 2)
-    graph = Graph.from_edges(len(number), tail, head, labels=names)
-    apart = tail != head
-    tail, head, weight, when = tail[apart], head[apart], weight[apart], when[apart]
-    _require_believable(path, len(snapshot_number), graph.m, weight.size, max_entries)
-    matrix = files.spacious((max(1, len(snapshot_number)), graph.m))
-    for row in matrix:
-        row[:] = np.inf
-    position = when.astype(np.int64) * graph.m + graph.edge_index(tail, head)
-    np.minimum.at(matrix.reshape(-1), position, weight)
-    return Network(graph, matrix, tuple(turn(list(snapshot_number))) if timed else None)
+    n = len(vertices)
+    arcs, edge = np.unique(tail.astype(np.int64) * n + head, return_inverse=True)
+    proper = arcs // n != arcs % n
+    graph = Graph.from_edges(n, arcs[proper] // n, arcs[proper] % n, labels=labels)
+    edge = np.where(proper, np.cumsum(proper) - 1, -1)[edge]  # arcs are in the order of the graph
+    _require_believable(path, len(names), graph.m, weight.size, max_entries)
+    matrix = files.spacious((max(1, len(names)), graph.m))
+    most = _fill_rows(matrix, when, edge, weight)
+    lacking = sum(int(np.count_nonzero(np.isnan(row))) for row in matrix)
+    if lacking and policy == "error":
+        refuse(path, graph, matrix, names if timed else None, _places(gaps, count, when, edge))
+    if lacking:
+        fill(path, graph, matrix, policy)
+    reading = Reading(
+        loops=int((~proper).sum()), parallels=int((most - 1).sum()), missing=lacking, policy=policy if lacking else None
+    )
+    return Network(graph, matrix, tuple(names) if timed else None, days, reading=reading)
+
+
+def _fill_rows(
+    matrix: NDArray[np.float64], when: NDArray[np.int32], edge: NDArray[np.int64], weight: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Write the cheapest weight of each edge in each snapshot, NaN if there is none; return the most rows for each."""
+    if (np.diff(when) < 0).any():
+        order = np.argsort(when, kind="stable")
+        when, edge, weight = when[order], edge[order], weight[order]
+    ends = np.searchsorted(when, np.arange(len(matrix) + 1))
+    most = np.ones(matrix.shape[1], dtype=np.int64)
+    for k, row in enumerate(matrix):
+        mine, cost = edge[ends[k] : ends[k + 1]], weight[ends[k] : ends[k + 1]]
+        if (mine < 0).any():
+            mine, cost = mine[mine >= 0], cost[mine >= 0]
+        row[:] = np.nan
+        np.fmin.at(row, mine, cost)
+        np.maximum(most, np.bincount(mine, minlength=most.size), out=most)
+    return most
+
+
+def _places(
+    gaps: list[tuple[int, Callable[[int], str]]], rows: int, when: NDArray[np.int32], edge: NDArray[np.int64]
+) -> Callable[[int, int], str]:
+    """Return a function from (snapshot, edge) to the place in the table where its weight is missing."""
+
+    def place(snapshot: int, missing: int) -> str:
+        mine = np.flatnonzero((when == snapshot) & (edge == missing))
+        if not mine.size:
+            return "no row"
+        row = int(mine[0]) % rows  # in an undirected table the second half is the ways back
+        first, place_in_part = gaps[bisect_right(gaps, row, key=lambda gap: gap[0]) - 1]
+        return place_in_part(row - first)
+
+    return place
+
+
+def _in_time(names: list[Hashable]) -> tuple[list[Hashable], NDArray[np.int64] | None, NDArray[np.int32]]:
+    """Return (names in order, the day of each, the new place of each); only time stamps are sorted and have days."""
+    when = moments(names) if names else None
+    if when is None:
+        return names, None, np.arange(len(names), dtype=np.int32)
+    order = sorted(range(len(names)), key=when.__getitem__)
+    rank = np.empty(len(names), dtype=np.int32)
+    rank[order] = np.arange(len(names), dtype=np.int32)
+    return [names[k] for k in order], days_of([when[k] for k in order]), rank
 
 
 def _require_believable(path: object, snapshots: int, edges: int, rows: int, max_entries: int | None) -> None:
@@ -100,6 +199,9 @@ def columns(
         what = f"the column {missing[0]!r} is missing; the table has {', '.join(names) or 'none'}"
         other = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
         hint = "" if other is None else f" as one column: separate columns by commas, not by {other!r}"
+        if other is None and names:
+            role = dict(zip(wanted, ("tail", "head", "weight"), strict=True)).get(missing[0], "snapshot")
+            hint = f"; say which one it is with {role}=NAME (--columns {role}=NAME)"
         raise ReadError(path, line, what + hint)
     found = [names.index(name) for name in wanted]
     if snapshot is None and "snapshot" in names and "snapshot" not in wanted:
@@ -107,45 +209,62 @@ def columns(
     return found if snapshot is None else [*found, names.index(snapshot)]
 
 
-def typed(path: object, columns: list[list[Any]], line_of: Any, unit: str = "") -> EdgeRows:
-    """Return a batch with checked types; `line_of` gives the line of a row in it."""
+def typed(path: object, columns: list[list[Any]], line_of: Callable[[int], int], unit: str = "line") -> EdgeRows:
+    """Return a batch with checked types; `line_of` gives the line (or another unit) of a row in it."""
 
     def wrong(k: int, what: str) -> ReadError:
-        if unit or path == "frame":
-            return ReadError(path, None, f"row {line_of(k)}: {what}")
-        return ReadError(path, line_of(k), what)
+        if unit == "line":
+            return ReadError(path, line_of(k), what)
+        return ReadError(path, None, f"{unit} {line_of(k)}: {what}")
 
-    vertices = [_vertices(column, name, wrong) for column, name in zip(columns[:2], ("tail", "head"), strict=True)]
+    ends = [_vertices(column, name, wrong) for column, name in zip(columns[:2], ("tail", "head"), strict=True)]
+    weight = _weights(columns[2], wrong)
+    when = None
+    if len(columns) > 3:
+        try:
+            when = Coded.of(columns[3])
+        except TypeError:
+            k = next(k for k, value in enumerate(columns[3]) if not isinstance(value, Hashable))
+            raise wrong(k, f"snapshot must be one value, got {str(columns[3][k])[:60]}") from None
+        for code, value in enumerate(when.values):
+            gone = value == "" if isinstance(value, str) else is_missing(value) or str(value) == "NaT"
+            if gone:
+                raise wrong(when.first(code), "snapshot is missing")
+    return EdgeRows(ends[0], ends[1], weight, when, lambda k: f"{unit} {line_of(k)}")
+
+
+def _weights(column: list[Any], wrong: Callable[[int, str], ReadError]) -> NDArray[np.float64]:
+    """Return the weights; those that are missing are NaN."""
     try:
-        weight = np.array(columns[2], dtype=np.float64)
-        if weight.ndim != 1 or _is_odd(columns[2]):
+        # Python's own float is faster than numpy for text.
+        weight = np.array(list(map(float, column)) if isinstance(column[0], str) else column, dtype=np.float64)
+        if weight.ndim != 1 or _is_odd(column):
             raise ValueError
     except (TypeError, ValueError, OverflowError):
-        weight = np.empty(len(columns[2]))
-        for k, value in enumerate(columns[2]):
+        weight = np.empty(len(column))
+        for k, value in enumerate(column):
             try:
                 if _is_odd([value]):
                     raise ValueError
-                weight[k] = value
+                weight[k] = np.nan if is_missing(value) else value
             except (TypeError, ValueError, OverflowError):
                 raise wrong(k, f"weight must be a number, got {str(value)[:60]!r}") from None
-    bad = ~(weight >= 0)
+    bad = weight < 0
     if bad.any():
         k = int(np.argmax(bad))
-        raise wrong(k, f"weight must be a non-negative number, got {columns[2][k]!r}")
-    if len(columns) == 3:
-        return EdgeRows(vertices[0], vertices[1], weight, None)
-    for k, value in enumerate(columns[3]):
-        if value is None or value == "" or (isinstance(value, float) and np.isnan(value)):
-            raise wrong(k, "snapshot is missing")
-        if not isinstance(value, Hashable):
-            raise wrong(k, f"snapshot must be one value, got {str(value)[:60]}")
-    return EdgeRows(vertices[0], vertices[1], weight, columns[3])
+        raise wrong(k, f"weight must be a non-negative number, got {column[k]!r}")
+    return weight
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a cell says that there is no measurement."""
+    return value is None or str(value).strip().lower() in MISSING
 
 
 def _is_odd(column: list[Any]) -> bool:
     """Return whether a text among the numbers is one that only Python takes as a number: 1_0, or other digits."""
-    return any(isinstance(value, str) and ("_" in value or not value.isascii()) for value in column)
+    whole = "".join(value for value in column if isinstance(value, str))
+    return "_" in whole or not whole.isascii()
 
 
 def _in_order(names: list[Hashable], path: object) -> tuple[list[Hashable] | None, NDArray[np.int32]]:
@@ -170,13 +289,18 @@ def _integers(names: list[Hashable]) -> list[Hashable]:
     return names
 
 
-def _vertices(column: list[Any], name: str, wrong: Any) -> list[Hashable]:
+def _vertices(column: list[Any], name: str, wrong: Callable[[int, str], ReadError]) -> Coded:
     """Return integers and strings unchanged, and whole floats as integers (tables with gaps have floats)."""
-    for k, value in enumerate(column):
+    try:
+        found = Coded.of(column)
+    except TypeError:
+        k = next(k for k, value in enumerate(column) if not isinstance(value, Hashable))
+        raise wrong(k, f"{name} must be an integer or a string, got {column[k]!r}") from None
+    for code, value in enumerate(found.values):
         if isinstance(value, str) and value.strip():
             continue
         if value is None or isinstance(value, str) or (isinstance(value, float) and np.isnan(value)):
-            raise wrong(k, f"{name} is missing")
+            raise wrong(found.first(code), f"{name} is missing")
         if isinstance(value, bool) or not (isinstance(value, int) or (isinstance(value, float) and value.is_integer())):
-            raise wrong(k, f"{name} must be an integer or a string, got {value!r}")
-    return [value if isinstance(value, str) else int(value) for value in column]
+            raise wrong(found.first(code), f"{name} must be an integer or a string, got {value!r}")
+    return found._replace(values=[value if isinstance(value, str) else int(value) for value in found.values])  # type: ignore[call-overload]

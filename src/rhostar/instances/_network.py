@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,8 +14,22 @@ from rhostar.errors import ArrayError, InputError
 from rhostar.graph import Graph
 from rhostar.instances import _pool as pools
 from rhostar.instances import _snapshots as snapshots
-from rhostar.instances._sampling import Draw, choose_goal, iid, iid_towards
+from rhostar.instances._sampling import choose_goal, iid
 from rhostar.instances._set import InstanceSet
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reader did to the data on the way to a :class:`Network`."""
+
+    loops: int = 0
+    """Edges from a vertex to itself, which were dropped: no shortest path uses one."""
+    parallels: int = 0
+    """Edges beside another one with the same ends, which were merged: the cheapest counts."""
+    missing: int = 0
+    """Weights that the data lacks."""
+    policy: str | None = None
+    """What was done about them: "closed", "last" or "median"; None if there were none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +55,8 @@ class Network:
     """The day of each snapshot, if snapshots follow each other in time."""
     edge_bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
     """The least and largest weight of each edge while it is present, if the source of the data promises them."""
+    reading: Reading = None  # type: ignore[assignment]
+    """What was dropped, merged and filled in; by default what :meth:`Graph.from_edges` dropped and merged."""
 
     def __post_init__(self) -> None:
         matrix = arrays.as_array(self.weights, "weights") if not isinstance(self.weights, np.memmap) else self.weights
@@ -52,6 +68,11 @@ class Network:
             if given is not None and len(given) != len(matrix):
                 raise ArrayError(f"{name} must have one entry per snapshot ({len(matrix)}), got {len(given)}")
         object.__setattr__(self, "weights", arrays.frozen(matrix))
+        if self.reading is None:
+            done, given = Reading(), self.graph._given
+            if given is not None:
+                done = Reading(given.size - given.order.size, given.order.size - self.graph.m)
+            object.__setattr__(self, "reading", done)
 
     @property
     def weight_bounds(self) -> tuple[float, float] | None:
@@ -69,13 +90,13 @@ class Network:
         infeasible: Literal["raise", "drop", "keep"] = "raise",
     ) -> InstanceSet:
         """Return the instances with these sources and goals; parameters are those of :class:`InstanceSet`."""
-        return InstanceSet(self.graph, self.weights, sources, goal, rows=rows, infeasible=infeasible)
+        return InstanceSet(self.graph, self.weights, sources, goal, rows=rows, infeasible=infeasible, days=self.days)
 
     def sample(
         self,
         count: int,
         *,
-        goal: int | Sequence[int] | None = None,
+        goal: int | ArrayLike | None = None,
         seed: int | np.random.Generator | None = 0,
         rows: ArrayLike | None = None,
     ) -> InstanceSet:
@@ -86,8 +107,7 @@ class Network:
         count
             The number of instances.
         goal
-            The goal, or several, such as depots, of which each instance gets one at random; None takes
-            ``choose_goal(graph, weights[0])``.
+            The goal; None takes ``choose_goal(graph, weights[0])``. Of several goals, one is drawn for each instance.
         seed
             For numpy's generator.
         rows
@@ -102,34 +122,37 @@ class Network:
         Raises
         ------
         InputError
-            If no vertex reaches the goal.
+            If no vertex reaches the goal, or a goal is given twice.
         """
         graph = self.graph
         if goal is None:
             goal = choose_goal(graph, np.ascontiguousarray(self.weights[0]))  # rows may be strided
-        goals = np.unique([arrays.vertex(one, "goal", graph.n) for one in np.atleast_1d(np.asarray(goal)).tolist()])
-        if not goals.size:
-            raise InputError("goal must name at least one vertex")
+        one = [arrays.vertex(goal, "goal", graph.n)] if np.ndim(goal) == 0 else goal
+        targets = arrays.vertices(one, "goal", graph.n).astype(np.int64)
+        if not targets.size or np.unique(targets).size < targets.size:
+            raise InputError("goal must be one vertex, or several different ones")
         count = arrays.integer(count, "count", 1)
         chosen = np.arange(len(self.weights)) if rows is None else arrays.vertices(rows, "rows", len(self.weights))
         if chosen.size == 0:
             raise InputError("rows must name at least one snapshot")
-        if graph.n == 1:
+        only = int(targets[0]) if targets.size == 1 else None
+        others = np.arange(graph.n) if only is None else np.delete(np.arange(graph.n), only)
+        if others.size == 0:
             raise InputError("the graph has no vertex other than the goal")
 
-        def draw_to(goal: int) -> Draw:
-            others = np.delete(np.arange(graph.n), goal)
-            return lambda rng, size: (self.weights, rng.choice(chosen, size), rng.choice(others, size))
+        def draw(rng: np.random.Generator, size: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+            return self.weights, rng.choice(chosen, size), rng.choice(others, size)
 
-        parts = [arrays.counted(chosen.size, "snapshot"), arrays.counted(graph.n - 1, "start")]
-        parts += [] if goals.size == 1 else [arrays.counted(goals.size, "goal")]
+        many = f"{chosen.size:,} snapshot{'s' * (chosen.size > 1)}"
+        starts = f"{others.size:,} start{'s' * (others.size > 1)}"
         content = pools.content_of_snapshots(graph, snapshots.matrix(self.weights, graph.m), chosen.astype(np.int64))
-        words = f"draws by this sampler from {', '.join(parts[:-1])} and {parts[-1]}"
-        towards = int(goals[0]) if goals.size == 1 else goals.tolist()
-        sampler = pools.Sampler("Network.sample", pools.identify(content, towards), words, exact=True)
-        if goals.size == 1:
-            return iid(graph, int(goals[0]), draw_to(int(goals[0])), count, seed, sampler)
-        return iid_towards(graph, {int(goal): draw_to(int(goal)) for goal in goals}, count, seed, sampler)
+        words = f"draws by this sampler from {many} and {starts}"
+        words = words if only is not None else f"{words}, to {targets.size:,} goals"
+        aim = targets if only is None else only
+        sampler = pools.Sampler("Network.sample", pools.identify(content, aim), words, exact=True)
+        drawn = iid(graph, aim, draw, count, seed, sampler)
+        drawn.days = None if self.days is None else arrays.frozen(np.asarray(self.days, dtype=np.int64))
+        return drawn
 
     def __repr__(self) -> str:
         parts = (arrays.counted(self.graph.n, "vertex", "vertices"), arrays.counted(self.graph.m, "edge"))

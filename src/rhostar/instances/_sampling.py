@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -113,33 +113,21 @@ def sample_sources(
 
 
 def iid(
-    graph: Graph, goal: int, draw: Draw, count: int, seed: int | np.random.Generator | None, sampler: pools.Sampler
-) -> InstanceSet:
-    """Draw instances until `count` are feasible: independent draws, conditioned on being feasible."""
-    rng = np.random.default_rng(seed)
-    stream = pools.stream_of(sampler.name, rng)
-    instances, tried = _feasible_draws(graph, goal, draw, count, rng)
-    return declare(instances, sampler, stream, count / tried)
-
-
-def iid_towards(
     graph: Graph,
-    draws: Mapping[int, Draw],
+    goal: int | NDArray[np.int64],
+    draw: Draw,
     count: int,
     seed: int | np.random.Generator | None,
     sampler: pools.Sampler,
 ) -> InstanceSet:
-    """Draw a goal for each instance, then the instance as :func:`iid` does; all draws must use one matrix."""
+    """Draw instances until `count` are feasible: independent draws, conditioned on being feasible.
+
+    Of several goals, one is drawn for each instance.
+    """
     rng = np.random.default_rng(seed)
     stream = pools.stream_of(sampler.name, rng)
-    goals = rng.choice(np.array(sorted(draws), dtype=np.int32), count)
-    rows, sources, made = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64), 0
-    for goal in np.unique(goals).tolist():
-        mine = np.flatnonzero(goals == goal)
-        part, tried = _feasible_draws(graph, goal, draws[goal], mine.size, rng)
-        rows[mine], sources[mine], made = part.rows, part.sources, made + tried
-    instances = InstanceSet(graph, part.weights, sources, goals, rows=rows, infeasible="keep")
-    return declare(instances, sampler, stream, count / made)
+    instances, tried = _feasible_draws(graph, goal, draw, count, rng)
+    return declare(instances, sampler, stream, count / tried)
 
 
 def declare(instances: InstanceSet, sampler: pools.Sampler, stream: str, feasible: float = 1.0) -> InstanceSet:
@@ -149,37 +137,47 @@ def declare(instances: InstanceSet, sampler: pools.Sampler, stream: str, feasibl
 
 
 def _feasible_draws(
-    graph: Graph, goal: int, draw: Draw, count: int, rng: np.random.Generator
+    graph: Graph, goal: int | NDArray[np.int64], draw: Draw, count: int, rng: np.random.Generator
 ) -> tuple[InstanceSet, int]:
     """Return the first `count` draws that are feasible, and how many were made."""
     kept: list[InstanceSet] = []
     missing, tried = count, 0
     for _ in range(_ROUNDS):
-        tried += missing
         weights, rows, sources = draw(rng, missing)
+        target: int | NDArray[np.int64] = goal
+        if not isinstance(goal, int):
+            target = rng.choice(goal, missing)
+            apart = np.flatnonzero(sources != target)  # a trip to where it begins is none
+            rows, sources, target = rows[apart], sources[apart], target[apart]
+            if not apart.size:
+                continue
+        tried += rows.size
         try:
-            kept.append(InstanceSet(graph, weights, sources, goal, rows=rows, infeasible="drop"))
+            kept.append(InstanceSet(graph, weights, sources, target, rows=rows, infeasible="drop"))
         except InfeasibleError:
             continue
         missing -= len(kept[-1])
         if not missing:
             break
     else:
+        where = f"the goal {goal}" if isinstance(goal, int) else f"one of the {goal.size} goals"
         raise InfeasibleError(
-            f"only {count - missing} of {arrays.counted(count, 'instance')} drawn have a path to the goal {goal}"
+            f"only {count - missing} of {arrays.counted(count, 'instance')} drawn have a path to {where}"
         )
     if len(kept) == 1 and len(kept[0]) == count:
         return kept[0], tried
     shared = all(part.weights is kept[0].weights or np.shares_memory(part.weights, kept[0].weights) for part in kept)
-    sources = np.concatenate([part.sources for part in kept])
+    sources, goals = (np.concatenate([getattr(part, name) for part in kept]) for name in ("sources", "goals"))
     if shared:  # all draws use one matrix of snapshots
         rows = np.concatenate([part.rows for part in kept])
-        return InstanceSet(graph, kept[0].weights, sources, goal, rows=rows, infeasible="keep"), tried
+        return InstanceSet(graph, kept[0].weights, sources, goals, rows=rows, infeasible="keep"), tried
     weights = np.concatenate([part.weights[part.rows] for part in kept])
-    return InstanceSet(graph, weights, sources, goal, infeasible="keep"), tried
+    return InstanceSet(graph, weights, sources, goals, infeasible="keep"), tried
 
 
-def split_by_day(instances: InstanceSet, days: ArrayLike, *, test_days: int = 1) -> tuple[InstanceSet, InstanceSet]:
+def split_by_day(
+    instances: InstanceSet, days: ArrayLike | None = None, *, test_days: int = 1
+) -> tuple[InstanceSet, InstanceSet]:
     """Split in time: the last days, and all before them. It tests a model on data that may have shifted.
 
     Bounds for i.i.d. instances need another split: ``instances.split(fraction, seed, groups=instances.rows)``.
@@ -189,7 +187,7 @@ def split_by_day(instances: InstanceSet, days: ArrayLike, *, test_days: int = 1)
     instances
         The set.
     days
-        The day of each *snapshot*, for example :attr:`Network.days`.
+        The day of each *snapshot*; None takes :attr:`InstanceSet.days`, which sets have that come from time stamps.
     test_days
         The number of days in the second part.
 
@@ -201,7 +199,7 @@ def split_by_day(instances: InstanceSet, days: ArrayLike, *, test_days: int = 1)
     Raises
     ------
     InputError
-        If a part would be empty.
+        If a part would be empty, or the days are not known.
 
     Examples
     --------
@@ -212,17 +210,20 @@ def split_by_day(instances: InstanceSet, days: ArrayLike, *, test_days: int = 1)
     >>> earlier.rows.tolist(), later.rows.tolist()
     ([0, 1, 2, 3], [4, 5])
     """
-    labels = arrays.as_array(days, "days")
+    known = instances.days if days is None else days
+    if known is None:
+        raise InputError("the set does not know the days of its snapshots; pass days, one for each snapshot")
+    labels = arrays.as_array(known, "days")
     if labels.shape != (len(instances.weights),):
         raise ArrayError(f"days must have one entry per snapshot ({len(instances.weights)}), got {labels.shape}")
     test_days = arrays.integer(test_days, "test_days", 1)
     day = labels[instances.rows]
-    known = np.unique(day)
-    if test_days >= known.size:
+    different = np.unique(day)
+    if test_days >= different.size:
         raise InputError(
-            f"cannot split off {test_days} of {arrays.counted(known.size, 'day')}: one part would be empty"
+            f"cannot split off {test_days} of {arrays.counted(different.size, 'day')}: one part would be empty"
         )
-    later = day >= known[-test_days]
+    later = day >= different[-test_days]
     return instances._chosen(~later), instances._chosen(later)
 
 

@@ -55,6 +55,8 @@ class InstanceSet:
     infeasible
         What to do with instances whose goal cannot be reached: "raise" names the first, "drop"
         leaves them out, "keep" keeps them.
+    days
+        The day of each snapshot, counted from any day, if snapshots follow each other in time.
 
     Raises
     ------
@@ -80,7 +82,19 @@ class InstanceSet:
     (8, 2, 0)
     """
 
-    __slots__ = ("_drawn", "_home", "_keys", "goals", "graph", "indices", "origin", "rows", "sources", "weights")
+    __slots__ = (
+        "_drawn",
+        "_home",
+        "_keys",
+        "days",
+        "goals",
+        "graph",
+        "indices",
+        "origin",
+        "rows",
+        "sources",
+        "weights",
+    )
 
     graph: Graph
     weights: NDArray[Any]
@@ -93,6 +107,11 @@ class InstanceSet:
     """The name of the set that this one is a part of: random, or made from what a draw is made from."""
     indices: NDArray[np.int64]
     """The positions of these instances in that set."""
+    days: NDArray[np.int64] | None
+    """The day of each snapshot, for :func:`~rhostar.datasets.split_by_day`, if known.
+
+    ``days[rows]`` is the day of each instance: groups for :meth:`split` and :func:`~rhostar.certify`.
+    """
     _drawn: pools.Drawn
     _keys: ContentKeys | None
 
@@ -105,6 +124,7 @@ class InstanceSet:
         *,
         rows: ArrayLike | None = None,
         infeasible: Literal["raise", "drop", "keep"] = "raise",
+        days: ArrayLike | None = None,
     ) -> None:
         if not isinstance(graph, Graph):
             raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
@@ -119,7 +139,8 @@ class InstanceSet:
             i = int(np.argmax(same))
             raise InstanceError(f"instance {i} starts at its goal (vertex {source[i]}); s and t must differ")
         has_absent = snapshots.check_weights(graph, matrix, row)
-        self._fill(graph, matrix, row, source, target, secrets.token_hex(8), np.arange(row.size))
+        when = snapshots.days(days, len(matrix))
+        self._fill(graph, matrix, row, source, target, secrets.token_hex(8), np.arange(row.size), days=when)
         if infeasible == "keep":
             return
         feasible = feasibility.feasible(graph, matrix, has_absent, row, source, target)
@@ -135,7 +156,7 @@ class InstanceSet:
             raise InfeasibleError(f"no instance (of {row.size}) has a path from its source to its goal")
         kept = np.flatnonzero(feasible)
         drawn = pools.Drawn(feasible=kept.size / row.size)
-        self._fill(graph, matrix, row[kept], source[kept], target[kept], self.origin, kept, drawn=drawn)
+        self._fill(graph, matrix, row[kept], source[kept], target[kept], self.origin, kept, drawn=drawn, days=when)
 
     def _fill(
         self,
@@ -150,9 +171,11 @@ class InstanceSet:
         home: tuple[str, str] | None = None,
         drawn: pools.Drawn = pools.Drawn(),  # noqa: B008
         keys: ContentKeys | None = None,
+        days: NDArray[np.int64] | None = None,
     ) -> InstanceSet:
         self.graph, self.weights, self.origin, self._home = graph, arrays.frozen(weights), origin, home
         self._drawn, self._keys = drawn, keys
+        self.days = None if days is None else arrays.frozen(days)
         self.rows, self.indices = arrays.frozen(rows), arrays.frozen(indices)
         self.sources, self.goals = arrays.frozen(sources), arrays.frozen(goals)
         return self
@@ -275,6 +298,7 @@ class InstanceSet:
             home=self._home,
             drawn=self._drawn if drawn is None else drawn,
             keys=None if self._keys is None else self._keys[key],
+            days=self.days,
         )
 
     def _chosen(self, key: Any) -> InstanceSet:
@@ -410,8 +434,8 @@ class InstanceSet:
         InstanceSet(2 instances, 1 snapshot of 8 edges, goal 3)
         """
         home = os.path.abspath(folder)
-        parts, drawn, token = storing.load(folder, mmap=mmap, verify=verify)
-        return object.__new__(cls)._fill(*parts, home=(home, token) if mmap else None, drawn=drawn)
+        parts, drawn, days, token = storing.load(folder, mmap=mmap, verify=verify)
+        return object.__new__(cls)._fill(*parts, home=(home, token) if mmap else None, drawn=drawn, days=days)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return storing.reduce(self)

@@ -53,6 +53,16 @@ def align(
     return row, np.resize(source, row.size), np.resize(target, row.size)
 
 
+def days(given: ArrayLike | None, count: int) -> NDArray[np.int64] | None:
+    """Return the day of each of `count` snapshots."""
+    if given is None:
+        return None
+    found = arrays.as_array(given, "days")
+    if found.shape != (count,) or found.dtype.kind not in "iu":
+        raise ArrayError(f"days must have an integer per snapshot ({count}), got {found.dtype} of shape {found.shape}")
+    return found.astype(np.int64)
+
+
 def check_weights(graph: Graph, snapshots: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return for each snapshot whether an edge is absent; raise WeightError at the first bad weight."""
     found = _core.check_weights(snapshots, None)

@@ -48,11 +48,15 @@ def save(instances: InstanceSet, folder: str | os.PathLike[str]) -> None:
     parts, facts = graph_parts.take_apart(instances.graph)
     parts |= {"sources": instances.sources, "goals": instances.goals, "rows": row.astype(np.int64)}
     parts |= {"indices": instances.indices, "weights": folders.Rows(instances.weights, used)}
+    if instances.days is not None:
+        parts["days"] = instances.days[used]
     folders.write(folder, _KIND, parts, facts | {"origin": instances.origin, "drawn": instances._drawn.to_fact()})
 
 
-def load(folder: str | os.PathLike[str], *, mmap: bool, verify: bool) -> tuple[Parts, Drawn, str]:
-    """Return the parts of a saved set, how it was drawn, and the token of its save; or raise StorageError."""
+def load(
+    folder: str | os.PathLike[str], *, mmap: bool, verify: bool
+) -> tuple[Parts, Drawn, NDArray[np.int64] | None, str]:
+    """Return the parts of a saved set, how it was drawn, its days and the token of its save; or raise StorageError."""
     stored = folders.read(folder, _KIND, mmap=mmap, verify=verify)
     found = stored.arrays
     try:
@@ -61,6 +65,7 @@ def load(folder: str | os.PathLike[str], *, mmap: bool, verify: bool) -> tuple[P
             graph, len(found["weights"]), found["rows"], found["sources"], found["goals"]
         )
         matrix = snapshots.matrix(found["weights"], graph.m)
+        days = snapshots.days(found.get("days"), len(matrix))
         indices, origin = found["indices"], stored.facts["origin"]
         drawn = Drawn.from_fact(stored.facts["drawn"])
         if indices.shape != row.shape or indices.dtype != np.int64:
@@ -69,20 +74,22 @@ def load(folder: str | os.PathLike[str], *, mmap: bool, verify: bool) -> tuple[P
             raise ArrayError("the origin is not a name")
     except (KeyError, InputError, TypeError, ValueError, AttributeError) as error:
         raise StorageError(f"{folder} does not hold a set of instances: {error}") from error
-    return Parts(graph, matrix, row, source, target, origin, indices), drawn, stored.token
+    return Parts(graph, matrix, row, source, target, origin, indices), drawn, days, stored.token
 
 
 def reduce(instances: InstanceSet) -> tuple[Any, ...]:
     """Return what pickle needs: a folder, a mapped file, or the snapshots that the set uses."""
     made = type(instances)  # pickled by name; this module cannot import it
     chosen = (instances.sources, instances.goals, instances.origin, instances.indices, instances._drawn)
+    days = instances.days
     if instances._home is not None:
-        return _reopen, (made, *instances._home, instances.rows, *chosen)
+        return _reopen, (made, *instances._home, instances.rows, *chosen, days)
     file = mapped.describe(instances.weights)
     if file is not None:
-        return _remap, (made, instances.graph, file, instances.rows, *chosen)
+        return _remap, (made, instances.graph, file, instances.rows, *chosen, days)
     used, row = np.unique(instances.rows, return_inverse=True)
-    return _rebuild, (made, instances.graph, instances.weights[used], row.astype(np.int64), *chosen)
+    days = None if days is None else days[used]
+    return _rebuild, (made, instances.graph, instances.weights[used], row.astype(np.int64), *chosen, days)
 
 
 _opened: dict[tuple[str, str], InstanceSet] = {}
@@ -156,8 +163,10 @@ def _rebuild(
     origin: str,
     indices: Any,
     drawn: Drawn,
+    days: Any,
     home: tuple[str, str] | None = None,
 ) -> InstanceSet:
     rows, sources, goals, indices = (arrays.aligned(array) for array in (rows, sources, goals, indices))
     whole = object.__new__(made)
-    return whole._fill(graph, arrays.aligned(weights), rows, sources, goals, origin, indices, home=home, drawn=drawn)
+    matrix, days = arrays.aligned(weights), None if days is None else arrays.aligned(days)
+    return whole._fill(graph, matrix, rows, sources, goals, origin, indices, home=home, drawn=drawn, days=days)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from rhostar.errors import InputError
 from rhostar.instances import Network
@@ -18,6 +18,7 @@ def from_pandas(
     weight: str = "weight",
     snapshot: str | None = None,
     directed: bool = True,
+    missing: Literal["error", "closed", "last", "median"] = "error",
     max_entries: int | None = None,
 ) -> Network:
     """Return the network of a pandas table of edges; parameters are those of :func:`read_edge_table`.
@@ -25,7 +26,8 @@ def from_pandas(
     Raises
     ------
     InputError
-        If a column is missing, or a row cannot be used; the message names the first such row.
+        If a column is missing, or a row cannot be used; the message names the first such row. Also if weights are
+        missing, unless `missing` says what to do about them.
 
     Examples
     --------
@@ -42,6 +44,6 @@ def from_pandas(
     def rows() -> Iterator[edge_rows.EdgeRows]:
         for begin in range(0, len(frame), edge_rows.BATCH):
             part = frame.iloc[begin : begin + edge_rows.BATCH]
-            yield edge_rows.typed("frame", [part.iloc[:, k].tolist() for k in found], lambda k, at=begin: at + k)
+            yield edge_rows.typed("frame", [part.iloc[:, k].tolist() for k in found], begin.__add__, "row")
 
-    return edge_rows.assemble(rows(), directed=directed, path="frame", max_entries=max_entries)
+    return edge_rows.assemble(rows(), directed=directed, path="frame", max_entries=max_entries, missing=missing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import potentials
+from rhostar.graph._components import strong_components
 from rhostar.instances import InstanceSet
 from rhostar.learners._base import Learner, Seed, generator, one_of
 from rhostar.learners._weights import complete, edge_statistics
@@ -24,7 +26,8 @@ class Landmarks(Learner):
     Parameters
     ----------
     k
-        How many landmarks; at most n are taken.
+        How many landmarks; at most n are taken. They lie where they help: in the strongly connected components of the
+        goals, shared out by the number of instances. Others follow only when these have no vertices left.
     selection
         "farthest" takes each as far as possible from the previous ones, "random" takes them at random.
     statistic
@@ -85,19 +88,13 @@ class Landmarks(Learner):
         def distances(v: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
             return distances_to(graph, weights, v), distances_to(turned.graph, against, v)
 
-        chosen = rng.permutation(graph.n)[:k].tolist()
-        if self.selection == "farthest":
-            to, away = distances(chosen[0])
-            near = np.full(graph.n, np.inf)
-            chosen = []
-            for _ in range(k):
-                # The vertex drawn first only shows where the far ends are; it does not become a landmark.
-                both = np.where(np.isfinite(to + away), to + away, -1.0)
-                near = np.minimum(near, both)
-                chosen.append(int(np.argmax(near)))
-                if len(chosen) == 1:
-                    near[:] = np.inf
-                to, away = distances(chosen[-1])
+        order = rng.permutation(graph.n)
+        component = strong_components(graph, np.isfinite(weights))
+        chosen: list[int] = []
+        for which, share in _shares(component, instances.goals, k).items():
+            inside = component == which
+            some = order[inside[order]][:share].tolist()
+            chosen += some if self.selection == "random" else _farthest(distances, some[0], inside, share)
         pairs = [distances(v) for v in chosen]
         learned: dict[str, Any] = {
             "landmarks_": np.array(chosen),
@@ -134,3 +131,37 @@ class Landmarks(Learner):
     to_: NDArray[np.float64]
     from_: NDArray[np.float64]
     potential_: potentials.Landmarks
+
+
+def _shares(component: NDArray[np.int32], goals: NDArray[np.int32], k: int) -> dict[int, int]:
+    """Return how many of k landmarks each strong component gets, by the number of instances whose goal is in it."""
+    sizes = np.bincount(component)
+    # The size only decides where no component of a goal has a vertex left.
+    wanted = np.bincount(component[goals], minlength=sizes.size) + sizes / (sizes.sum() * 1e9)
+    # No component but the k most wanted can get one.
+    able = np.argsort(-wanted, kind="stable")[:k]
+    share = np.zeros(able.size, dtype=np.int64)
+    for _ in range(k):
+        ratio = np.where(share < sizes[able], wanted[able] / (share + 1), -1.0)
+        share[int(np.argmax(ratio))] += 1
+    return {int(which): int(count) for which, count in zip(able, share, strict=True) if count}
+
+
+def _farthest(
+    distances: Callable[[int], tuple[NDArray[np.float64], NDArray[np.float64]]],
+    start: int,
+    inside: NDArray[np.bool_],
+    count: int,
+) -> list[int]:
+    """Return vertices of a strong component, each as far as possible from the previous ones."""
+    chosen: list[int] = []
+    to, away = distances(start)
+    near = np.full(inside.size, np.inf)
+    for _ in range(count):
+        # The vertex drawn first only shows where the far ends are; it does not become a landmark.
+        near = np.minimum(near, np.where(inside, to + away, -1.0))
+        chosen.append(int(np.argmax(near)))
+        if len(chosen) == 1:
+            near[:] = np.inf
+        to, away = distances(chosen[-1])
+    return chosen

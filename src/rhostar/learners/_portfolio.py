@@ -23,65 +23,10 @@ from rhostar.learners import _costs_to_go as costs_to_go
 from rhostar.learners._base import Learner, Seed, generator
 from rhostar.learners._weights import edge_statistics
 from rhostar.learners._wrappers import Wrapper
+from rhostar.search._tables import Tables
 
 _ABSENT = 4.0
 """An absent edge counts as this many times the largest weight that the edge had in training."""
-
-
-class Tables:
-    """Tables of heuristic values and the rule that chooses one of them; accepted wherever ρ is.
-
-    Attributes
-    ----------
-    tables
-        (k + 1, n) the values; the first row was learned from all instances, and is taken where no other fits.
-    probes
-        The edges that the rule looks at.
-    """
-
-    def __init__(
-        self, tables: NDArray[np.float64], probes: NDArray[np.int64], scale: NDArray[np.float64], cap: NDArray[Any]
-    ) -> None:
-        self.tables, self.probes, self._per_scale, self._cap = tables, probes, 1 / scale, cap
-        self._rows = list(tables)
-        self.place(np.empty((0, probes.size)), np.empty(0))
-
-    def place(self, centres: NDArray[np.float64], radius: NDArray[np.float64]) -> None:
-        """Set the centres, as :meth:`features` has them, and how far from each a snapshot may be."""
-        self._centres, self._half = centres, (centres**2).sum(axis=1) / 2
-        self._most = [float(r) for r in radius**2]
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __repr__(self) -> str:
-        return f"Tables({len(self)} of {self.tables.shape[1]} values, {self.probes.size} probes)"
-
-    def features(self, weights: NDArray[Any]) -> NDArray[np.float64]:
-        """Return what the rule sees of a row of weights."""
-        seen: NDArray[np.float64] = np.minimum(weights.take(self.probes), self._cap)
-        seen *= self._per_scale
-        return seen
-
-    def which(self, weights: NDArray[Any]) -> int:
-        """Return the number of the table for a row of weights."""
-        if not self._most:
-            return 0
-        seen = self.features(weights)
-        score = self._centres.dot(seen)
-        score -= self._half
-        best = int(score.argmax())
-        return best + 1 if seen.dot(seen) - 2 * score[best] <= self._most[best] else 0
-
-    def which_of(self, instances: InstanceSet) -> NDArray[np.int32]:
-        """Return the number of the table for each instance."""
-        rows, of = np.unique(instances.rows, return_inverse=True)
-        found = [self.which(instances.weights[row]) for row in rows]
-        return np.array(found, dtype=np.int32)[of]
-
-    def rho_for_weights(self, weights: ArrayLike) -> NDArray[np.float64]:
-        """Return the table for a row of weights."""
-        return self._rows[self.which(np.asarray(weights))]
 
 
 class Portfolio(Wrapper):
@@ -90,7 +35,8 @@ class Portfolio(Wrapper):
     Parameters
     ----------
     learner
-        What to fit to each group; it is cloned. None is :class:`MeanDistance`. It must fit one goal.
+        What to fit to each group; it is cloned. None is :class:`MeanDistance`. It must fit one goal; for several, put
+        the portfolio into :class:`PerGoal`.
     k
         How many groups to look for. Groups with fewer than `least` instances use the common table.
     probes
@@ -171,7 +117,7 @@ class Portfolio(Wrapper):
         if not isinstance(common.rho_, np.ndarray):
             raise InputError("learner must fit one table for one goal")
         edges, scale, cap = _probes(instances, probes, rng)
-        finder = Tables(common.rho_[None], edges, scale, cap)
+        finder = Tables(instances.graph.m, common.rho_[None], edges, scale, cap)
         fitted, tables = [common], [common.rho_]
         rows, of = np.unique(instances.rows, return_inverse=True)
         seen = np.stack([finder.features(instances.weights[row]) for row in rows])
@@ -188,7 +134,7 @@ class Portfolio(Wrapper):
             tables.append(self._guarded(instances, learner.rho_, common.rho_, excess))
             centres.append(centre)
             radius.append(np.sqrt(((part - centre) ** 2).sum(axis=1).max()) * (1 + 1e-9))
-        rule = Tables(np.stack(tables), edges, scale, cap)
+        rule = Tables(instances.graph.m, np.stack(tables), edges, scale, cap)
         if centres:
             rule.place(np.stack(centres), np.array(radius))
         seen_by = provenance(instances, *(learner.trained_on_ for learner in fitted))

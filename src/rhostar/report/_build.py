@@ -16,7 +16,8 @@ from rhostar.report._page import Report
 from rhostar.report._scenes import pick, play
 from rhostar.report._section import Section
 from rhostar.report._setting import Setting, describe
-from rhostar.report._wording import count, percent
+from rhostar.report._timing import Timings, quick_times
+from rhostar.report._wording import Costs, costs, count, duration, percent
 from rhostar.search import Runs, solve_many
 
 
@@ -58,7 +59,8 @@ def build(
     budget
         The most expansions that one search may make.
     cost_unit
-        The unit of costs, such as "min".
+        The unit of costs, such as "min" or "km". The page then says "longer than the fastest route" or "the shortest
+        route", and gives differences in this unit.
     geographic
         Whether coordinates are (longitude, latitude) in degrees.
     n_jobs
@@ -93,22 +95,30 @@ def build(
     options: dict[str, Any] = {"budget": budget, "n_jobs": n_jobs}
     optimum, runs = _run(instances, chosen, options)
     first = _first_baseline(chosen)
-    views = _views(chosen, runs, optimum)
+    timings = quick_times(instances, chosen, budget=budget)
+    views = _views(chosen, runs, optimum, timings)
     hero = next((v for v in views if v.kind == "learned"), views[-1])
+    words = costs(cost_unit)
+    lines, behind_lines = trade_offs(instances, chosen, optimum, timings, options)
     comparison = Comparison(
         methods=views,
-        tradeoffs=tuple(trade_offs(instances, chosen, optimum, options)),
+        tradeoffs=tuple(lines),
         distributions=tuple(distribution(name, runs[name]) for name in chosen),
         unseen=train is None or not train.overlap(instances),
+        timings=timings,
+        behind_lines=behind_lines,
+        costs=words,
     )
     picked = pick(runs[first], runs[hero.name], scenes)
-    replay = play(instances, chosen, optimum, picked, budget, cost_unit, geographic) if scenes > 0 else None
+    replay = play(instances, chosen, optimum, picked, budget, words, geographic) if scenes > 0 else None
+    spoken = [section.in_words(words) for section in sections]
+    baseline = next(v for v in views if v.name == first)
     setting = Setting((*describe(instances, train), *facts), instances.graph.fingerprint)
     return Report(
         title=title,
-        lead=_lead(hero, first, train),
-        tiles=_tiles(hero, first, instances, train, sections),
-        sections=(*([replay] if replay is not None else []), comparison, *sections, setting),
+        lead=_lead(hero, baseline, comparison, train, words),
+        tiles=_tiles(hero, baseline, instances, train, spoken, words),
+        sections=(*([replay] if replay is not None else []), comparison, *spoken, setting),
     )
 
 
@@ -148,7 +158,7 @@ def compare(
     """
     chosen = as_methods(instances, methods)
     optimum, runs = _run(instances, chosen, {"budget": budget, "n_jobs": n_jobs})
-    return _views(chosen, runs, optimum)
+    return _views(chosen, runs, optimum, quick_times(instances, chosen, budget=budget))
 
 
 def _run(
@@ -171,45 +181,66 @@ def _first_baseline(methods: Mapping[str, Method]) -> str:
 
 
 def _views(
-    methods: Mapping[str, Method], runs: Mapping[str, Runs], optimum: NDArray[np.float64]
+    methods: Mapping[str, Method], runs: Mapping[str, Runs], optimum: NDArray[np.float64], timings: Timings
 ) -> tuple[MethodView, ...]:
     reference = float(runs[_first_baseline(methods)].expanded.mean())
-    return tuple(method_view(name, method, runs[name], optimum, reference) for name, method in methods.items())
+    times = {timing.name: timing.milliseconds for timing in timings.methods}
+    return tuple(
+        method_view(name, method, runs[name], optimum, reference, times[name]) for name, method in methods.items()
+    )
 
 
 # ---------------------------------------------------------------- words
 
 
-def _lead(hero: MethodView, baseline: str, train: InstanceSet | None) -> str:
-    origin = f" learned from {len(train):,} solved instances" if train is not None else ""
-    quality = (
-        "and every path is optimal"
-        if hero.excess_max <= 0
-        else f"on paths {percent(hero.excess)} above the optimum on average"
-    )
-    if hero.name == baseline:
-        return f"{hero.algorithm} with {hero.name} expands {count(hero.expansions)} vertices on average, {quality}."
-    if hero.saving >= 1:
-        work = f"does the work of {baseline} with {hero.saving:.1f} times fewer expansions"
+def _lead(
+    hero: MethodView, baseline: MethodView, comparison: Comparison, train: InstanceSet | None, words: Costs
+) -> str:
+    new = "new " if comparison.unseen else ""
+    queries = f"On one {new}query" if hero.total == 1 else f"On {hero.total:,} {new}queries"
+    if hero.excess_max <= 0:
+        quality = f"Every answer is {words.best}."
     else:
-        work = f"needs {1 / hero.saving:.1f} times as many expansions as {baseline}"
-    return f"On {hero.total:,} unseen instances, {hero.algorithm} with values{origin} {work}, {quality}."
+        quality = f"Its answers are {percent(hero.excess)} {words.above} on average."
+    if hero.solved < hero.total:
+        quality += f" It answers {hero.solved:,} of them within the budget."
+    if hero.name == baseline.name:
+        work = (
+            f"{hero.name} searches {count(hero.expansions)} vertices and takes {duration(hero.milliseconds)} on average"
+        )
+        return f"{queries}, {work}. {quality}"
+    origin = f", learned from {len(train):,} solved queries," if train is not None and hero.kind == "learned" else ""
+    times = f"{duration(hero.milliseconds)} instead of {duration(baseline.milliseconds)} a query"
+    work = f"searches {_times_fewer(hero)} vertices {'than' if hero.saving >= 1 else 'as'} “{baseline.name}”"
+    return f"{queries}, “{hero.name}”{origin} {work} and takes {times}. {quality}"
+
+
+def _times_fewer(hero: MethodView) -> str:
+    return f"{hero.saving:.1f} times fewer" if hero.saving >= 1 else f"{1 / hero.saving:.1f} times as many"
 
 
 def _tiles(
     hero: MethodView,
-    baseline: str,
+    baseline: MethodView,
     instances: InstanceSet,
     train: InstanceSet | None,
     sections: Sequence[Section],
+    words: Costs,
 ) -> tuple[tuple[str, str], ...]:
-    within = f"95 % of paths within {percent(hero.excess_95)}"
-    most = "at least 95 % of paths optimal" if hero.excess_95 <= 0 else within
-    tiles = [
-        (f"{hero.saving:.1f}×", f"fewer expansions than {baseline}"),
-        (percent(hero.excess), f"above the optimum on average; {most}"),
-    ]
+    fewer = (f"{hero.saving:.1f}×", "fewer") if hero.saving >= 1 else (f"{1 / hero.saving:.1f}×", "as many")
+    than = "than" if hero.saving >= 1 else "as"
+    if hero.excess_max <= 0:
+        quality = (percent(0.0), f"{words.above}: every answer is {words.best}")
+    else:
+        most = f"95 % of answers are {words.best}" if hero.excess_95 <= 0 else f"95 % within {percent(hero.excess_95)}"
+        quality = (percent(hero.excess), f"{words.above} on average; {most}, the worst {percent(hero.excess_max)}")
+    tiles = []
+    if hero.name != baseline.name:
+        tiles.append((fewer[0], f"{fewer[1]} vertices searched {than} with {baseline.name}"))
+    other = "" if hero.name == baseline.name else f"; {baseline.name}: {duration(baseline.milliseconds)}"
+    tiles.append((duration(hero.milliseconds), f"a query on one core{other}"))
+    tiles.append(quality)
     tiles += [tile for section in sections for tile in section.tiles()]
-    learned = f"learned from {len(train):,} instances, " if train is not None else ""
+    learned = f"learned from {len(train):,} queries, " if train is not None else ""
     tiles.append((f"{instances.graph.n:,}", f"vertices; {learned}tested on {len(instances):,}"))
     return tuple(tiles)

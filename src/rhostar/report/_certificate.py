@@ -11,12 +11,14 @@ import numpy as np
 from rhostar import _arrays as arrays
 from rhostar.certificates import Certificate, CertificateTable, certify
 from rhostar.certificates._paths import optimal_paths, remembering
-from rhostar.certificates._sentence import confidence, outward, percent
+from rhostar.certificates._sentence import outward, percent
 from rhostar.errors import InputError
 from rhostar.instances import InstanceSet
 from rhostar.report._comparison import Curve
 from rhostar.report._drawing import COLOURS, DASHES, MARKERS, axes, legend, log_axis, short
+from rhostar.report._promise import Promise, quantity, search_and_goals
 from rhostar.report._section import Chart, Section, escape, table, unfolding
+from rhostar.report._wording import Costs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,32 +51,41 @@ class CertificateSection(Section):
     title: ClassVar[str] = "Certificate"
     heading: ClassVar[str] = "What can be promised"
 
-    sentence: str
-    """The promise in plain words."""
-    utility: str
+    promise: Promise
     """What is promised, in the reader's words."""
+    sentence: str
+    """The same, exact in every detail."""
     limit: float
     """The largest value of the utility that a curve may show."""
-    lower_is_better: bool
-    delta: float
-    """The chance that the promise is wrong; 0 if it is certain."""
     bounds: tuple[BoundView, ...]
     left_out: tuple[str, ...] = ()
     """Bounds that were left out, each with its reason."""
     remarks: tuple[str, ...] = ()
+    """Warnings first."""
     curves: tuple[Curve, ...] = ()
     """Each bound against the number of instances."""
-    detail: str = ""
-    """Which number of it is promised, such as " on average (clipped at 10)"."""
+
+    also: tuple[Promise, ...] = ()
+    """What is promised of other methods; the page begins with them."""
+
+    @property
+    def promises(self) -> tuple[Promise, ...]:
+        """All promises, in the order of the page."""
+        return (*self.also, self.promise)
+
+    def in_words(self, costs: Costs) -> CertificateSection:
+        """Return the section for costs in a unit."""
+        *also, promise = (replace(given, costs=costs) for given in self.promises)
+        return replace(self, promise=promise, also=tuple(also))
 
     def tiles(self) -> Sequence[tuple[str, str]]:
-        """Return the promise, unless it is vacuous."""
-        if not self.bounds or self.bounds[0].vacuous:
-            return ()
-        sign = "≤" if self.lower_is_better else "≥"
-        sure = "for certain" if self.delta == 0 else f"with probability at least {confidence(self.delta)}"
-        value = outward(self.bounds[0].value, "upper" if self.lower_is_better else "lower", 3)
-        return ((f"{sign} {value}", f"{self.utility}{self.detail}, promised on unseen instances {sure}"),)
+        """Return the first promise, unless it is vacuous."""
+        tile = self.promises[0].tile
+        return () if tile is None else (tile,)
+
+    @property
+    def _axis(self) -> str:
+        return quantity(self.promise.weakest.subject, self.promise.subject, self.promise.costs).axis
 
     def figures(self) -> dict[str, Callable[[], Figure]]:
         """Return figures of the bounds next to the measured mean, and against the number of instances if known."""
@@ -84,46 +95,55 @@ class CertificateSection(Section):
 
     def body(self, chart: Chart) -> str:
         """Return the promise, the table of bounds, a figure, and how to read them."""
-        head = [("bound", True), ("promised", False), ("measured", False), ("δ", False), ("role", True)]
-        bounds = table(
-            "Table of all bounds",
-            [*head, ("holds for", True), ("from", True)],
-            (_bound_row(bound, k == 0, self) for k, bound in enumerate(self.bounds)),
-        )
+        chosen = [bound for bound in self.bounds if bound.role != "alone"]
+        others = [bound for bound in self.bounds if bound.role == "alone"]
         charts = chart(
             "bounds_against_n",
             "Each bound against the number of instances it is computed from",
-            "Each bound on the first N instances: more data makes the promise tighter.",
-        ) or chart("bounds", "Every bound next to the measured mean", "Every bound next to the measured mean.")
+            "Each bound on the first N independent draws: more data makes the promise tighter.",
+        )
+        compared = chart(
+            "bounds",
+            "Every bound next to the measured mean",
+            "Each dot is a bound on the mean over new queries, each tick the mean that was measured.",
+        )
+        warnings = [line for line in self.remarks if line.startswith("Warning: ")]
         lists = "".join(
-            unfolding(title, f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>")
+            unfolding(title, _list(lines))
             for title, lines in (
                 ("What the promise assumes", _assumptions(self.bounds)),
-                ("Bounds that were left out", self.left_out),
-                ("Remarks", self.remarks),
+                ("Remarks", [line for line in self.remarks if line not in warnings]),
+                ("Bounds that were not computed, and why", self.left_out),
             )
             if lines
         )
-        chance = (
-            f'<span class="small">Of many such reports, at most {100 * self.delta:g}% would promise too much.</span>'
-            if self.delta > 0
-            else ""
-        )
-        return f"""<div class="promise card"><p>{escape(self.sentence)}</p>
-{chance}</div>
-{bounds}
+        if others:
+            inside = self._table("Other bounds", others) + compared
+            lists = unfolding("What other bounds would have promised", inside) + lists
+        about = f"<p>The bounds for “{escape(self.promise.method)}”:</p>" if self.also else ""
+        cards = [_card(promise, promise.weakest.sentence) for promise in self.also]
+        return f"""{"".join((*cards, _card(self.promise, self.sentence)))}
+{_list(warnings) if warnings else ""}{about}
+{self._table("The promise, with its bound", chosen)}
 <div class="columns">{charts}<div class="card"><h3>How to read this</h3>
-<p class="note">ρ (rho) stands for the heuristic values. The promise was fixed before anything was measured. A bound
-marked “alone” shows what it would have promised in its place. “This rho” means these values, judged by instances that
-had no part in choosing them. “Every rho” means a theorem that holds for all values at once, so also for values that
-were chosen by looking at the same instances; the number is the one for these values.</p>
-{lists}</div></div>"""
+<p class="note">The values that guide the search are called ρ (rho), and δ (delta) is the chance that a bound is wrong.
+The promise was fixed before anything was measured. A bound holds either for these values alone, judged by queries that
+had no part in choosing them, or for all values at once, so also for values that were chosen by looking at the same
+queries. Names such as H4 and U2 are explained in rhostar's glossary.</p></div></div>
+{lists}"""
+
+    def _table(self, name: str, bounds: Sequence[BoundView]) -> str:
+        if not bounds:
+            return ""
+        head = [("bound", True), ("promised", False), ("measured", False), ("δ", False)]
+        rows = (_bound_row(bound, self) for bound in bounds)
+        return table(name, [*head, ("holds for", True), ("from", True)], rows)
 
     def _draw_bounds(self) -> Figure:
         """Draw each bound next to the measured mean."""
         means = [b for b in self.bounds if b.statistic == "mean" and b.empirical is not None]
         rows = [b for b in means if not b.vacuous] or means
-        figure, axis = axes(f"{self.utility}, mean on unseen instances", "")
+        figure, axis = axes(f"{self._axis}, mean", "")
         for k, row in enumerate(rows):
             tone = COLOURS["c1" if row.holds_for == "every rho" else "c3"]
             assert row.empirical is not None
@@ -136,7 +156,7 @@ were chosen by looking at the same instances; the number is the one for these va
 
     def _draw_curves(self) -> Figure:
         """Draw each bound against the number of instances it was computed from."""
-        figure, axis = axes("number of instances N", f"{self.utility}, bound on the mean")
+        figure, axis = axes("independent draws N", f"{self._axis}, bound on the mean")
         names = ["c1", "c2", "c3", "c4", "c5", "c6"]
         top = self.limit
         for k, curve in enumerate(self.curves):
@@ -166,25 +186,50 @@ def _assumptions(bounds: Sequence[BoundView]) -> list[str]:
     return found
 
 
-def _bound_row(bound: BoundView, best: bool, view: CertificateSection) -> tuple[str, list[str]]:
-    sign = "≤" if view.lower_is_better else "≥"
+def _card(promise: Promise, in_full: str) -> str:
+    """Return a promise in large letters, with the exact sentence to unfold."""
+    chance = ""
+    if promise.delta > 0:
+        rate = f"Of many such reports, at most {100 * promise.delta:g}% would promise too much."
+        chance = f'<span class="small">{rate}</span>'
+    exact = unfolding("The promise in full", f"<p>{escape(in_full)}</p>")
+    return f"""<div class="promise card"><p>{escape(promise.sentence)}</p>
+{chance}{exact}</div>
+"""
+
+
+def _list(lines: Sequence[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
+
+
+_HOLDS_FOR = {"this rho": "these values", "every rho": "all values", "every rho of the family": "all of the family"}
+
+
+def _bound_row(bound: BoundView, view: CertificateSection) -> tuple[str, list[str]]:
+    side = view.promise.weakest.side
     everyone = " all" if bound.holds_for.startswith("every") else ""
+    found = quantity(view.promise.weakest.subject, view.promise.subject, view.promise.costs)
+    value = found.number(outward(bound.value, side, 4))
     cells = [
         f'{escape(bound.name)}<span class="small">{escape(bound.claim)}</span>',
         '<span class="tag">says nothing</span>'
         if bound.vacuous
-        else f"{sign} {outward(bound.value, 'upper' if view.lower_is_better else 'lower', 4)}",
-        "" if bound.empirical is None else f"{bound.empirical:.4g}",
+        else escape(f"{'≤' if side == 'upper' else '≥'} {value}"),
+        "—" if bound.empirical is None else escape(found.number(f"{bound.empirical:.4g}")),
         f"{bound.delta:.3g}",
-        escape(bound.role),
-        f'<span class="tag{everyone}">{escape(bound.holds_for)}</span>',
+        f'<span class="tag{everyone}">{escape(_HOLDS_FOR.get(bound.holds_for, bound.holds_for))}</span>',
         escape(bound.reference),
     ]
-    return "vacuous" if bound.vacuous else "best" if best else "", cells
+    return "vacuous" if bound.vacuous else "best" if bound.role == "promise" else "", cells
 
 
 def certificate_section(
-    table: CertificateTable | Mapping[str, Any], *, subject: str = "", curves: Sequence[Curve] = ()
+    table: CertificateTable | Mapping[str, Any],
+    *,
+    subject: str = "",
+    curves: Sequence[Curve] = (),
+    method: str = "",
+    also: Mapping[str, CertificateTable] | None = None,
 ) -> CertificateSection:
     """Return the section of a page for a table of bounds.
 
@@ -193,9 +238,14 @@ def certificate_section(
     table
         What :func:`rhostar.certify` returned, or its ``to_dict()``, as a model file holds it.
     subject
-        What is bounded, in the reader's words, such as "minutes lost"; by default the table's words.
+        What is bounded, in the reader's words, such as "minutes lost". By default the page finds them: with
+        ``build(..., cost_unit="min")`` it says "at most 0.2 min longer than the fastest route".
     curves
         Each bound against the number of instances; see :func:`certificate_curves`.
+    method
+        The name of the method that the table is about, where a page has several.
+    also
+        Tables about other methods, by name: the section begins with their promises.
 
     Returns
     -------
@@ -213,32 +263,23 @@ def certificate_section(
     best = found.best
     if subject:
         best = replace(best, subject=f"the mean number of {subject}" if best.statistic == "mean" else subject)
-    words = subject or best.subject
-    if best.share is not None:
-        words = f"{words}, {percent(best.share)} of answers"
     rows = sorted(found.rows, key=lambda row: row is not found.best)  # stable: the promise first, then as in the table
     return CertificateSection(
+        promise=Promise(found.promises, subject, method=method),
         sentence=best.sentence,
-        utility=words,
         limit=next((row.limit for row in found.rows if row.limit is not None), best.value),
-        lower_is_better=best.side == "upper",
-        delta=best.delta,
         bounds=tuple(_bound(row) for row in rows),
         left_out=tuple(f"{entry.label}: {entry.reason}" for entry in found.dropped),
         remarks=tuple(found.notes),
         curves=tuple(curves),
-        detail=_detail(best, named=bool(subject)),
+        also=tuple(Promise(other.promises, subject, method=name) for name, other in (also or {}).items()),
     )
-
-
-def _detail(best: Certificate, *, named: bool) -> str:
-    """Return what the number is, as far as the words for it do not say so."""
-    average = " on average" if named and best.statistic == "mean" else ""
-    return average + (f" (clipped at {best.limit:g})" if best.clipped is not None else "")
 
 
 def _bound(row: Certificate) -> BoundView:
     where = f", {row.where}" if row.where else ""
+    if row.where.startswith("goal "):  # by the user's name, not by its number
+        where = f", {search_and_goals(row).partition(' to ')[2]}"
     quantity = {"mean": "the mean", "every": "every answer"}.get(row.statistic, f"{percent(row.share or 0)} of answers")
     draws = f", {arrays.counted(row.samples, row.unit)}" if row.samples else ""
     return BoundView(

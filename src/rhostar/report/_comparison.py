@@ -14,15 +14,18 @@ from rhostar.instances import InstanceSet
 from rhostar.report._drawing import DASHES, MARKERS, axes, colours, legend, log_axis, percent_axis, short
 from rhostar.report._method import Method
 from rhostar.report._section import Chart, Kind, Section, escape, table, unfolding
-from rhostar.report._wording import count, percent, unless_said
+from rhostar.report._timing import Timings
+from rhostar.report._wording import NO_UNIT, Costs, count, duration, percent
 from rhostar.search import Rho, Runs, solve_many
 from rhostar.search._rho import potential_of, values_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_THETAS = (0.0, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.15, 1.3, 1.6, 2.0)
-_FEW = 200  # instances behind each point of a trade-off curve
+_THETAS = (0.0, 0.5, 0.8, 0.9, 1.0, 1.1, 1.3, 1.6, 2.0)
+_SECONDS = 5.0  # for all points of the trade-off lines together, on one thread
+_FEWEST = 50  # instances behind each of them
+_ROUNDING = 1e-9  # sums along different paths of the same cost differ by less than this share
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,8 @@ class MethodView:
     total: int
     saving: float
     """Mean expansions of the first baseline divided by these."""
+    milliseconds: float = math.nan
+    """The time of a query on one thread, when the numbers were made."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,11 @@ class Comparison(Section):
     """For each method the share of instances that need at most a number of expansions."""
     unseen: bool = True
     """Whether nothing was learned from the instances."""
+    timings: Timings | None = None
+    """What the times were measured on."""
+    behind_lines: int = 0
+    """How many of the instances are behind the trade-off lines."""
+    costs: Costs = NO_UNIT
 
     def figures(self) -> dict[str, Callable[[], Figure]]:
         """Return the figures on the page."""
@@ -91,31 +101,78 @@ class Comparison(Section):
         """Return the table, the figures and the numbers behind them."""
         most = max((m.expansions for m in self.methods), default=1.0) or 1.0
         unsolved = any(m.solved < m.total for m in self.methods)
-        head = ["expanded, mean", "95 % need at most", "cost above optimum, mean", "worst", "fewer expansions"]
-        head += ["solved"] if unsolved else []
         rows = table(
-            "Table of all heuristics",
-            [("heuristic", True), *((what, False) for what in head)],
-            (_method_row(m, most, unsolved) for m in self.methods),
+            "Table of all methods",
+            [("method", True), *((what, False) for what in self._columns(unsolved))],
+            (self._row(m, most, unsolved) for m in self.methods),
         )
         total = self.methods[0].total if self.methods else 0
         unseen = ", none of which was used for learning" if self.unseen else ""
         figures = chart(
             "trade_off",
-            "Expanded vertices against cost above the optimum for every heuristic; the table above has the numbers",
-            "Effort and quality. Lines show learned values scaled by θ from 0, which is Dijkstra's algorithm, to 2. "
-            "Down and to the left is better.",
+            f"Vertices searched against how much {self.costs.above} the answers are, for every method; "
+            "the table above has the numbers",
+            f"Effort and quality: means over {self._all(total)}. Down and to the left is better.{self._lines(total)}",
         ) + chart(
             "distribution",
-            "Share of instances that each heuristic solves within a number of expansions",
-            "Share of queries solved within a number of expansions. Up and to the left is better.",
+            "Share of queries that each method answers within a number of vertices searched",
+            f"Share of {self._all(total)} answered within a number of vertices searched. Up and to the left is better.",
         )
-        return f"""<p>Every heuristic on the same {total:,} instances{unseen}. An expansion looks at all
-edges that leave a vertex; the number of expansions measures the work of a search.</p>
+        return f"""<p>All methods answer the same {total:,} queries (instances){unseen}. A search looks at one
+vertex after the other: the fewer it needs (expansions), the less work. {escape(self._timed(total))}</p>
 {rows}
-<div class="columns">{figures}</div>{self._scaling()}"""
+<div class="columns">{figures}</div>{self._scaling(total)}"""
 
-    def _scaling(self) -> str:
+    @staticmethod
+    def _all(total: int) -> str:
+        return "the one query" if total == 1 else f"all {total:,} queries"
+
+    def _columns(self, unsolved: bool) -> list[str]:
+        found = ["vertices searched, mean", "95 % of queries need at most", "fewer vertices"]
+        found += ["time a query"] if self.timings is not None else []
+        found += [f"{self.costs.above}, mean", "worst answer"]
+        return found + (["answered"] if unsolved else [])
+
+    def _row(self, method: MethodView, most: float, unsolved: bool) -> tuple[str, list[str]]:
+        width = max(100 * method.expansions / most, 0.5)
+        meter = (
+            f'<span class="meter" aria-hidden="true"><svg viewBox="0 0 100 1" preserveAspectRatio="none">'
+            f'<rect width="{width:.2f}" height="1"/></svg></span>'
+        )
+        cells = [
+            f'{escape(method.name)}<span class="small">{escape(_about(method))}</span>',
+            f"<span>{count(method.expansions)}{meter}</span>",
+            count(method.expansions_95),
+            "—" if not math.isfinite(method.saving) else f"{method.saving:.2f}×",
+        ]
+        cells += [duration(method.milliseconds)] if self.timings is not None else []
+        cells += [percent(method.excess), percent(method.excess_max)]
+        return method.kind, cells + ([f"{method.solved:,} / {method.total:,}"] if unsolved else [])
+
+    def _timed(self, total: int) -> str:
+        """Return how the times were measured, and how far to trust them."""
+        if self.timings is None:
+            return ""
+        some = self.timings.instances
+        on = "" if some == total else f" on {some:,} of the queries"
+        return (
+            f"Times are those of one processor core of the machine that made this page: the median of "
+            f"{self.timings.rounds} rounds{on}. The middle half of the rounds differed by up to "
+            f"{percent(self.timings.spread)}."
+        )
+
+    def _lines(self, total: int) -> str:
+        """Return what the lines of the trade-off are, and why they may miss the marks."""
+        if not self.tradeoffs:
+            return ""
+        some = self.behind_lines
+        miss = "" if some == total else f" The lines are from {some:,} of the queries, so they may miss the marks."
+        return (
+            " The lines show the learned values times a factor θ, from 0, which is Dijkstra's algorithm, to 2; "
+            f"the mark is at θ = 1.{miss}"
+        )
+
+    def _scaling(self, total: int) -> str:
         if not self.tradeoffs:
             return ""
         rows = (
@@ -123,12 +180,13 @@ edges that leave a vertex; the number of expansions measures the work of a searc
             for line in self.tradeoffs
             for theta, e, x in zip(line.theta, line.expansions, line.excess, strict=True)
         )
-        head = [("values", True), ("θ", False), ("expanded, mean", False), ("cost above optimum", False)]
-        return unfolding("The numbers behind the lines", table("Scaled values", head, rows, narrow=True))
+        head = [("values", True), ("factor θ", False), ("searched", False), (self.costs.more, False)]
+        some = f"means over {self.behind_lines:,} of {total:,} queries"
+        return unfolding(f"The numbers behind the lines ({some})", table("Scaled values", head, rows, narrow=True))
 
     def _draw_trade_off(self) -> Figure:
         """Draw expansions against cost above the optimum, for each method and as values are scaled."""
-        figure, axis = axes("expanded vertices, mean", "cost above the optimum, mean")
+        figure, axis = axes("vertices searched, mean", f"{self.costs.above}, mean")
         colour = colours(self.methods)
         for line in self.tradeoffs:
             axis.plot(
@@ -153,14 +211,14 @@ edges that leave a vertex; the number of expansions measures the work of a searc
 
     def _draw_distribution(self) -> Figure:
         """Draw the share of instances that need at most a number of expansions."""
-        figure, axis = axes("expanded vertices", "share of instances")
+        figure, axis = axes("vertices searched", "share of queries")
         colour = colours(self.methods)
-        learned = {m.name for m in self.methods if m.kind == "learned"}
+        learned = [m.name for m in self.methods if m.kind == "learned"]
         for k, curve in enumerate(self.distributions):
             axis.plot(
                 curve.x,
                 [100 * y for y in curve.y],
-                "-" if curve.name in learned else DASHES[k % 4],
+                DASHES[learned.index(curve.name) // 3 % 4 if curve.name in learned else k % 4],
                 color=colour[curve.name],
                 linewidth=2.2 if curve.name in learned else 1.5,
                 label=short(curve.name),
@@ -173,36 +231,27 @@ edges that leave a vertex; the number of expansions measures the work of a searc
         return figure
 
 
-def _method_row(method: MethodView, most: float, unsolved: bool) -> tuple[str, list[str]]:
-    width = max(100 * method.expansions / most, 0.5)
-    meter = (
-        f'<span class="meter" aria-hidden="true"><svg viewBox="0 0 100 1" preserveAspectRatio="none">'
-        f'<rect width="{width:.2f}" height="1"/></svg></span>'
-    )
-    how = unless_said(method.algorithm, method.name)
-    cells = [
-        escape(method.name) + (f'<span class="small">{escape(how)}</span>' if how else ""),
-        f"<span>{count(method.expansions)}{meter}</span>",
-        count(method.expansions_95),
-        percent(method.excess),
-        percent(method.excess_max),
-        "—" if not math.isfinite(method.saving) else f"{method.saving:.2f}×",
-    ]
-    return method.kind, cells + ([f"{method.solved:,} / {method.total:,}"] if unsolved else [])
+def _about(method: MethodView) -> str:
+    """Return what a method does, in a few words."""
+    if "Dijkstra" in method.name:
+        return "searches in all directions"
+    return f"{method.algorithm} {'with learned values' if method.kind == 'learned' else 'without learning'}"
 
 
 # ---------------------------------------------------------------- numbers
 
 
 def _excess(runs: Runs, optimum: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return cost / optimum - 1 of the solved runs; 0 where both are 0, so never below 0."""
+    """Return cost / optimum - 1 of the solved runs; 0 where both are 0, and where they differ by rounding alone."""
     cost, best = runs.cost[runs.solved], optimum[runs.solved]
     excess = np.where(cost > 0, np.inf, 0.0)
     np.divide(cost - best, best, out=excess, where=best > 0)
-    return excess
+    return np.where(excess < _ROUNDING, 0.0, excess)
 
 
-def method_view(name: str, method: Method, runs: Runs, optimum: NDArray[np.float64], reference: float) -> MethodView:
+def method_view(
+    name: str, method: Method, runs: Runs, optimum: NDArray[np.float64], reference: float, milliseconds: float
+) -> MethodView:
     excess = _excess(runs, optimum)
     mean, high, worst = (float(f(excess)) for f in (np.mean, _high, np.max)) if excess.size else (np.nan,) * 3
     expansions = float(runs.expanded.mean())
@@ -218,6 +267,7 @@ def method_view(name: str, method: Method, runs: Runs, optimum: NDArray[np.float
         solved=int(runs.solved.sum()),
         total=len(runs),
         saving=reference / expansions if expansions > 0 else np.inf,
+        milliseconds=milliseconds,
     )
 
 
@@ -235,22 +285,34 @@ def distribution(name: str, runs: Runs) -> Curve:
 
 
 def trade_offs(
-    instances: InstanceSet, methods: Mapping[str, Method], optimum: NDArray[np.float64], options: dict[str, Any]
-) -> list[TradeOff]:
-    """Return the results of scaling the values learned for A*: scaled by 0, they give Dijkstra's algorithm."""
-    few, best = instances[:_FEW], optimum[:_FEW]
+    instances: InstanceSet,
+    methods: Mapping[str, Method],
+    optimum: NDArray[np.float64],
+    timings: Timings,
+    options: dict[str, Any],
+) -> tuple[list[TradeOff], int]:
+    """Return the results of scaling the values learned for A*, and how many instances they are from.
+
+    Scaled by 0, the values give Dijkstra's algorithm.
+    """
+    chosen = {name: m for name, m in methods.items() if m.algorithm == "astar" and m.kind == "learned"}
+    # A search with scaled values takes a quarter of the slowest method's time, on average over the factors.
+    each = max(timing.milliseconds for timing in timings.methods) / 4000
+    fit = int(_SECONDS / max(each * len(chosen) * len(_THETAS), 1e-9))
+    few = np.arange(len(instances))
+    if fit < few.size:
+        few = np.sort(np.random.default_rng(0).permutation(few)[: max(fit, _FEWEST)])
+    part, best = instances[few], optimum[few]
     found = []
-    for name, method in methods.items():
-        if method.algorithm != "astar" or method.kind != "learned":
-            continue
+    for name, method in chosen.items():
         points = []
         for theta in _THETAS:
-            runs = solve_many(few, _scaled(method.rho, few, theta), reopen=method.reopen, **options)
+            runs = solve_many(part, _scaled(method.rho, part, theta), reopen=method.reopen, **options)
             excess = _excess(runs, best)
             points.append((theta, float(runs.expanded.mean()), float(excess.mean()) if excess.size else np.nan))
         thetas, expansions, excesses = zip(*points, strict=True)
         found.append(TradeOff(name, method.kind, thetas, expansions, excesses))
-    return found
+    return found, few.size
 
 
 def _scaled(rho: Rho, instances: InstanceSet, theta: float) -> Rho:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -32,7 +33,7 @@ COLOURS = {
 _LEARNED, _BASELINES = ("c1", "c2", "c4"), ("c6", "c3", "c5", "c7")
 MARKERS = "osD^vP*X"
 DASHES = ("-", "--", "-.", ":")
-_SIZE = (4.9, 3.4)  # inches; small, so that letters stay readable on a phone
+_SIZE = (4.5, 3.3)  # inches; small, so that letters stay readable on a phone
 
 
 def save(figures: Mapping[str, Callable[[], Figure]], folder: Path) -> list[Path]:
@@ -100,7 +101,8 @@ def axes(x_label: str, y_label: str) -> tuple[Figure, Any]:
     figure = Figure(figsize=_SIZE, layout="constrained")
     axis = figure.subplots()
     axis.set_xlabel(x_label, color=COLOURS["muted"], fontsize=10.5)
-    axis.set_title(y_label, loc="left", color=COLOURS["muted"], fontsize=10.5)  # level, and never cut off
+    # Level, and never cut off.
+    axis.set_title(textwrap.fill(y_label, 46), loc="left", color=COLOURS["muted"], fontsize=10.5)
     axis.grid(True, color=COLOURS["grid"], linewidth=0.8)
     axis.set_axisbelow(True)
     axis.tick_params(colors=COLOURS["muted"], labelsize=10, length=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,9 @@ import numpy as np
 from rhostar.errors import InputError
 from rhostar.instances import InstanceSet
 from rhostar.report._drawing import COLOURS, axes, legend, short
-from rhostar.report._section import Chart, Section
+from rhostar.report._promise import quantity
+from rhostar.report._section import Chart, Section, escape
+from rhostar.report._wording import NO_UNIT, Costs
 from rhostar.search import Algorithm, solve_many
 from rhostar.utilities import Utility, evaluate
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
     from rhostar.lines import _means as duals
 
+_MARGIN = 0.05  # a least value this close to an end of the range, as a share of it, counts as at the end
+
 
 @dataclass(frozen=True)
 class Generalisation:
@@ -27,17 +31,56 @@ class Generalisation:
 
     learner: str
     utility: str
+    """What is measured, as a certificate calls it."""
     sizes: tuple[int, ...]
     train: tuple[float, ...]
     test: tuple[float, ...]
     reference: tuple[str, float] | None = None
     """A baseline that learns nothing: its name and value."""
+    unseen: tuple[int, int] | None = None
+    """How many unseen instances each mean is over, and of how many."""
+    most: int | None = None
+    """A mean over training instances is over this many of them at the most."""
+    costs: Costs = NO_UNIT
+
+    @property
+    def axis(self) -> str:
+        """What is measured, for readers."""
+        return quantity(self.utility, "", self.costs).axis
+
+    @property
+    def flat(self) -> bool:
+        """Whether more instances change nothing."""
+        return len(set(self.test)) <= 1 and len(set(self.train)) <= 1
+
+    @property
+    def flatness(self) -> str:
+        """The sentence that says so."""
+        few, many = self.sizes[0], self.sizes[-1]
+        return f"{self.learner} does the same whether it learns from {few:,} queries or from {many:,}."
+
+    @property
+    def caption(self) -> str:
+        """What the lines are about."""
+        over = ""
+        if self.unseen is not None:
+            some, total = self.unseen
+            over = (
+                f" Means over {some:,} new queries"
+                if some == total
+                else f" Means over {some:,} of {total:,} new queries"
+            )
+            few = self.most is not None and self.most < max(self.sizes)
+            over += f", and over the {f'first {self.most:,} ' if few else ''}queries it was learned from."
+        return (
+            f"{self.learner}, learned from more and more queries.{over} Once the lines meet, more data does not help."
+        )
 
     def draw(self) -> Figure:
         """Draw the mean utility on training and unseen instances against the number of training instances."""
-        figure, axis = axes("training instances", f"{self.utility}, mean")
-        axis.plot(self.sizes, self.test, "o-", color=COLOURS["c1"], linewidth=2, label="unseen instances")
-        axis.plot(self.sizes, self.train, "s--", color=COLOURS["c2"], linewidth=1.6, label="training instances")
+        figure, axis = axes("queries learned from", f"{self.axis}, mean")
+        axis.plot(self.sizes, self.test, "o-", color=COLOURS["c1"], linewidth=2, label="on new queries")
+        axis.plot(self.sizes, self.train, "s--", color=COLOURS["c2"], linewidth=1.6, label="on those learned from")
         axis.set_xscale("log")
         axis.set_xticks(self.sizes, [f"{s:,}" for s in self.sizes])
         axis.minorticks_off()
@@ -64,23 +107,38 @@ class DualView:
     best_value: float
     points: int = 0
     """How many pieces are single points."""
+    total: int = 0
+    """Of how many instances these are the first; 0 if that is not known."""
+    costs: Costs = NO_UNIT
+
+    @property
+    def axis(self) -> str:
+        """What is measured, for readers."""
+        return quantity(self.utility, "", self.costs).axis
+
+    @property
+    def at_edge(self) -> bool:
+        """Whether the least value is at an end of the range, so that it may be smaller beyond."""
+        low, high = self.edges[0], self.edges[-1]
+        return not low + _MARGIN * (high - low) <= self.best_theta <= high - _MARGIN * (high - low)
+
+    @property
+    def caption(self) -> str:
+        """What the line is about."""
+        some = f"{self.instances:,} of {self.total:,}" if self.total > self.instances else f"{self.instances:,}"
+        single = f", {self.points:,} of them single points" if self.points else ""
+        return (
+            f"{self.direction}: {self.axis}, mean over {some} queries that were learned from (the dual function). "
+            f"It is piecewise constant; all {len(self.values):,} pieces are exact{single}."
+        )
 
     def draw(self) -> Figure:
         """Draw the exact pieces of the mean utility along a line, and its least value."""
-        figure, axis = axes("θ", f"{self.utility}, mean")
+        figure, axis = axes(
+            f"factor θ (least: {self.best_value:.4g} at θ = {self.best_theta:.3g})", f"{self.axis}, mean"
+        )
         axis.stairs(self.values, self.edges, baseline=None, color=COLOURS["c1"], linewidth=1.3)
         axis.plot(self.best_theta, self.best_value, "o", color=COLOURS["c2"], markersize=7, zorder=3)
-        axis.annotate(
-            f"least: {self.best_value:.4g} at θ = {self.best_theta:.3g}",
-            (self.best_theta, self.best_value),
-            xytext=(0.97, 0.93),
-            textcoords="axes fraction",
-            ha="right",
-            va="top",
-            color=COLOURS["c2"],
-            fontsize=10,
-            arrowprops={"arrowstyle": "-", "color": COLOURS["c2"], "linewidth": 0.8},
-        )
         axis.set_xlim(self.edges[0], self.edges[-1])
         return figure
 
@@ -95,6 +153,15 @@ class Learning(Section):
 
     generalisation: Generalisation | None = None
     dual: DualView | None = None
+    notes: tuple[str, ...] = ()
+    """What is not shown, and why."""
+
+    def in_words(self, costs: Costs) -> Learning:
+        """Return the section for costs in a unit."""
+        curve, dual = self.generalisation, self.dual
+        return replace(
+            self, generalisation=curve and replace(curve, costs=costs), dual=dual and replace(dual, costs=costs)
+        )
 
     def figures(self) -> dict[str, Callable[[], Figure]]:
         """Return the figures that there are."""
@@ -103,35 +170,34 @@ class Learning(Section):
 
     def body(self, chart: Chart) -> str:
         """Return the figures side by side."""
-        parts = []
+        parts, intro = [], []
         if self.generalisation is not None:
             curve = self.generalisation
             points = zip(curve.sizes, curve.train, curve.test, strict=True)
-            label = f"{curve.utility} on training and unseen instances against the number of training instances: "
+            label = f"{curve.axis}, on those learned from and on new queries, against the number learned from: "
             label += "; ".join(f"{size}: {a:.4g} and {b:.4g}" for size, a, b in points)
-            caption = (
-                f"{curve.learner}, fitted on more and more instances. Once the lines meet, more data does not help."
-            )
-            parts.append(chart("generalisation", label, caption))
+            parts.append(chart("generalisation", label, curve.caption))
+            intro.append("How more data helps.")
         if self.dual is not None:
             dual = self.dual
-            label = f"{dual.utility} as a function of theta, in {len(dual.values)} pieces; "
+            label = f"{dual.axis} as a function of theta, in {len(dual.values)} pieces; "
             label += f"least {dual.best_value:.4g} at {dual.best_theta:.4g}"
-            single = f", {dual.points:,} of them single points" if dual.points else ""
-            caption = (
-                f"The dual function: {dual.utility}, mean of {dual.instances:,} instances, along {dual.direction}. "
-                f"It is piecewise constant; all {len(dual.values):,} pieces are exact{single}."
-            )
-            parts.append(chart("dual", label, caption))
-        if not parts:
+            parts.append(chart("dual", label, dual.caption))
+            intro.append("How the work depends on the size of the values.")
+        notes = "".join(f'<p class="note">{escape(note)}</p>' for note in self.notes)
+        if not parts and not notes:
             return ""
-        intro = "How more instances help, and the exact function whose minimum a learner looks for."
-        return f"""<p>{intro}</p>
+        return f"""<p>{" ".join(intro)}</p>{notes}
 <div class="columns">{"".join(parts)}</div>"""
 
 
-def learning_section(generalisation: Generalisation | None = None, dual: DualView | None = None) -> Learning:
+def learning_section(
+    generalisation: Generalisation | None = None, dual: DualView | None = None, *, notes: Sequence[str] = ()
+) -> Learning:
     """Return the section of a page on how a learner learns.
+
+    A learning curve on which more data changes nothing is replaced by a sentence that says so, and so is a dual
+    function whose least value is at an end of its range: it would look like a minimum, and is none.
 
     Parameters
     ----------
@@ -139,13 +205,25 @@ def learning_section(generalisation: Generalisation | None = None, dual: DualVie
         What :func:`generalisation_curve` returned.
     dual
         What :func:`dual_view` returned.
+    notes
+        Further sentences, such as what is not shown and why.
 
     Returns
     -------
     Learning
         For the `sections` of :func:`rhostar.report.build`.
     """
-    return Learning(generalisation, dual)
+    said = list(notes)
+    if generalisation is not None and generalisation.flat:
+        said.append(f"No learning curve: {generalisation.flatness}")
+        generalisation = None
+    if dual is not None and dual.at_edge:
+        said.append(
+            f"No plot of the dual function ({dual.direction}): on {dual.instances:,} queries the least value for θ "
+            f"from {dual.edges[0]:g} to {dual.edges[-1]:g} is at the end of that range."
+        )
+        dual = None
+    return Learning(generalisation, dual, tuple(said))
 
 
 def generalisation_curve(
@@ -160,6 +238,7 @@ def generalisation_curve(
     budget: int | None = None,
     baseline: tuple[str, float] | None = None,
     most: int = 200,
+    name: str = "",
 ) -> Generalisation:
     """Fit a learner on more and more instances and measure it on those and on unseen ones.
 
@@ -177,6 +256,8 @@ def generalisation_curve(
         The name and value of a heuristic that does not learn.
     most
         The most instances that a mean is taken over.
+    name
+        What the method is called elsewhere on the page; by default its class and algorithm.
 
     Returns
     -------
@@ -211,9 +292,17 @@ def generalisation_curve(
         rho = clone(learner).fit(train[:size]).rho_
         on_train.append(seen.mean(rho, size, options))
         on_test.append(unseen.mean(rho, None, options))
-    name = f"{type(learner).__name__} for {'greedy search' if algorithm == 'gbfs' else 'A*'}"
-    words = utility.words or utility.name
-    return Generalisation(name, words, tuple(chosen), tuple(on_train), tuple(on_test), baseline)
+    own = f"{type(learner).__name__} for {'greedy search' if algorithm == 'gbfs' else 'A*'}"
+    return Generalisation(
+        f"“{name}” ({own})" if name else own,
+        utility.quantity,
+        tuple(chosen),
+        tuple(on_train),
+        tuple(on_test),
+        baseline,
+        (min(most, len(test)), len(test)),
+        most,
+    )
 
 
 class _Measure:
@@ -230,7 +319,7 @@ class _Measure:
         return evaluate(self.instances[:count], rho, self.utility, optimum=optimum, **options)[0].mean
 
 
-def dual_view(dual: duals.Dual, *, direction: str = "ρ = θ · (learned values)") -> DualView:
+def dual_view(dual: duals.Dual, *, direction: str = "The learned values times a factor θ", total: int = 0) -> DualView:
     """Return a dual function in the form that a page shows.
 
     Parameters
@@ -239,6 +328,8 @@ def dual_view(dual: duals.Dual, *, direction: str = "ρ = θ · (learned values)
         What :func:`rhostar.lab.dual` returned.
     direction
         The line in words.
+    total
+        If `dual` is about some of a larger set of instances, how many that set has.
 
     Returns
     -------
@@ -248,7 +339,7 @@ def dual_view(dual: duals.Dual, *, direction: str = "ρ = θ · (learned values)
     points = np.array([part.low == part.high for part in dual.intervals])
     edges = np.asarray(dual.intervals.edges, dtype=np.float64)
     return DualView(
-        utility=dual.utility.words or dual.utility.name,
+        utility=dual.utility.quantity,
         instances=int(dual.pieces.size),
         direction=direction,
         edges=tuple(edges.tolist()),
@@ -256,4 +347,5 @@ def dual_view(dual: duals.Dual, *, direction: str = "ρ = θ · (learned values)
         best_theta=float(dual.theta),
         best_value=dual.value,
         points=int(points.sum()),
+        total=total,
     )

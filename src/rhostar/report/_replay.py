@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rhostar.graph import Graph
 from rhostar.instances import Instance
+from rhostar.report import _layout as layout
 from rhostar.search import Trace
 from rhostar.search._trace import Event
 
@@ -41,7 +42,8 @@ class Drawing:
     x: bytes = b""
     y: bytes = b""
     edges: bytes = b""
-    placed_by: str = "coordinates"
+    placed_by: Literal["coordinates", "steps"] = "coordinates"
+    """What decides where a vertex is: its own coordinates, or its steps to landmarks (_layout.py)."""
 
 
 def encode(trace: Trace, source: int) -> tuple[bytes, bool]:
@@ -118,25 +120,23 @@ def read_varints(data: bytes) -> NDArray[np.int64]:
 # ---------------------------------------------------------------- where vertices are drawn
 
 
-def drawing(graph: Graph, *, goal: int, geographic: bool = False) -> Drawing:
+def drawing(graph: Graph, *, geographic: bool = False) -> Drawing:
     """Return where to draw the vertices of a graph.
 
     Parameters
     ----------
     graph
-        A grid is drawn cell by cell, a graph with coordinates by these, and any other by the number of
-        steps from each vertex to the goal.
-    goal
-        The goal that steps are counted to.
+        A grid is drawn cell by cell, a graph with coordinates by these, and any other so that near in the
+        graph is near in the picture (_layout.py).
     geographic
         Whether coordinates are (longitude, latitude) in degrees: then degrees of longitude are shortened.
     """
     if graph.shape is not None:
         rows, columns = graph.shape
         return Drawing("grid", graph.n, rows, columns, columns / rows)
-    placed_by = "coordinates" if graph.coordinates is not None else "steps to the goal"
-    places = _by_steps(graph, goal) if graph.coordinates is None else graph.coordinates.copy()
-    if geographic:
+    known = graph.coordinates is not None
+    places = layout.places(graph) if graph.coordinates is None else graph.coordinates.copy()
+    if geographic and known:
         places[:, 0] *= np.cos(np.radians(places[:, 1].mean()))
     low, span = places.min(axis=0), np.ptp(places, axis=0)
     aspect = float(np.clip(span[0] / span[1] if span[1] > 0 else 2.0, 0.5, 2.0))
@@ -150,7 +150,7 @@ def drawing(graph: Graph, *, goal: int, geographic: bool = False) -> Drawing:
         x=x.tobytes(),
         y=(65535 - y).astype("<u2").tobytes(),  # north is up
         edges=_edge_stream(graph),
-        placed_by=placed_by,
+        placed_by="coordinates" if known else "steps",
     )
 
 
@@ -205,24 +205,3 @@ def _edge_stream(graph: Graph) -> bytes:
     low, high, _ = strokes(graph)
     pairs = np.stack([np.diff(low, prepend=0), high - low], axis=1)
     return varints(pairs.ravel())
-
-
-def _by_steps(graph: Graph, goal: int) -> NDArray[np.float64]:
-    """Return columns by the number of steps to the goal; each column is ordered like the next one."""
-    from rhostar.search import distances_to
-
-    steps = distances_to(graph, np.ones(graph.m), goal)
-    far = np.nanmax(np.where(np.isfinite(steps), steps, np.nan)) + 1
-    column = np.where(np.isfinite(steps), steps, far)
-    height = np.zeros(graph.n)
-    for step in range(1, int(far) + 1):
-        members = np.flatnonzero(column == step)
-        if members.size == 0:
-            continue
-        onward = (column[graph.tail] == step) & (column[graph.head] < step)
-        count = np.bincount(graph.tail[onward], minlength=graph.n)
-        total = np.bincount(graph.tail[onward], height[graph.head[onward]], graph.n)
-        wish = total[members] / np.maximum(count[members], 1)
-        rank = np.argsort(np.argsort(wish, kind="stable"), kind="stable")
-        height[members] = (rank + 0.5) / members.size - 0.5
-    return np.stack([far - column, height * far], axis=1)

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from rhostar.instances import InstanceSet
 from rhostar.report import _replay as replay
+from rhostar.report._layout import LANDMARKS
 from rhostar.report._method import Method
 from rhostar.report._replay import Drawing
 from rhostar.report._section import Chart, Kind, Section, template
-from rhostar.report._wording import unless_said
+from rhostar.report._wording import NO_UNIT, Costs, label
 from rhostar.search import Run, Runs
 
 REPLAY_BYTES = 1_500_000
@@ -73,7 +74,7 @@ class Replay(Section):
     scenes: tuple[Scene, ...]
     labels: Mapping[int, str] = field(default_factory=dict)
     """Labels of vertices, if there are any: of all vertices on small graphs, else of starts and goals."""
-    cost_unit: str = ""
+    costs: Costs = NO_UNIT
 
     def body(self, chart: Chart) -> str:
         """Return the two panels and their controls."""
@@ -81,10 +82,14 @@ class Replay(Section):
         sides = (("a", "Left"), ("b", "Right"))
         panels = "\n".join(panel.substitute(side=side, which=which) for side, which in sides)
         again = any(search.reopened for scene in self.scenes for search in scene.searches)
-        what = "The darker a cell" if self.drawing.kind == "grid" else "The heavier a line"
-        ground = f"{what}, the slower it is on this instance."
-        if self.drawing.placed_by != "coordinates":
-            ground = f"Vertices are drawn in columns by their {self.drawing.placed_by}."
+        what = "darker a cell" if self.drawing.kind == "grid" else "heavier a line"
+        slow = "slower" if self.costs.best == "the fastest route" else "costlier"
+        ground = f"The {what}, the {slow} it is in this query."
+        if self.drawing.placed_by == "steps":
+            ground += (
+                " The network has no coordinates: vertices are placed by their steps to"
+                f" {LANDMARKS} landmarks, so that near in the network is near in the picture."
+            )
         return Template(template("replay.html")).substitute(panels=panels, ground=ground, again="" if again else "none")
 
     def data(self) -> dict[str, Any]:
@@ -93,7 +98,9 @@ class Replay(Section):
         searches = self.scenes[0].searches
         learned = [i for i, s in enumerate(searches) if s.kind == "learned"]
         return {
-            "unit": self.cost_unit,
+            "unit": self.costs.unit,
+            "best": self.costs.best,
+            "above": self.costs.above,
             "labels": {str(v): label for v, label in self.labels.items()},
             "start": [0, learned[0] if learned else len(searches) - 1],
             "drawing": {
@@ -116,7 +123,7 @@ class Replay(Section):
                     "searches": [
                         {
                             "method": s.method,
-                            "algorithm": unless_said(s.algorithm, s.method),
+                            "label": label(s.method, s.algorithm, s.kind),
                             "status": s.status,
                             "cost": s.cost if math.isfinite(s.cost) else None,
                             "excess": s.excess if math.isfinite(s.excess) else None,
@@ -137,15 +144,15 @@ def pick(baseline: Runs, hero: Runs, scenes: int) -> list[tuple[str, int]]:
     order = np.argsort(saving, kind="stable")
     both = [i for i in order.tolist() if hero.solved[i]] or order.tolist()
     wanted = [
-        ("typical: median saving", both[len(both) // 2]),
-        ("worst: least saving", both[0]),
-        ("best: greatest saving", both[-1]),
+        ("typical query: median saving", both[len(both) // 2]),
+        ("worst query: least saving", both[0]),
+        ("best query: greatest saving", both[-1]),
     ]
-    wanted += [(f"{q} % quantile of the saving", both[int(q / 100 * (len(both) - 1))]) for q in (25, 75, 10, 90)]
+    wanted += [(f"{q} % of queries save less", both[int(q / 100 * (len(both) - 1))]) for q in (25, 75, 10, 90)]
     found: list[tuple[str, int]] = []
-    for label, i in wanted:
+    for words, i in wanted:
         if len(found) < scenes and i not in [j for _, j in found]:
-            found.append((label, i))
+            found.append((words, i))
     return found
 
 
@@ -155,16 +162,18 @@ def play(
     optimum: NDArray[np.float64],
     picked: Sequence[tuple[str, int]],
     budget: int | None,
-    cost_unit: str,
+    costs: Costs,
     geographic: bool,
 ) -> Replay | None:
     """Return the searches of all methods on the picked instances, as many as there is room for."""
     graph = instances.graph
-    drawing = replay.drawing(graph, goal=int(instances.goals[picked[0][1]]), geographic=geographic)
+    if graph.shape is None and 4 * graph.n > REPLAY_BYTES:  # the places alone would not fit
+        return None
+    drawing = replay.drawing(graph, geographic=geographic)
     lightest, heaviest = _extremes(instances)
     left = REPLAY_BYTES - len(drawing.x) - len(drawing.y) - len(drawing.edges)
     scenes: list[Scene] = []
-    for label, i in picked:
+    for words, i in picked:
         instance = instances[i]
         shade = replay.shade(instance, lightest, heaviest)
         room = left - len(shade)
@@ -180,7 +189,7 @@ def play(
         if len(searches) < min(2, len(methods)):
             continue
         left = room
-        scenes.append(Scene(label, instance.source, instance.goal, shade, tuple(searches), tuple(too_long)))
+        scenes.append(Scene(words, instance.source, instance.goal, shade, tuple(searches), tuple(too_long)))
     if not scenes:
         return None
     labels: dict[int, str] = {}
@@ -188,7 +197,7 @@ def play(
         ends = {v for scene in scenes for v in (scene.source, scene.goal)}
         shown = range(graph.n) if graph.n <= _NAMES else sorted(ends)
         labels = {v: str(graph.labels[v]) for v in shown}
-    return Replay(drawing, tuple(scenes), labels, cost_unit)
+    return Replay(drawing, tuple(scenes), labels, costs)
 
 
 def _search(name: str, method: Method, run: Run, optimum: float, source: int) -> SearchView:

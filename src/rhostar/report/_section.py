@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from rhostar.report._wording import Costs
+
 Kind = Literal["baseline", "learned"]
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -48,6 +50,10 @@ class Section(ABC):
     def figures(self) -> dict[str, Callable[[], Figure]]:
         """Return the figures by name, each as a function that draws it."""
         return {}
+
+    def in_words(self, costs: Costs) -> Section:
+        """Return the section for costs in the unit of the page, which calls this for the sections it is given."""
+        return self
 
     def tiles(self) -> Sequence[tuple[str, str]]:
         """Return numbers for the top of the page: each a value and its meaning."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 from rhostar.instances import InstanceSet
 from rhostar.report._section import Chart, Section, escape, pairs
 from rhostar.report._wording import VERSION, vertex_name
+
+_LISTED = 5  # vertices that are named one by one
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,7 @@ class Setting(Section):
             [
                 ("rhostar", VERSION),
                 ("Python, numpy", f"{platform.python_version()}, {np.__version__}"),
+                ("machine", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"),
                 ("hash of the graph", self.fingerprint),
             ],
         )
@@ -48,17 +52,18 @@ def describe(instances: InstanceSet, train: InstanceSet | None) -> list[tuple[st
     grid = f", a grid of {graph.shape[0]} × {graph.shape[1]}" if graph.shape is not None else ""
     facts = [("graph", f"{graph.n:,} vertices, {graph.m:,} edges{grid}")]
     if train is not None:
-        facts.append(("learned from", f"{len(train):,} instances on {np.unique(train.rows).size:,} snapshots"))
-    facts.append(("compared on", f"{len(instances):,} instances on {np.unique(instances.rows).size:,} snapshots"))
+        facts.append(("learned from", f"{len(train):,} queries on {np.unique(train.rows).size:,} snapshots"))
+    facts.append(("compared on", f"{len(instances):,} queries on {np.unique(instances.rows).size:,} snapshots"))
     if train is not None and train.overlap(instances):
-        facts.append(("seen before", f"{instances.overlap(train):,} of these instances were learned from"))
+        facts.append(("seen before", f"{instances.overlap(train):,} of these queries were learned from"))
     facts.append(_counted("goal", instances, np.unique(instances.goals)))
     facts.append(_counted("start", instances, np.unique(instances.sources)))
     return facts
 
 
 def _counted(what: str, instances: InstanceSet, vertices: NDArray[np.int32]) -> tuple[str, str]:
-    """Return how many vertices there are, or which it is: ("goals", "12"), ("goal", "vertex 131")."""
-    if vertices.size == 1:
-        return what, vertex_name(instances, int(vertices[0]))
-    return f"{what}s", f"{vertices.size:,}"
+    """Return which vertices these are, or how many: ("goal", "vertex 131"), ("goals", "12 vertices")."""
+    if vertices.size <= _LISTED:
+        named = ", ".join(vertex_name(instances, v) for v in vertices.tolist())
+        return what if vertices.size == 1 else f"{what}s", named
+    return f"{what}s", f"{vertices.size:,} vertices"

@@ -1,4 +1,7 @@
-"""Times searches: all methods in turn, round by round, so that a busy machine slows all of them alike."""
+"""Times searches: all methods in turn, round by round, so that a busy machine slows all of them alike.
+
+What counts is the time that the processor spends on the searches, on one thread: waiting for other programs does not.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import numpy as np
 
 from rhostar import _arrays as arrays
 from rhostar.instances import InstanceSet
-from rhostar.report._method import as_methods
+from rhostar.report._method import Method, as_methods
 from rhostar.search import solve_many
 
 
@@ -18,12 +21,28 @@ class Timing(NamedTuple):
     """One method on one thread."""
 
     name: str
-    microseconds: float
+    milliseconds: float
     """The time of a query, from the median round."""
     nanoseconds: float
     """The time of an expansion."""
     speedup: float
     """The first method's time divided by this one's."""
+    spread: float
+    """How far apart the middle half of the rounds was, divided by the median: the noise of the machine."""
+
+
+class Timings(NamedTuple):
+    """The times of all methods, and what they were measured on."""
+
+    methods: tuple[Timing, ...]
+    instances: int
+    """How many instances each round solved."""
+    rounds: int
+
+    @property
+    def spread(self) -> float:
+        """The largest spread of a method."""
+        return max(timing.spread for timing in self.methods)
 
 
 def time_methods(
@@ -57,15 +76,41 @@ def time_methods(
     expanded: dict[str, int] = {}
     for _ in range(rounds):
         for name, method in chosen.items():
-            start = time.perf_counter()
-            runs = solve_many(
-                instances, method.rho, algorithm=method.algorithm, reopen=method.reopen, budget=budget, n_jobs=1
-            )
-            seconds[name].append(time.perf_counter() - start)
-            expanded[name] = int(runs.expanded.sum())
+            spent, expanded[name] = _once(instances, method, budget)
+            seconds[name].append(spent)
     median = {name: float(np.median(values)) for name, values in seconds.items()}
     first = next(iter(median.values()))
     return [
-        Timing(name, 1e6 * s / len(instances), 1e9 * s / max(expanded[name], 1), first / s)
+        Timing(
+            name,
+            1e3 * s / len(instances),
+            1e9 * s / max(expanded[name], 1),
+            first / s,
+            float(np.subtract(*np.percentile(seconds[name], [75, 25]))) / s,
+        )
         for name, s in median.items()
     ]
+
+
+def quick_times(
+    instances: InstanceSet, methods: Mapping[str, Method], *, budget: int | None = None, seconds: float = 1.5
+) -> Timings:
+    """Time all methods in about a given time: on all instances, or on as many random ones as there is time for."""
+    order = np.random.default_rng(0).permutation(len(instances))
+    pilot = instances[np.sort(order[:_PILOT])]
+    spent = sum(_once(pilot, method, budget)[0] for method in methods.values())
+    most = seconds / spent * len(pilot)  # instances of a single round
+    rounds = int(np.clip(most / len(instances), 3 if most < 2 * len(pilot) else 5, 25))
+    count = int(np.clip(most / rounds, len(pilot), len(instances)))
+    part = instances if count == len(instances) else instances[np.sort(order[:count])]
+    return Timings(tuple(time_methods(part, methods, rounds=rounds, budget=budget)), count, rounds)
+
+
+_PILOT = 10
+
+
+def _once(instances: InstanceSet, method: Method, budget: int | None) -> tuple[float, int]:
+    """Return the seconds that one thread needs for all instances, and the expansions."""
+    start = time.thread_time()
+    runs = solve_many(instances, method.rho, algorithm=method.algorithm, reopen=method.reopen, budget=budget, n_jobs=1)
+    return max(time.thread_time() - start, 1e-9), int(runs.expanded.sum())

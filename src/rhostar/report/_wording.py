@@ -1,7 +1,8 @@
-"""Formats numbers and vertices for readers."""
+"""The words of the page: numbers, vertices, units of cost, and names of methods, for readers without a dictionary."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.metadata import version
 
 import numpy as np
@@ -39,13 +40,66 @@ def vertex_name(instances: InstanceSet, v: int) -> str:
     return f"cell ({v // shape[1]}, {v % shape[1]})" if shape is not None else f"vertex {v}"
 
 
+def duration(milliseconds: float) -> str:
+    """Return a time with at least two significant digits, always in milliseconds so that times compare at a glance.
+
+    >>> [duration(x) for x in (0.00123, 0.0456, 0.78, 4.56, 123.4, 45_000)]
+    ['0.0012 ms', '0.046 ms', '0.78 ms', '4.6 ms', '123 ms', '45,000 ms']
+    """
+    if milliseconds >= 10:
+        return f"{milliseconds:,.0f} ms"
+    digits = 1 - int(np.floor(np.log10(max(milliseconds, 1e-6))))
+    return f"{milliseconds:.{digits}f} ms"
+
+
+@dataclass(frozen=True)
+class Costs:
+    """How the page speaks of costs: their unit, and what a route that costs more is called."""
+
+    unit: str = ""
+    best: str = "the best route"
+    more: str = "costlier"
+
+    def amount(self, number: str) -> str:
+        """Return a number with the unit."""
+        return f"{number} {self.unit}" if self.unit else number
+
+    @property
+    def above(self) -> str:
+        """Such as "longer than the fastest route"."""
+        return f"{self.more} than {self.best}"
+
+
+NO_UNIT = Costs()
+
+_TIMES = {"ms", "s", "sec", "second", "min", "minute", "h", "hr", "hour"}
+_LENGTHS = {"m", "metre", "meter", "km", "kilometre", "kilometer", "mi", "mile", "ft", "foot", "feet", "yd"}
+
+
+def costs(unit: str) -> Costs:
+    """Return the words for costs in a unit, which may be empty.
+
+    >>> costs("min").above, costs("km").above, costs("EUR").above, costs("").above
+    ('longer than the fastest route', 'longer than the shortest route', 'costlier than the cheapest route', \
+'costlier than the best route')
+    """
+    word = unit.strip().lower()
+    for known, best in ((_TIMES, "the fastest route"), (_LENGTHS, "the shortest route")):
+        if word in known or word.removesuffix("s") in known:
+            return Costs(unit, best, "longer")
+    return Costs(unit, "the cheapest route") if unit else NO_UNIT
+
+
 _NAMES = {"A*": ("A*", "Dijkstra"), "greedy search": ("greedy",)}
 
 
-def unless_said(algorithm: str, name: str) -> str:
-    """Return the algorithm of a method, or nothing if the method's name already says it.
+def label(name: str, algorithm: str, kind: str) -> str:
+    """Return the name of a method, and in brackets what the name does not say.
 
-    >>> unless_said("A*", "landmarks"), unless_said("A*", "A*, learned"), unless_said("greedy search", "mine")
-    ('A*', '', 'greedy search')
+    >>> label("model", "A*", "learned"), label("A*, learned", "A*", "learned"), label("landmarks", "A*", "baseline")
+    ('model (learned, A*)', 'A*, learned', 'landmarks (A*)')
     """
-    return "" if any(word in name for word in _NAMES.get(algorithm, ())) else algorithm
+    said = any(word in name for word in _NAMES.get(algorithm, ()))
+    missing = ["learned"] if kind == "learned" and "learned" not in name else []
+    missing += [] if said else [algorithm]
+    return f"{name} ({', '.join(missing)})" if missing else name

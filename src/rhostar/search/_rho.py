@@ -149,8 +149,11 @@ def for_goal(rho: Rho, graph: Graph, goal: int, name: str = "rho") -> ArrayLike:
 
 
 def chooses(rho: Any) -> bool:
-    """Whether a heuristic has several tables and chooses one of them by the weights of an instance."""
-    return hasattr(getattr(rho, "rho_", rho), "rho_for_weights")
+    """Whether a heuristic has several tables, for a goal at least, and chooses one by the weights of an instance."""
+    values = getattr(rho, "rho_", rho)
+    if isinstance(values, dict):  # not any mapping: one may compute its values on request
+        return any(hasattr(one, "rho_for_weights") for one in values.values())
+    return hasattr(values, "rho_for_weights")
 
 
 def for_instance(rho: Rho, graph: Graph, weights: ArrayLike, goal: int) -> ArrayLike:
@@ -158,11 +161,12 @@ def for_instance(rho: Rho, graph: Graph, weights: ArrayLike, goal: int) -> Array
 
     Most heuristics have one table for a goal. One that chooses among several has a method ``rho_for_weights``.
     """
-    choose = getattr(getattr(rho, "rho_", rho), "rho_for_weights", None)
-    if choose is None:
-        return for_goal(rho, graph, goal)
-    _check_goals(rho, np.array([goal]))
-    values: ArrayLike = choose(weights)
+    rule: Any = getattr(rho, "rho_", rho)
+    if hasattr(rule, "rho_for_weights"):
+        _check_goals(rho, np.array([goal]))
+    else:
+        rule = for_goal(rho, graph, goal)
+    values: ArrayLike = rule.rho_for_weights(weights) if hasattr(rule, "rho_for_weights") else rule
     return values
 
 
@@ -171,9 +175,23 @@ def values_for_instances(rho: Rho, instances: InstanceSet) -> tuple[list[NDArray
     if not chooses(rho):
         return values_for_each(rho, instances.graph, instances.goals)
     rule: Any = getattr(rho, "rho_", rho)
-    _check_goals(rho, instances.goals)
-    tables = [arrays.per_vertex(table, "rho", instances.graph.n) for table in rule.tables]
-    return tables, np.ascontiguousarray(rule.which_of(instances))
+    rules = rule if isinstance(rule, dict) else dict.fromkeys(np.unique(instances.goals).tolist(), rule)
+    if rules is not rule:
+        _check_goals(rho, instances.goals)
+    tables: list[NDArray[np.float64]] = []
+    table_of = np.empty(len(instances), dtype=np.int32)
+    first: dict[int, int] = {}
+    for goal in np.unique(instances.goals).tolist():
+        if goal not in rules:
+            raise _missing(None if rule is rho else rho, "rho", goal, rules)
+        one, mine = rules[goal], np.flatnonzero(instances.goals == goal)
+        if id(one) not in first:
+            first[id(one)] = len(tables)
+            given = one.tables if hasattr(one, "tables") else [one]
+            tables += [arrays.per_vertex(table, "rho", instances.graph.n) for table in given]
+        chosen = one.which_of(instances[mine]) if hasattr(one, "which_of") else 0
+        table_of[mine] = first[id(one)] + chosen
+    return tables, table_of
 
 
 def _check_goals(rho: Any, goals: NDArray[Any]) -> None:

@@ -430,15 +430,15 @@
     verdict() {
       const { search, ended, reached } = this.course;
       if (!ended) return "searching …";
-      if (!reached) return search.status === "budget" ? "stopped: budget used up" : "no path";
+      if (!reached) return search.status === "budget" ? "stopped: more vertices than allowed" : "no path";
       const unit = data.unit ? ` ${data.unit}` : "";
-      const quality = search.excess < 5e-7 ? "optimal" : `${(100 * search.excess).toFixed(search.excess < 0.001 ? 3 : 2)} % above the optimum`;
-      return `cost ${search.cost.toLocaleString("en-US", { maximumSignificantDigits: 5 })}${unit}, ${quality}`;
+      const quality = search.excess < 1e-9 ? data.best : `${(100 * search.excess).toFixed(search.excess < 0.001 ? 3 : 2)} % ${data.above}`;
+      return `${data.unit ? "" : "cost "}${search.cost.toLocaleString("en-US", { maximumSignificantDigits: 5 })}${unit}, ${quality}`;
     }
     describe() {
       const { search, expanded, open, ended, reached } = this.course;
-      const name = `${search.method}: ${plural(expanded, "expansion", "expansions")}`;
-      return ended && reached ? `${name}, goal reached, ${this.verdict()}.` : `${name}, ${number.format(open)} open.`;
+      const name = `${search.method}: ${plural(expanded, "vertex", "vertices")} searched`;
+      return ended && reached ? `${name}, goal reached, ${this.verdict()}.` : `${name}, ${number.format(open)} waiting.`;
     }
   }
 
@@ -509,7 +509,7 @@
   }
   function chooseScene(index, atEnd = true) {
     const scene = data.scenes[index];
-    const names = scene.searches.map((s) => s.algorithm ? `${s.method} (${s.algorithm})` : s.method);
+    const names = scene.searches.map((s) => s.label);
     const wanted = panels.map((p, i) => {
       const kept = p.course ? scene.searches.findIndex((s) => s.method === p.course.search.method) : -1;
       return kept >= 0 ? kept : Math.min(data.start[i], names.length - 1);
@@ -611,7 +611,7 @@
       }
     }
     const { state, when } = panel.course;
-    const words = ["not seen", "in OPEN", `in CLOSED since step ${v < 0 ? 0 : number.format(when[v])}`];
+    const words = ["not seen", "waiting", `searched at step ${v < 0 ? 0 : number.format(when[v])}`];
     $("pointed").textContent = v < 0 ? "\u00a0"
       : `vertex ${v}${data.labels[v] === undefined ? "" : ` · ${data.labels[v]}`} · ${words[state[v]]}`;
   }

@@ -1,0 +1,112 @@
+"""Missing measurements: weights of an edge that a snapshot does not state, and what to do about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rhostar.errors import InputError, ReadError
+from rhostar.graph import Graph
+
+Policy = Literal["error", "closed", "last", "median"]
+
+_NAMED = 3
+"""How many missing weights an error names."""
+_BLOCK = 1 << 22
+"""Weights that are sorted at a time for medians."""
+
+
+def require_policy(missing: Any) -> Policy:
+    """Return the policy, or raise InputError."""
+    if missing not in get_args(Policy):
+        raise InputError(f"missing must be one of {', '.join(get_args(Policy))}, got {missing!r}")
+    return missing
+
+
+def refuse(
+    path: object, graph: Graph, weights: NDArray[Any], names: Sequence[Any] | None, where: Callable[[int, int], str]
+) -> None:
+    """Raise ReadError if a weight is NaN: name the first ones, count all, and say what can be done.
+
+    Parameters
+    ----------
+    path
+        The file, for the message.
+    graph, weights, names
+        The network: its snapshots and their names.
+    where
+        Takes a snapshot and an edge, and returns where the table leaves the weight out, such as "line 5".
+    """
+    counts = np.array([np.count_nonzero(np.isnan(row)) for row in weights])
+    if not counts.any():
+        return
+    label: Any = graph.labels or range(graph.n)
+    named: list[str] = []
+    for k in np.flatnonzero(counts).tolist():
+        when = "" if names is None else f" in snapshot {names[k]!r}"
+        for e in np.flatnonzero(np.isnan(weights[k]))[: _NAMED - len(named)].tolist():
+            named.append(f"{label[graph.tail[e]]!r} -> {label[graph.head[e]]!r}{when} ({where(k, e)})")
+        if len(named) == _NAMED:
+            break
+    total = int(counts.sum())
+    first = f"{total} of {weights.size} weights {'is' if total == 1 else 'are'} missing: {', '.join(named)}"
+    more = f" and {total - len(named)} more" if total > len(named) else ""
+    raise ReadError(
+        path,
+        None,
+        f"{first}{more}; set missing (--missing) to closed (no way through), last (the snapshot before) "
+        "or median (of the edge)",
+    )
+
+
+def fill(path: object, graph: Graph, weights: NDArray[Any], policy: Policy) -> None:
+    """Replace the weights that are NaN, in place.
+
+    Parameters
+    ----------
+    path
+        The file, for the message.
+    graph, weights
+        The snapshots, in the order of time.
+    policy
+        "closed" makes them inf. "last" takes the weight of the snapshot before, and before the first known one the
+        next; "median" the median of the edge's known weights.
+
+    Raises
+    ------
+    ReadError
+        If an edge has no weight in any snapshot, and the policy is "last" or "median".
+    """
+    if policy == "closed":
+        for row in weights:
+            row[np.isnan(row)] = np.inf
+        return
+    known = np.zeros(graph.m, dtype=bool)
+    gaps = np.zeros(graph.m, dtype=bool)
+    for row in weights:
+        known |= ~np.isnan(row)
+        gaps |= np.isnan(row)
+    if not known.all():
+        e, label = int(np.argmin(known)), graph.labels or range(graph.n)
+        edge = f"{label[graph.tail[e]]!r} -> {label[graph.head[e]]!r}"
+        many = int((~known).sum())
+        raise ReadError(
+            path,
+            None,
+            f"the edge {edge} has no weight in any snapshot ({many} such edge{'s' * (many > 1)}); "
+            "remove it, or set missing (--missing) to closed",
+        )
+    if policy == "last":
+        for k in range(1, len(weights)):
+            np.copyto(weights[k], weights[k - 1], where=np.isnan(weights[k]))
+        for k in range(len(weights) - 2, -1, -1):
+            np.copyto(weights[k], weights[k + 1], where=np.isnan(weights[k]))
+        return
+    columns = np.flatnonzero(gaps)
+    width = max(1, _BLOCK // len(weights))
+    for part in (columns[begin : begin + width] for begin in range(0, columns.size, width)):
+        values = weights[:, part]
+        weights[:, part] = np.where(np.isnan(values), np.nanmedian(values, axis=0), values)

@@ -1,0 +1,293 @@
+"""Edge tables: missing measurements, time stamps as snapshots, what was merged, and large files by pyarrow."""
+
+import csv
+import gzip
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rhostar as rs
+from rhostar import datasets
+from rhostar.datasets import _edge_table as edge_table
+from rhostar.datasets import _large_csv as large_csv
+from rhostar.errors import InputError, ReadError, RhostarWarning
+
+inf = np.inf
+GAPS = """tail,head,weight,snapshot
+a,b,1,mon
+b,a,,mon
+a,b,,tue
+b,a,4,tue
+a,b,8,wed
+b,a,6,wed
+a,c,inf,wed
+a,c,5,tue
+"""
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "times.csv"
+    path.write_text(GAPS)
+    return path
+
+
+# ---------------------------------------------------------------- missing measurements
+
+
+def test_missing_weights_are_named_and_counted(table: Path) -> None:
+    with pytest.raises(ReadError) as caught:
+        datasets.read_edge_table(table)
+    assert str(caught.value) == (
+        f"{table}: 3 of 9 weights are missing: 'a' -> 'c' in snapshot 'mon' (no row), 'b' -> 'a' in snapshot 'mon' "
+        "(line 3), 'a' -> 'b' in snapshot 'tue' (line 4); set missing (--missing) to closed (no way through), "
+        "last (the snapshot before) or median (of the edge)"
+    )
+    table.write_text(GAPS.replace("b,a,4,tue", "b,a,NaN,tue").replace("b,a,6,wed", "b,a,NA,wed"))
+    with pytest.raises(ReadError, match=r"5 of 9 weights are missing: .* and 2 more; set missing"):
+        datasets.read_edge_table(table)
+    with pytest.raises(InputError, match="missing must be one of error, closed, last, median, got 'zero'"):
+        datasets.read_edge_table(table, missing="zero")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("missing", "expected"),
+    [
+        ("closed", [[1, inf, inf], [inf, 5, 4], [8, inf, 6]]),
+        ("last", [[1, 5, 4], [1, 5, 4], [8, inf, 6]]),
+        ("median", [[1, inf, 5], [4.5, 5, 4], [8, inf, 6]]),
+    ],
+)
+def test_missing_weights_are_filled_in(table: Path, missing: str, expected: list[list[float]]) -> None:
+    import pandas as pd
+
+    frame = pd.read_csv(table)
+    for network in (
+        datasets.read_edge_table(table, missing=missing),
+        rs.interop.from_pandas(frame, missing=missing),
+    ):
+        assert network.names == ("mon", "tue", "wed")
+        assert network.weights.tolist() == expected
+        assert (network.reading.missing, network.reading.policy) == (3, missing)
+
+
+@given(
+    cells=st.lists(st.one_of(st.none(), st.floats(0, 100)), min_size=2, max_size=40),
+    snapshots=st.integers(1, 4),
+    missing=st.sampled_from(["closed", "last", "median"]),
+)
+def test_filling_in_follows_its_definition(cells, snapshots, missing, tmp_path_factory) -> None:
+    edges = len(cells) // snapshots
+    if not edges:
+        return
+    values = np.array([np.nan if cell is None else cell for cell in cells[: edges * snapshots]]).reshape(-1, edges)
+    lines = [f"0,{e + 1},{'' if np.isnan(w) else repr(float(w))},{k}" for (k, e), w in np.ndenumerate(values)]
+    path = tmp_path_factory.mktemp("gaps") / "x.csv"
+    path.write_text("tail,head,weight,snapshot\n" + "\n".join(lines) + "\n")
+    if missing != "closed" and np.isnan(values).all(axis=0).any():
+        with pytest.raises(ReadError, match="has no weight in any snapshot"):
+            datasets.read_edge_table(path, missing=missing)
+        return
+    expected = values.copy()
+    for k, e in zip(*np.nonzero(np.isnan(values)), strict=True):
+        known = [j for j in range(len(values)) if not np.isnan(values[j, e])]
+        if missing == "closed":
+            expected[k, e] = inf
+        elif missing == "median":
+            expected[k, e] = np.median(values[known, e])
+        else:
+            expected[k, e] = values[max((j for j in known if j < k), default=known[0]), e]
+    assert np.array_equal(datasets.read_edge_table(path, missing=missing).weights, expected)
+
+
+def test_one_row_without_a_weight_beside_another_is_not_missing(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("tail,head,weight\na,b,\na,b,3\n")
+    assert datasets.read_edge_table(tmp_path / "x.csv").weights.tolist() == [[3]]
+    (tmp_path / "x.csv").write_text("tail,head,weight\na,b,\n")
+    with pytest.raises(ReadError, match=re.escape("1 of 1 weights is missing: 'a' -> 'b' (line 2)")):
+        datasets.read_edge_table(tmp_path / "x.csv")
+    (tmp_path / "x.csv").write_text("tail,head,weight\nb,a,\n")
+    with pytest.raises(ReadError, match=re.escape("'a' -> 'b' (line 2), 'b' -> 'a' (line 2)")):
+        datasets.read_edge_table(tmp_path / "x.csv", directed=False)
+
+
+def test_pandas_has_missing_values_of_its_own() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"tail": [0, 0], "head": [1, 1], "weight": [2, 3], "snapshot": ["x", "y"]})
+    frame["weight"] = frame["weight"].astype("Int64")
+    frame.loc[1, "weight"] = pd.NA
+    assert rs.interop.from_pandas(frame, missing="last").weights.tolist() == [[2], [2]]
+    for nothing in (None, np.nan, pd.NA, pd.NaT):
+        frame["snapshot"] = pd.Series(["x", nothing], dtype=object)
+        with pytest.raises(InputError, match="row 1: snapshot is missing"):
+            rs.interop.from_pandas(frame)
+
+
+# ---------------------------------------------------------------- what was dropped and merged
+
+
+def test_loops_and_parallels_are_counted(tmp_path: Path) -> None:
+    rows = "a,b,3,{k}\na,b,2,{k}\na,b,4,{k}\nb,b,1,{k}\nb,a,1,{k}\n"
+    (tmp_path / "x.csv").write_text("tail,head,weight,snapshot\n" + rows.format(k=0) + rows.format(k=1))
+    network = datasets.read_edge_table(tmp_path / "x.csv")
+    assert network.weights.tolist() == [[2, 1], [2, 1]]
+    assert (network.reading.loops, network.reading.parallels, network.reading.missing) == (1, 2, 0)
+    (tmp_path / "x.gr").write_text("p sp 3 5\na 1 2 7\na 1 2 5\na 2 2 1\na 2 3 1\na 3 1 1\n")
+    reading = datasets.read_dimacs(tmp_path / "x.gr").reading
+    assert (reading.loops, reading.parallels, reading.policy) == (1, 1, None)
+    assert datasets.Network(rs.Graph.grid(2, 2), np.ones(8)).reading == datasets.Reading()
+
+
+# ---------------------------------------------------------------- time stamps
+
+
+def test_time_stamps_are_snapshots_in_order_with_days(tmp_path: Path) -> None:
+    stamps = ["2024-05-03 08:00", "2024-05-01T23:30", "2024-05-02", "2024-05-01T07:15:30"]
+    lines = "".join(f"a,b,{k + 1},{stamp}\n" for k, stamp in enumerate(stamps))
+    path = tmp_path / "x.csv"
+    path.write_text("tail,head,weight,time\n" + lines)
+    network = datasets.read_edge_table(path, snapshot="time")
+    assert network.names == tuple(stamps[k] for k in (3, 1, 2, 0))
+    assert network.weights.ravel().tolist() == [4, 2, 3, 1]
+    assert network.days.tolist() == [0, 0, 1, 2]
+    instances = network.instances(0, 1)
+    earlier, later = datasets.split_by_day(instances, network.days)
+    assert (earlier.rows.tolist(), later.rows.tolist()) == ([0, 1, 2], [3])
+    # Zones order by time, and days are those written.
+    path.write_text("tail,head,weight,time\na,b,1,2024-05-02T00:30+02:00\na,b,2,2024-05-01T22:00+00:00\n")
+    network = datasets.read_edge_table(path, snapshot="time")
+    assert (network.weights.ravel().tolist(), network.days.tolist()) == ([2, 1], [0, 1])
+
+
+@pytest.mark.parametrize(
+    "names", [("2024-05-02", "day"), ("20240502", "20240501"), ("2024-05-02T10", "2024-05-01T10Z"), ("2024-13-02", "x")]
+)
+def test_other_names_keep_their_order(tmp_path: Path, names: tuple[str, str]) -> None:
+    (tmp_path / "x.csv").write_text(f"tail,head,weight,snapshot\na,b,1,{names[0]}\na,b,2,{names[1]}\n")
+    network = datasets.read_edge_table(tmp_path / "x.csv")
+    assert tuple(map(str, network.names)) == names
+    assert network.days is None
+
+
+def test_times_of_pandas_and_parquet(tmp_path: Path) -> None:
+    import pandas as pd
+
+    when = pd.to_datetime(["2024-05-02 10:00", "2024-05-01 09:00"])
+    frame = pd.DataFrame({"tail": "a", "head": "b", "weight": [1.0, 2.0], "snapshot": when})
+    frame.to_parquet(tmp_path / "x.parquet")
+    for network in (rs.interop.from_pandas(frame), datasets.read_edge_table(tmp_path / "x.parquet")):
+        assert (network.weights.ravel().tolist(), network.days.tolist()) == ([2, 1], [0, 1])
+
+
+# ---------------------------------------------------------------- large files
+
+
+def _both(path: Path, monkeypatch: pytest.MonkeyPatch, **options: object) -> list[object]:
+    """Read a file by each reader, and return what they found, or the error."""
+    found: list[object] = []
+    for least in (0, 1 << 62):
+        monkeypatch.setattr(edge_table, "_LARGE", least)
+        try:
+            network = datasets.read_edge_table(path, **options)
+            days = None if network.days is None else network.days.tolist()
+            found.append((network.graph.fingerprint, network.names, network.weights.tolist(), days, network.reading))
+        except ReadError as error:
+            found.append(str(error))
+    return found
+
+
+_word = st.text(st.sampled_from('ab1 0,"\n-é'), max_size=4)
+_cell = st.one_of(
+    st.floats(-1, 100).map(repr),
+    st.integers(0, 9).map(str),
+    st.sampled_from(["", "nan", "NaN", "NA", "inf", "+1", "1_0", " 2 ", "x", "1e3", "none"]),
+)
+
+
+@pytest.mark.filterwarnings("ignore::rhostar.errors.RhostarWarning")
+@given(
+    rows=st.lists(
+        st.tuples(st.one_of(st.integers(0, 3).map(str), _word), st.integers(0, 3).map(str), _cell, _word), max_size=9
+    ),
+    ends=st.sampled_from(["\n", "\r\n"]),
+    cut=st.integers(0, 3),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    block=st.integers(40, 400),
+    missing=st.sampled_from(["error", "closed"]),
+)
+def test_both_readers_of_csv_files_agree(rows, ends, cut, quoting, block, missing, tmp_path_factory) -> None:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator=ends, quoting=quoting)
+    writer.writerow(["tail", "head", "weight", "snapshot"])
+    writer.writerows(rows)
+    text = stream.getvalue()
+    path = tmp_path_factory.mktemp("csv") / "x.csv"
+    path.write_bytes(text[: len(text) - cut].encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(large_csv, "_BLOCK", block)
+        fast, slow = _both(path, patch, missing=missing)
+    assert fast == slow
+
+
+def test_large_files_are_read_by_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    lines = [
+        f"{u},{v},{w:.3f},2024-05-{1 + k // 24:02}T{k % 24:02}:00"
+        for k in range(48)
+        for u, v, w in zip(range(50), rng.permutation(50), rng.uniform(1, 9, 50), strict=True)
+    ]
+    path = tmp_path / "x.csv.gz"
+    path.write_bytes(gzip.compress(("tail,head,weight,snapshot\n" + "\n".join(lines) + "\n").encode()))
+    fast, slow = _both(path, monkeypatch, missing="closed")
+    assert fast == slow
+    assert isinstance(fast, tuple)
+    monkeypatch.setattr(edge_table, "_LARGE", 0)
+    monkeypatch.setattr(edge_table, "_csv_rows", None)  # the slower reader is not asked
+    assert len(datasets.read_edge_table(path, missing="closed").weights) == 48
+
+
+@pytest.mark.filterwarnings("ignore::rhostar.errors.RhostarWarning")
+@pytest.mark.parametrize(
+    "text",
+    [
+        'tail,head,weight\n"a"z,b,1\n',  # a strict reader refuses it
+        'tail,head,weight\na"z,b,1\n',
+        '"tail","head","weight"\n"a, b","b\nc",1\n',
+        "\ufefftail, head ,weight\na,b,1\n",
+        "tail,head,weight,weight\na,b,1,2\n",
+        "tail,head,weight\ra,b,1\r",
+        "tail,head,weight\n",
+        "tail,head\n",
+        "",
+        "\n",
+        'tail,head,"wei\nght"\n',
+        "tail,head,weight\na,b\n",
+        "tail,head,weight\na,b,1\n , ,2\n",
+    ],
+)
+def test_unusual_files_are_read_alike(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(text, newline="")
+    fast, slow = _both(path, monkeypatch)
+    assert fast == slow
+    path.write_bytes(text.encode().replace(b"a", b"\xff"))
+    fast, slow = _both(path, monkeypatch)
+    assert fast == slow
+
+
+def test_places_are_right_behind_blank_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.csv"
+    for text, line in (("tail,head,weight\na,b,1\nb,a,\n", 3), ("tail,head,weight\na,b,1\n\n\nb,a,\n", 5)):
+        path.write_text(text)
+        for found in _both(path, monkeypatch):
+            assert f"'b' -> 'a' (line {line})" in str(found)
+    path.write_text("tail,head,weight\na,b,1")
+    monkeypatch.setattr(edge_table, "_LARGE", 0)
+    with pytest.warns(RhostarWarning, match="line 2: the last line has no newline"):
+        datasets.read_edge_table(path)
