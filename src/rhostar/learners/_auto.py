@@ -180,7 +180,7 @@ def _learners(contest: Contest) -> Iterator[Learner]:
         yield LowerEnvelope()
     yield MeanDistance()
     if contest.algorithm == "gbfs":
-        for penalty in (3.0, 30.0, 100.0, 10.0) if walls else (0.0,):
+        for penalty in (3.0, 1.0, 30.0, 10.0, 100.0, 0.0) if walls else (0.0,):
             yield MeanWeights(penalty=penalty)
         if len(instances) * contest.sweep < contest.clock.share(0.2):
             for epsilon, blur in ((0.3, 2.0), (0.03, 2.0), (0.3, 5.0)):

@@ -120,6 +120,16 @@ def upper_bound(
     return found.mean + float(stdtrit(size.size - 1, level)) * found.error
 
 
+def least(losses: Sequence[NDArray[np.float64]]) -> int:
+    """Return the candidate with the least mean; two are compared on the instances that judged both."""
+    best = 0
+    for k in range(1, len(losses)):
+        count = min(losses[k].size, losses[best].size)
+        if losses[k][:count].mean() < losses[best][:count].mean():
+            best = k
+    return best
+
+
 def choose(losses: Sequence[NDArray[np.float64]], groups: NDArray[np.int64], worst: float = np.inf) -> int:
     """Return the first of several candidates that is within one standard error of the best; lower is better.
 
@@ -130,13 +140,12 @@ def choose(losses: Sequence[NDArray[np.float64]], groups: NDArray[np.int64], wor
     groups
         The snapshot of each instance.
     worst
-        By how much its mean may be above that of the best, as a share, however large the standard error is.
+        By how much its mean may be above that of the best, as a share, however large the standard error is; for a best
+        that all instances judged.
     """
-    best = 0
-    for k in range(1, len(losses)):
-        count = min(losses[k].size, losses[best].size)
-        if losses[k][:count].mean() < losses[best][:count].mean():
-            best = k
+    best = least(losses)
+    if losses[best].size < groups.size:
+        worst = np.inf
     for k in range(best):
         count = min(losses[k].size, losses[best].size)
         worse = estimate(losses[k][:count] - losses[best][:count], groups[:count])

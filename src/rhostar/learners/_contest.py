@@ -35,12 +35,10 @@ _LARGEST_LABELS = 2**26
 """How many costs-to-go are kept: 512 MB."""
 _RUNS = 0.02
 """The share of the time for the runs of one candidate, if a run takes a quarter of a sweep over the whole graph."""
-_SLOW = 0.03
-"""A candidate whose fit takes more than this share of the time is judged on one fold only."""
 _BEHIND = 0.2
 """A candidate that is behind the best by more than this share on the first folds is not judged on the others."""
-_BOUNDING = 0.25
-"""The share of the time left that judging a candidate on further folds may take, where paths must be good."""
+_JUDGING, _BOUNDING = 0.1, 0.25
+"""The share of the time left that further folds of a candidate may take; the second where paths must be good."""
 _RESERVE = 0.04
 """The share of the time that is kept for the end, besides the last fit."""
 _LEVEL = 0.975
@@ -216,7 +214,8 @@ class Contest:
     @property
     def best(self) -> Candidate:
         """The best so far, however small its lead."""
-        return min(self._allowed(), key=lambda one: float(one.losses.mean()))
+        allowed = self._allowed()
+        return allowed[choosing.least([one.losses for one in allowed])]
 
     @property
     def winner(self) -> Candidate:
@@ -286,11 +285,11 @@ class Contest:
                 break
             if fit is not None:
                 stop = not self._is_ahead(found)
-            elif self.bounded:  # a bound on the cost needs all parts
-                stop = longest * (len(self.parts) - 1 - k) > _BOUNDING * self.seconds_left
             else:
-                spent = time.perf_counter() - began
-                stop = max(longest, spent) > self.clock.share(_SLOW) or not self._is_ahead(found, _BEHIND)
+                further = (time.perf_counter() - began) * (len(self.parts) - 1 - k)
+                stop = further > (_BOUNDING if self.bounded else _JUDGING) * self.seconds_left
+                # A bound on the cost needs all parts.
+                stop = stop or not (self.bounded or self._is_ahead(found, _BEHIND))
         self.tried.append(self._summed_up(learner, found, longest if seconds is None else seconds))
         return self.tried[-1]
 
