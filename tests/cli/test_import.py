@@ -85,6 +85,17 @@ def test_the_summary_counts(capsys: pytest.CaptureFixture[str], times: Path, tmp
     assert (facts["component_of_goal"], facts["largest_component"]) == (2, 3)
 
 
+def test_a_goal_that_hardly_any_start_reaches_is_refused_with_counts(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    ring = "".join(f"{k},{(k + 1) % 3000},1\n" for k in range(3000))
+    (tmp_path / "x.csv").write_text(f"tail,head,weight\n{ring}3000,3001,1\n")
+    code, _, err = run(capsys, "import", tmp_path / "x.csv", "-o", tmp_path / "set", "--goal", "3001", "-n", 1000)
+    assert code == 2
+    assert "have a path to the goal 3001; of 3002 vertices, those that reach it are 1 for 3001: choose another" in err
+    assert not (tmp_path / "set").exists()
+
+
 def test_a_day_does_not_vanish_without_a_word(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("tail,head,weight,snapshot\na,b,1,mon\nb,c,1,mon\na,b,2,tue\nb,c,inf,tue\n")

@@ -114,3 +114,19 @@ def test_nothing_is_overwritten(capsys: pytest.CaptureFixture[str], folder: Path
     assert code == 2
     assert "--force" in err
     assert model.read_text() == "mine"
+
+
+def test_days_as_groups(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    graph, rng = rs.Graph.grid(5, 5), np.random.default_rng(0)
+    weights, days = rng.uniform(1, 2, (60, graph.m)), np.arange(60) // 2
+    rs.InstanceSet(graph, weights, 0, 24, days=days).save(tmp_path / "set")
+    answer(capsys, "fit", tmp_path / "set", "-o", tmp_path / "m.npz", "-l", "MeanDistance")
+    words = ["certify", tmp_path / "set", "-m", tmp_path / "m.npz", "-u", "suboptimality", "-H", 3]
+    loaded, instances = rs.Model.load(tmp_path / "m.npz"), rs.InstanceSet.load(tmp_path / "set")
+    held = instances[~loaded.trained_on_.among(instances)]
+    said = " ".join(run(capsys, *words, "--groups", "day")[1].split())
+    assert f"over the draw of the {np.unique(days[held.rows]).size} " in said
+    assert f"over the draw of the {len(held)} instances" in " ".join(run(capsys, *words, "--groups", "none")[1].split())
+    assert "--groups must be day or none" in run(capsys, *words, "--groups", "hour")[2]
+    rs.InstanceSet(graph, weights, 0, 24).save(tmp_path / "set")
+    assert "have no time stamps" in run(capsys, *words, "--groups", "day")[2]

@@ -27,6 +27,9 @@ def certify(
     degree: Annotated[int | None, typer.Option(help="Most children that a vertex can have.")] = None,
     quantile: Annotated[float | None, typer.Option(help="Promise a share of answers, such as 0.99.")] = None,
     by: Annotated[str | None, typer.Option(help="'goal': one promise for each goal.")] = None,
+    groups: Annotated[
+        str | None, typer.Option(help="'day': trips of a day depend on each other, days do not. 'none': no trip does.")
+    ] = None,
     bound: Annotated[str | None, typer.Option(help="The bound that carries the promise.")] = None,
     candidates: Annotated[int, typer.Option(help="Models compared on these instances before.", min=1)] = 1,
     seen: options.SeenPolicy = "refuse",
@@ -69,6 +72,7 @@ def certify(
             out_degree=degree,
             quantile=quantile,
             by=options.categories(by),
+            groups=options.groups(groups, holdout),
             bound=bound,
             candidates=candidates,
             seen=options.seen_policy(seen),

@@ -63,7 +63,7 @@ def import_(
     from rhostar.cli import _trips
     from rhostar.cli._info import describe
     from rhostar.datasets._formats import find
-    from rhostar.errors import InputError
+    from rhostar.errors import InfeasibleError, InputError
     from rhostar.instances import Network
 
     if sum(map(bool, (goal, any_goal, trips))) > 1:
@@ -78,7 +78,12 @@ def import_(
             base: Any = network or draw(count=count, seed=seed, goal=None)
             instances, left_out = _trips.read(trips, base, getattr(network, "names", None))
         else:
-            instances = draw(count=count, seed=seed, goal=_trips.goals(found.graph, goal))
+            chosen = _trips.goals(found.graph, goal)
+            try:
+                instances = draw(count=count, seed=seed, goal=chosen)
+            except InfeasibleError as error:
+                why = "" if network is None or chosen is None else summary.reach(network, chosen)
+                raise InfeasibleError(f"{error}{why}") from None
         if any_goal:
             instances = _drawn(instances, seed)
         reading, names = (None, None) if network is None else (network.reading, network.names)

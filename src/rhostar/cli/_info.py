@@ -32,6 +32,7 @@ def info(
         {
             "model": model.learner,
             "for": {"astar": "A*", "gbfs": "greedy search", "any": "A* and greedy search"}[model.algorithm],
+            "promise": "optimal answers" if model.promise_ == "optimal" else None,
             "vertices": model.n,
             "goals": "any" if model.potential_ is not None else model.goals,
             "graph": model.fingerprint,

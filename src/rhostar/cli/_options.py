@@ -67,6 +67,21 @@ def categories(word: str | None) -> Any:
     return word
 
 
+def groups(word: str | None, holdout: InstanceSet | None) -> Any:
+    """Return the groups of dependent instances, as ``certify`` takes them."""
+    from rhostar.errors import InputError
+
+    if word not in (None, "day", "none"):
+        raise InputError(f"--groups must be day or none, got {word!r}")
+    if word is None or holdout is None:
+        return None
+    if word == "none":
+        return False
+    if holdout.days is None:
+        raise InputError("--groups day: the snapshots of this set have no time stamps")
+    return holdout.days[holdout.rows]
+
+
 def load_models(words: Sequence[str]) -> dict[str, Model]:
     """Return models by name: the given name, or the file's."""
     from rhostar._models import Model

@@ -80,7 +80,8 @@ def words(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {words(entry)}" for key, entry in value.items())
     if isinstance(value, list | tuple):
-        return ", ".join(words(entry) for entry in value)
+        # Whole numbers in a list are names, such as those of goals.
+        return ", ".join(str(entry) if isinstance(entry, int) else words(entry) for entry in value)
     return "none" if value is None else str(value)
 
 

@@ -8,7 +8,7 @@ from rhostar.cli import _options as options
 from rhostar.cli._output import words
 
 if TYPE_CHECKING:
-    from rhostar.instances import InstanceSet, Reading
+    from rhostar.instances import InstanceSet, Network, Reading
 
 _SEVERAL = 20
 """Goals up to this number are looked at one by one."""
@@ -70,6 +70,22 @@ def facts(reading: Reading | None, names: Any, instances: InstanceSet, left_out:
     return found
 
 
+def reach(network: Network, goals: Any) -> str:
+    """Return in words how few vertices reach each goal, for a network on which hardly any draw has a path."""
+    import numpy as np
+
+    graph, targets = network.graph, np.atleast_1d(goals)[:_SEVERAL].tolist()
+    present = np.zeros(graph.m, dtype=bool)
+    for row in network.weights:
+        present |= np.isfinite(row)
+    whole = np.where(present, 1.0, np.inf)
+    counts = [int(graph._kernel.reaches(whole, goal).sum()) - 1 for goal in targets]
+    each = ", ".join(
+        f"{words(count)} for {goal}" for goal, count in zip(options.names(graph, targets), counts, strict=True)
+    )
+    return f"; of {words(graph.n)} vertices, those that reach it are {each}: choose another --goal"
+
+
 def _reached(graph: Any, row: Any, goal: int) -> bool:
     """Return whether any other vertex reaches the goal in a snapshot."""
     import numpy as np
@@ -97,8 +113,13 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     each = ", ".join(f"{words(count)} for {goal}" if several else words(count) for goal, count in cut_off.items())
     rows.append(("starts without a path", f"{each} of {words(found['starts'])}" if not several else each))
     mine, largest = found["component_of_goal"], found["largest_component"]
-    which = "the smallest of a goal" if several else "that of the goal"
-    rows.append(("strong components", f"{which} has {words(mine)} vertices, the largest {words(largest)}"))
+    if mine == largest:
+        rows.append(
+            ("strong component", f"{words(mine)} vertices, the largest, with {'all goals' * several or 'the goal'}")
+        )
+    else:
+        which = "the smallest of a goal" if several else "that of the goal"
+        rows.append(("strong components", f"{which} has {words(mine)} vertices, the largest {words(largest)}"))
     if mine < largest:
         what = "a goal is" if several else "the goal is"
         rows.append(("hint", f"{what} not in the largest component; --goal chooses another one"))
