@@ -13,7 +13,7 @@ CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
 .PHONY: demo test lint coverage docs note build wheel release test-sanitized lock clean help theorems
 .PHONY: bench-search bench-pieces bench-reading bench-learners bench-planning bench-certificates bench-overhead
-.PHONY: test-cluster fuzz bench-scale test-networkx bench-networkx bench-any-goal bench-workloads
+.PHONY: bench-learn test-cluster fuzz bench-scale test-networkx bench-networkx bench-any-goal bench-workloads
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## learn, compare and certify on a generated city; writes demo/report.html
@@ -72,6 +72,9 @@ bench-reading: .venv/.built  ## time reading a million arcs, and saving and mapp
 
 bench-learners: .venv/.dev .venv/.built  ## compare learners on real data (takes minutes)
 	$(BIN)/python benchmarks/learners.py
+
+bench-learn: .venv/.dev .venv/.built  ## measure whether learn keeps its time and tolerance, and how good it is (half an hour)
+	$(BIN)/python benchmarks/learn.py
 
 bench-planning: .venv/.built  ## compare learned values with Neural A* on its maps
 	$(BIN)/python benchmarks/planning.py

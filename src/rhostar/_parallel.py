@@ -11,6 +11,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any, TypeVar
@@ -31,6 +33,78 @@ _CHUNKS_PER_JOB = 4
 
 _CHUNKS_KEPT = 64
 """How many chunks there are while results are kept: a computation may be resumed with another number of jobs."""
+
+
+class _Watch:
+    """The flags of the kernels that run at the moment, all set once the time is up."""
+
+    def __init__(self, outer: _Watch | None) -> None:
+        self.outer, self.lock, self.over = outer, threading.Lock(), False
+        self.stops: list[_core.Stop] = []
+
+    def end(self) -> None:
+        with self.lock:
+            self.over = True
+            for stop in self.stops:
+                stop.set()
+
+    def add(self, stop: _core.Stop) -> None:
+        with self.lock:
+            self.stops.append(stop)
+            if self.over:
+                stop.set()
+        if self.outer is not None:
+            self.outer.add(stop)
+
+    def remove(self, stop: _core.Stop) -> None:
+        with self.lock:
+            self.stops.remove(stop)
+        if self.outer is not None:
+            self.outer.remove(stop)
+
+
+_watch: ContextVar[_Watch | None] = ContextVar("watch", default=None)
+
+
+@contextmanager
+def stopped_after(seconds: float) -> Iterator[None]:
+    """Stop every kernel that runs in chunks inside the block once this many seconds have passed.
+
+    It raises StoppedError then, as does every one that starts later. Workers of a cluster are not stopped.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> from rhostar._parallel import stopped_after
+    >>> graph = rs.Graph.grid(2, 2)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=0, goal=3)
+    >>> with stopped_after(60.0):
+    ...     rs.solve_many(instances, np.zeros(4)).cost.tolist()
+    [2.0]
+    """
+    watch = _Watch(_watch.get())
+    timer = threading.Timer(min(max(seconds, 0.0), threading.TIMEOUT_MAX), watch.end)
+    timer.daemon = True
+    token = _watch.set(watch)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        _watch.reset(token)
+
+
+@contextmanager
+def _stop() -> Iterator[_core.Stop]:
+    """Make a flag, which :func:`stopped_after` sets when the time is up."""
+    stop, watch = _core.Stop(), _watch.get()
+    if watch is not None:
+        watch.add(stop)
+    try:
+        yield stop
+    finally:
+        if watch is not None:
+            watch.remove(stop)
 
 
 def map_chunks(
@@ -74,7 +148,8 @@ def map_chunks(
     jobs, backend = _jobs(n_jobs)
     kept = checkpoints.active() is not None
     if not kept and (_is_alone(jobs, backend) or len(instances) <= 1):
-        return [function(instances, 0, _core.Stop(), **arguments)]
+        with _stop() as stop:
+            return [function(instances, 0, stop, **arguments)]
     cuts = _cuts(len(instances), _CHUNKS_KEPT if kept else jobs * _CHUNKS_PER_JOB, multiple_of)
     calls = {
         f"instances {begin} to {end - 1} of the set": (instances[begin:end], begin) for begin, end in pairwise(cuts)
@@ -187,7 +262,9 @@ def _one_by_one(
     function: Callable[..., Any], arguments: dict[str, Any], calls: Mapping[str, tuple[Any, ...]]
 ) -> Iterator[tuple[int, Any]]:
     for k, (name, own) in enumerate(calls.items()):
-        yield k, travel.call(function, name, own, _core.Stop(), arguments)
+        with _stop() as stop:
+            result = travel.call(function, name, own, stop, arguments)
+        yield k, result
 
 
 def _cuts(size: int, count: int, multiple_of: int) -> list[int]:
@@ -208,21 +285,22 @@ def _in_threads(
 ) -> Iterator[tuple[int, Any]]:
     from joblib import Parallel, delayed
 
-    stop = _core.Stop()
-    counted = _Counted(_Caught(function, arguments, stop))
-    tasks = (delayed(counted)(name, own) for name, own in calls.items())
-    try:
-        # The number is passed explicitly: given a preference but no backend, joblib forgets what parallel_config said.
-        results = Parallel(n_jobs=jobs, prefer="threads", return_as="generator", pre_dispatch="all")(tasks)
-        if at_once:
-            # joblib checks for results every 10 ms, but many batches take less: ask it once they are there.
-            counted.wait_for(finished=len(calls))
-            time.sleep(0.0005)  # the last of them is still being handed over
-        yield from enumerate(results)
-    except BaseException:
-        stop.set()
-        counted.wait_until_empty(seconds=2.0)
-        raise
+    with _stop() as stop:
+        counted = _Counted(_Caught(function, arguments, stop))
+        tasks = (delayed(counted)(name, own) for name, own in calls.items())
+        try:
+            # The number is passed explicitly: given a preference but no backend, joblib forgets what parallel_config
+            # said.
+            results = Parallel(n_jobs=jobs, prefer="threads", return_as="generator", pre_dispatch="all")(tasks)
+            if at_once:
+                # joblib checks for results every 10 ms, but many batches take less: ask it once they are there.
+                counted.wait_for(finished=len(calls))
+                time.sleep(0.0005)  # the last of them is still being handed over
+            yield from enumerate(results)
+        except BaseException:
+            stop.set()
+            counted.wait_until_empty(seconds=2.0)
+            raise
 
 
 class _Caught:

@@ -31,7 +31,7 @@ LEARNERS = [
     rs.learners.BestOf(random_state=0),
     rs.learners.InconsistencyLP(2.0),
     rs.learners.OnlineInconsistency(2.0),
-    rs.learners.Auto(time_limit=None),
+    rs.learners.Auto(tolerance=0.0, time_limit=None),
 ]
 ids = pytest.mark.parametrize("learner", LEARNERS, ids=str)
 

@@ -262,3 +262,19 @@ def test_an_interrupt_leaves_what_was_there(jobs: int) -> None:
             fitted.fit(instances)
     assert learner.rho_ is before
     assert not hasattr(fresh, "rho_")
+
+
+def test_rounds_are_run_as_listed_and_a_bad_one_is_given_up() -> None:
+    instances = obstacle_worlds(40)
+    listed = quick(rounds=((0.4, 1.0), (0.1, 0.0))).fit(instances)
+    product = quick(step_sizes=0.4, blurs=1.0).fit(instances)
+    assert np.array_equal(listed.history_[: product.history_.size], product.history_)
+    assert listed.history_.size == 2 * product.history_.size - 1, "both start from the values that are judged first"
+    assert listed.round_ in ((0.4, 1.0), (0.1, 0.0))
+    wild = quick(rounds=((0.4, 1.0), (100.0, 0.0)), iterations=40).fit(instances)
+    stopped = quick(rounds=((0.4, 1.0), (100.0, 0.0)), iterations=40, give_up=1.05).fit(instances)
+    assert stopped.history_.size < wild.history_.size
+    assert stopped.best_ == wild.best_
+    for wrong in ({"rounds": ()}, {"rounds": ((0.4,),)}, {"rounds": ((0.0, 1.0),)}, {"give_up": 0.5}):
+        with pytest.raises(rs.errors.InputError, match=next(iter(wrong))):
+            quick(**wrong).fit(instances)

@@ -2,64 +2,49 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from rhostar import _arrays as arrays
-from rhostar.errors import FitError, LimitError
+from rhostar.errors import FitError, LimitError, StoppedError
 from rhostar.instances import InstanceSet, provenance
-from rhostar.learners import _choosing as choosing
-from rhostar.learners._base import Learner, Scorer, Seed, one_of
-from rhostar.learners._bumps import BumpSearch
+from rhostar.learners._base import Learner, Seed, one_of
+from rhostar.learners._contest import Candidate, Clock, Contest
 from rhostar.learners._distances import MeanDistance
+from rhostar.learners._improving import Improvement, some
 from rhostar.learners._inconsistency import InconsistencyLP
 from rhostar.learners._potentials import Potentials
-from rhostar.learners._progress import progress
-from rhostar.learners._ranking import SelfImitatedRanking
+from rhostar.learners._progress import countdown
 from rhostar.learners._weights import LowerEnvelope, MeanWeights, PathUse
-from rhostar.search import Algorithm, Runs, solve_many
+from rhostar.learners._wrappers import PerGoal
+from rhostar.search import Algorithm
 from rhostar.utilities import Utility
 
 _PROGRAM_SECONDS = 3e-6
 """About what a linear program takes, for each vertex of each snapshot."""
-
-_ROUNDS = (0.4, 0.15, 1.0, 0.05)
-"""Initial step sizes of the rounds of ranking, the most promising first."""
-
-
-class Candidate(NamedTuple):
-    """A learner that :class:`Auto` tried."""
-
-    learner: Learner
-    expanded: float
-    """Mean number of expansions on instances it was not fitted on; inf if the fit failed."""
-    over: float
-    """How much more than the optimum its paths cost in total there, as a share; NaN if that does not matter."""
-    over_error: float
-    """The standard error of `over`."""
-    losses: NDArray[np.float64]
-    """What decides, instance by instance; lower is better. Slow learners are not judged on all instances."""
-    seconds: float
-    """How long one fit took."""
-    run_seconds: float
-    """How long one search took."""
-
-    def __str__(self) -> str:
-        over = "" if np.isnan(self.over) else f", {self.over:.2%} above the optimum"
-        return f"{self.learner}: {self.expanded:.1f} expansions{over}"
+_SORTING_SECONDS = 1.2e-7
+"""About what it takes to sort costs-to-go, for each of them."""
+_HIERARCHY_SECONDS = 1.7e-7
+"""About what a contraction hierarchy of a grid takes, for each n^1.4."""
+_SIMPLE = 0.6
+"""No further learner without iterations is started after this share of the time."""
 
 
 class Auto(Learner):
     """Tries learners in turn, from quick to slow, and keeps the one that does best on instances not fitted on.
 
     A learner is fitted on all folds of the training set but one and judged on that one, for each fold in turn. The
-    first learner within one standard error of the best wins. Learners that take long are judged on one fold only.
+    first learner within one standard error of the best, and within 2 %, wins. Learners that take long are judged on one
+    fold only. About half of the time goes into improving the best values so far, by :class:`SelfImitatedRanking` and
+    :class:`BumpSearch`.
+
+    If there is no time for all snapshots, some are used: as many as the costs-to-go of which take a third of the time.
+    If there is no time to compare anything, ρ is :class:`LowerEnvelope` where paths must be good, and otherwise
+    :class:`MeanWeights`, or :class:`MeanDistance` of a single snapshot.
 
     Parameters
     ----------
@@ -69,9 +54,11 @@ class Auto(Learner):
         The measure that decides. None counts expansions; with A*, only learners within `tolerance` can win.
     tolerance
         How much more than the optimum paths may cost in total on new instances, as a share; for A* without a
-        `utility`. The estimate plus its standard error must be within it. If no learner's is, the closest one wins.
+        `utility`. An upper bound on it, from the instances that a learner was not fitted on, must be within it. If no
+        learner's is, the closest one wins. None is no limit: the fewest expansions win.
     time_limit
-        No further learner is started after this many seconds; None for no limit. The quickest is always fitted.
+        The seconds that a fit may take; None for no limit. It may exceed them by little: by a sweep over the graph,
+        and on a cluster by what its workers have begun.
     folds
         How many parts the training set is dealt into, by whole snapshots.
     validation
@@ -81,12 +68,12 @@ class Auto(Learner):
     n_jobs
         As in joblib.
     verbose
-        1 shows progress.
+        1 shows what is being tried, and the seconds left.
 
     Attributes
     ----------
     learner_
-        The winner, fitted on the whole training set.
+        The winner, fitted on the whole training set, or on as much of it as there was time for: ``trained_on_``.
     candidates_
         What was tried, in order: :class:`Candidate`.
 
@@ -98,7 +85,9 @@ class Auto(Learner):
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=63)
     >>> learner = rs.learners.Auto("astar", time_limit=None).fit(instances)
     >>> learner.learner_
-    MeanDistance(quantile=0.25, statistic='quantile')
+    MeanDistance(quantile=0.05, statistic='quantile')
+    >>> print(learner.candidates_[0])
+    LowerEnvelope(): 59.2 expansions, 0.00% above the optimum
     """
 
     consistency = "That of the winner."
@@ -114,7 +103,7 @@ class Auto(Learner):
         algorithm: Algorithm = "astar",
         *,
         utility: Utility | None = None,
-        tolerance: float = 0.01,
+        tolerance: float | None = 0.01,
         time_limit: float | None = 10.0,
         folds: int = 4,
         validation: InstanceSet | None = None,
@@ -128,193 +117,219 @@ class Auto(Learner):
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         one_of(self.algorithm, "algorithm", ("astar", "gbfs"))
-        tolerance = arrays.number(self.tolerance, "tolerance", "at least 0", lambda x: x >= 0)
+        tolerance = np.inf
+        if self.tolerance is not None:
+            tolerance = arrays.number(self.tolerance, "tolerance", "at least 0, or None", lambda x: x >= 0)
         limit = np.inf
         if self.time_limit is not None:
             limit = arrays.number(self.time_limit, "time_limit", "positive, or None", lambda x: x > 0)
-        contest = _Contest(self, instances, tolerance, limit)
-        with progress("learners", None, self.verbose) as advance:
-            for learner in _learners(self.algorithm, instances, contest):
-                if contest.is_over:
-                    break
+        clock = Clock(limit)
+        with countdown("learning", limit, self.verbose) as show:
+            show("distances")
+            contest = Contest(self, instances, tolerance, clock)
+            if contest.memory is None:
+                return self._compete(contest, show)
+            with contest.memory.used():
+                return self._compete(contest, show)
+
+    def _compete(self, contest: Contest, show: Callable[[str], None]) -> dict[str, Any]:
+        """Return what was learned, within the time."""
+        instances = contest.instances
+        if contest.parts:
+            for learner in _learners(contest):
                 self._pass_on(learner)
+                if contest.tried and contest.clock.left < contest.clock.share(1 - _SIMPLE):
+                    break
+                show(type(learner).__name__)
                 contest.enter(learner)
-                advance(str(contest.best))
-        winner = clone(contest.winner.learner).fit(instances)
-        learned = {"learner_": winner, "candidates_": contest.tried}
-        learned["trained_on_"] = provenance(instances, *(part.judged for part in contest.parts))
+            if contest.is_decided and isinstance(instances.goal, int):
+                Improvement(contest, self._shared(), show).run()
+        if contest.is_decided:
+            show("the last fit")
+            winner, seen = _last_fit(contest)
+        else:
+            winner, seen = _instant(contest, self._pass_on)
+        judged = (part.judged for part in contest.parts)
+        learned = {"learner_": winner, "candidates_": contest.tried, "trained_on_": provenance(seen, *judged)}
         names = ("rho_", "potential_", "family_", "lower_")
         return learned | {name: getattr(winner, name) for name in names if hasattr(winner, name)}
+
+    def _shared(self) -> dict[str, Any]:
+        """Return the parameters that all learners share."""
+        return {"n_jobs": self.n_jobs, "random_state": self.random_state}
 
     def _pass_on(self, learner: Learner) -> None:
         """Give a learner the parameters that all learners share."""
         own = learner.get_params()
-        shared: dict[str, Any] = {"n_jobs": self.n_jobs, "random_state": self.random_state}
-        learner.set_params(**{name: value for name, value in shared.items() if name in own})
+        learner.set_params(**{name: value for name, value in self._shared().items() if name in own})
 
 
 # ---------------------------------------------------------------- what is tried, from quick to slow
 
 
-def _learners(algorithm: Algorithm, instances: InstanceSet, contest: _Contest) -> Iterator[Learner]:
-    graph = instances.graph
+def _learners(contest: Contest) -> Iterator[Learner]:
+    """Yield learners without iterations, as long as each is likely to end in time."""
+    instances = contest.used
+    graph, count = instances.graph, np.unique(instances.rows).size
     if not isinstance(instances.goal, int):
-        yield Potentials()
-        for scale in (1.2, 1.4):
-            yield Potentials(scale=scale)
-        yield Potentials("mean")
-        for clusters in (4, 8):
-            yield Potentials(clusters=clusters)
+        yield from _for_all_goals(contest)
         return
     walls = not np.isfinite(instances.weights[instances.rows[0]]).all()
+    quick = count * graph.n * _SORTING_SECONDS < contest.clock.share(0.05)
+    if contest.bounded:
+        yield LowerEnvelope()
     yield MeanDistance()
+    if contest.algorithm == "gbfs":
+        for penalty in (3.0, 1.0, 30.0, 10.0, 100.0, 0.0) if walls else (0.0,):
+            yield MeanWeights(penalty=penalty)
+        if len(instances) * contest.sweep < contest.clock.share(0.2):
+            for epsilon, blur in ((0.3, 2.0), (0.03, 2.0), (0.3, 5.0)):
+                yield PathUse(epsilon, blur=0.0 if graph.coordinates is None else blur)
+        if quick:
+            yield MeanDistance("median")
+        return
+    if not contest.bounded:
+        yield LowerEnvelope()
     yield MeanWeights(penalty=30.0 if walls else 0.0)
-    if algorithm == "gbfs":
-        blur = 0.0 if graph.coordinates is None else 2.0
-        yield PathUse(0.3, blur=blur)
-        yield PathUse(0.03, blur=blur)
-        yield MeanDistance("median")
-        yield from _ranking(len(instances), contest)
-        yield from _bumps(contest, None)
-        return
-    yield MeanDistance("median")
-    for level in (0.05, 0.25):
-        yield MeanDistance("quantile", quantile=level)
     yield MeanDistance("min")
-    yield LowerEnvelope()
-    needed = _PROGRAM_SECONDS * np.unique(instances.rows).size * graph.n
-    for penalty in (1.0, 3.0, 0.5, 1.5, 10.0, 0.7, 30.0):
-        if needed * (2 + contest.more) < contest.seconds_left:
-            yield InconsistencyLP(penalty)
-    if contest.tolerance > 0 and contest.scorer is None and np.isfinite(contest.limit):
-        price = contest.best.expanded / contest.tolerance
-        yield from _bumps(contest, _Traded(1e18, price))
-    elif contest.scorer is not None:
-        yield from _bumps(contest, contest.scorer.utility)
+    if quick:
+        yield MeanDistance("median")
+        for level in (0.05, 0.25):
+            yield MeanDistance("quantile", quantile=level)
+    yield from _programs(contest, count)
 
 
-def _ranking(count: int, contest: _Contest) -> Iterator[Learner]:
-    """Yield a ranking that starts from the best values so far, if there is time for at least 10 iterations."""
-    every, iterations, batch = 4, 100, 50
-    seconds = contest.room / 2
-    # The runs soon become quicker than they are with the initial values.
-    each = (min(batch, count) + min(200, count) / every) * contest.best.run_seconds
-    length = int(min(3 * seconds / max(each, 1e-9), iterations))
-    if length >= 30:
-        limit = seconds if np.isfinite(seconds) else None
-        initial = clone(contest.best.learner)
-        yield SelfImitatedRanking(
-            initial, step_sizes=_ROUNDS, blurs=(1.0, 4.0), iterations=length, batch=batch, every=every, time_limit=limit
-        )
-
-
-def _bumps(contest: _Contest, utility: Utility | None) -> Iterator[Learner]:
-    """Yield a search for bumps from the best values so far, in the time that is left."""
-    seconds = contest.room
-    if seconds < 0.2:
-        return
-    limit = seconds if np.isfinite(seconds) else None
-    initial = clone(contest.best.learner)
-    yield BumpSearch(initial, algorithm=contest.algorithm, utility=utility, max_bumps=2000, time_limit=limit)
-
-
-@dataclass(frozen=True)
-class _Traded(Utility):
-    """Expansions, plus a price for each share of the optimum that a path costs more."""
-
-    needs_optimum: ClassVar[bool] = True
-    price: float
-
-    def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        """Return the sum for each run."""
-        assert optimum is not None
-        over = np.divide(runs.cost - optimum, optimum, out=np.zeros(optimum.size), where=optimum > 0)
-        return np.asarray(runs.expanded + self.price * np.maximum(over, 0.0))
-
-
-class _Contest:
-    """Fits candidates on some parts of the instances and runs them on the others."""
-
-    def __init__(self, auto: Auto, instances: InstanceSet, tolerance: float, limit: float) -> None:
-        self.begin, self.limit, self.tolerance = time.perf_counter(), limit, tolerance
-        self.parts = choosing.parts(instances, auto.folds, auto.validation, auto.random_state)
-        self.groups = np.concatenate([part.groups for part in self.parts])
-        self.more = len(instances) / len(self.parts[0].train)
-        self.algorithm, self.n_jobs = auto.algorithm, auto.n_jobs
-        self.budget = 100 * instances.graph.n
-        self.tried: list[Candidate] = []
-        self.scorer = None
-        if auto.utility is not None:
-            self.scorer = Scorer(auto.utility, algorithm=auto.algorithm, budget=self.budget)
-        self.optimum = np.empty(0)
-        if auto.algorithm == "astar" and auto.utility is None:
-            zeros = np.zeros(instances.graph.n)
-            solved = [solve_many(part.judged, zeros, n_jobs=self.n_jobs).cost for part in self.parts]
-            self.optimum = np.concatenate(solved)
-
-    @property
-    def best(self) -> Candidate:
-        """The best so far, however small its lead."""
-        allowed = self._allowed()
-        return min(allowed, key=lambda one: float(one.losses.mean()))
-
-    @property
-    def winner(self) -> Candidate:
-        """The first within one standard error of the best."""
-        allowed = self._allowed()
-        return allowed[choosing.choose([one.losses for one in allowed], self.groups)]
-
-    def _allowed(self) -> list[Candidate]:
-        """Return the candidates within the tolerance; the closest if none is."""
-        fitted = [one for one in self.tried if one.losses.size]
-        inside = [one for one in fitted if not one.over + one.over_error > self.tolerance]
-        return inside or [min(fitted, key=lambda one: one.over + one.over_error)]
-
-    @property
-    def seconds_left(self) -> float:
-        return self.limit - (time.perf_counter() - self.begin)
-
-    @property
-    def room(self) -> float:
-        """How many seconds a learner that starts from the best values may take, to be fitted here and at the end."""
-        return (self.seconds_left - (1 + self.more) * self.best.seconds) / (1.1 + self.more)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether there is only time to fit the best learner so far on all instances; the first is always tried."""
-        return bool(self.tried) and self.seconds_left <= self.more * self.best.seconds
-
-    def enter(self, learner: Learner) -> None:
-        """Judge a learner part by part, as long as there is time."""
-        losses, expanded, cost = [], [], []
-        longest, running = 0.0, 0.0
-        for k, part in enumerate(self.parts):
-            began = time.perf_counter()
-            # A later part may take as long as the longest so far; then comes the last fit.
-            if k and (self.seconds_left - (longest + running) <= self.more * longest or longest > 0.1 * self.limit):
-                break
-            try:
-                rho: Any = clone(learner).fit(part.train)
-                rho = getattr(rho, "rho_", rho)
-            except (FitError, LimitError):
-                break
-            fitted = time.perf_counter()
-            runs = solve_many(part.judged, rho, algorithm=self.algorithm, budget=self.budget, n_jobs=self.n_jobs)
-            running = time.perf_counter() - fitted
-            longest = max(longest, fitted - began)
-            expanded.append(runs.expanded.astype(np.float64))
-            cost.append(np.where(runs.solved, runs.cost, np.inf))
-            losses.append(expanded[-1] if self.scorer is None else -self.scorer.each(rho, part.judged, self.n_jobs))
-        if not losses:
-            self.tried.append(Candidate(learner, np.inf, np.nan, np.nan, np.empty(0), longest, np.inf))
+def _programs(contest: Contest, count: int) -> Iterator[Learner]:
+    """Yield linear programs, with the penalty that brings paths just within the tolerance: larger ones are safer."""
+    seconds = _PROGRAM_SECONDS * count * contest.used.graph.n + 2 * count * contest.sweep
+    outside: tuple[float, float] | None = None
+    inside: tuple[float, float] | None = None
+    penalty, fewest = 1.0, np.inf
+    for _ in range(8):
+        if seconds * (2 + contest.more) > contest.seconds_left:
             return
-        over, error = np.nan, np.nan
-        if self.optimum.size:
-            paid = np.concatenate(cost)
-            over, error = np.inf, 0.0
-            if np.isfinite(paid).all():
-                optimum = self.optimum[: paid.size]
-                over, error = choosing.estimate(paid - optimum, self.groups[: paid.size], optimum)
-        mean = float(np.concatenate(expanded).mean())
-        each = running / expanded[-1].size
-        self.tried.append(Candidate(learner, mean, over, error, np.concatenate(losses), longest, each))
+        limit = None if np.isinf(contest.clock.limit) else contest.clock.share(0.3)
+        yield InconsistencyLP(penalty, time_limit=limit)
+        tried = contest.tried[-1]
+        if not tried.losses.size:
+            return
+        seconds = tried.seconds
+        if not contest.bounded:
+            if tried.losses.mean() > 0.98 * fewest:
+                return
+            penalty, fewest = penalty / 2, float(tried.losses.mean())
+            continue
+        # By how much the bound misses the tolerance, as a logarithm; a little less is aimed at.
+        miss = float(np.log(max(tried.over_bound, 1e-9) / max(0.95 * contest.tolerance, 1e-9)))
+        if tried.over_bound > contest.tolerance:
+            outside = (float(np.log(penalty)), miss)
+        else:
+            inside = (float(np.log(penalty)), miss)
+        if outside is None or inside is None:
+            penalty *= 0.5 if outside is None else 3.0
+        else:
+            (low, above), (high, below) = outside, inside
+            if high - low < 0.1:
+                return
+            penalty = float(np.exp(low + (high - low) * np.clip(above / (above - below), 0.2, 0.8)))
+        if not 0.1 <= penalty <= 300.0:
+            return
+
+
+def _for_all_goals(contest: Contest) -> Iterator[Learner]:
+    """Yield learners for instances with many goals, and few instances of each."""
+    instances = contest.used
+    goals = np.unique(instances.goals).size
+    seconds = _HIERARCHY_SECONDS * instances.graph.n**1.4
+    if 2 * seconds * (1 + contest.more) > contest.clock.left and goals * contest.sweep < contest.clock.share(0.1):
+        yield PerGoal(LowerEnvelope())
+        return
+    yield Potentials()
+    for scale in (1.2, 1.4):
+        yield Potentials(scale=scale)
+    yield Potentials("mean")
+    for clusters in (4, 8):
+        yield Potentials(clusters=clusters)
+
+
+# ---------------------------------------------------------------- what is fitted in the end
+
+
+def _last_fit(contest: Contest) -> tuple[Learner, InstanceSet]:
+    """Return the winner fitted on as many instances as there is time for, and these."""
+    won, clock = contest.winner, contest.clock
+    fitted, seen = won.fits[0], contest.parts[0].train
+    iterates = hasattr(won.learner, "initial")
+    whole = contest.used
+    if iterates:
+        whole = some(contest.used)
+    elif contest.memory is not None and len(contest.used) < len(contest.instances):
+        whole = _more(contest, won)
+    left = clock.left
+    if left < contest.more * won.seconds:
+        return fitted, seen
+    try:
+        with clock.watched(left):
+            last = clone(won.learner).fit(whole)
+            if iterates and not _is_as_good(contest, won, last):
+                return fitted, seen
+    except (FitError, LimitError, StoppedError):
+        return fitted, seen
+    return last, whole
+
+
+def _more(contest: Contest, won: Candidate) -> InstanceSet:
+    """Return as many instances as the winner can be fitted on, if there was no time for a contest on all."""
+    memory, clock = contest.memory, contest.clock
+    assert memory is not None
+    rows = np.unique(contest.instances.rows)
+    if isinstance(won.learner, LowerEnvelope | MeanWeights):
+        each = won.seconds / np.unique(contest.parts[0].train.rows).size
+        count = rows.size if np.isinf(clock.limit) else int(0.7 * clock.left / max(each, 1e-9))
+        known = np.concatenate([memory.known, np.setdiff1d(rows, memory.known)])[: max(count, memory.count)]
+    else:
+        count = 0 if np.isinf(clock.limit) else int(0.6 * clock.left / contest.sweep)
+        memory.extend(min(count, memory.rows.size - memory.count))
+        known = memory.known
+    return _on(contest.instances, known)
+
+
+def _on(instances: InstanceSet, rows: NDArray[np.int64]) -> InstanceSet:
+    """Return the instances on these snapshots."""
+    return instances[np.flatnonzero(np.isin(instances.rows, rows))]
+
+
+def _is_as_good(contest: Contest, won: Candidate, last: Learner) -> bool:
+    """Return whether values fitted on all instances do on some of them what those that did not see them do."""
+    found = contest.judge(last, 0)
+    before = won.losses[: found.losses.size]
+    if contest.bounded and contest.excess([found], certain=True)[0] > contest.tolerance:
+        return False
+    return bool(found.losses.mean() <= 1.05 * before.mean())
+
+
+def _instant(contest: Contest, pass_on: Callable[[Learner], None]) -> tuple[Learner, InstanceSet]:
+    """Return a learner that takes one sweep, and the instances that it saw, when there is no time to compare any."""
+    instances, clock = contest.instances, contest.clock
+    every = np.unique(instances.rows)
+    known = every if contest.memory is None else contest.memory.known
+    began, seen = clock.left, instances
+    if not isinstance(instances.goal, int):
+        learner: Learner = PerGoal(LowerEnvelope())
+    else:
+        seen = _on(instances, known)
+        if contest.bounded or contest.scorer is not None:
+            learner = LowerEnvelope()
+        else:
+            learner = MeanWeights() if clock.left > 5 * contest.sweep else MeanDistance()
+    pass_on(learner)
+    fitted = clone(learner).fit(seen)
+    seconds = began - clock.left
+    # A pass over a snapshot takes less than a third of that.
+    count = every.size if np.isinf(clock.limit) else int((0.5 * clock.left - seconds) / max(seconds / 3, 1e-9))
+    if len(seen) < len(instances) and count > known.size and not isinstance(learner, MeanDistance):
+        seen = _on(instances, every[:count])
+        fitted = clone(learner).fit(seen)
+    none = np.empty(0)
+    contest.tried.append(Candidate(learner, np.nan, np.nan, np.nan, none, seconds, np.nan, (fitted,)))
+    return fitted, seen

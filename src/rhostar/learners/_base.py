@@ -103,10 +103,11 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         learned = {
             "goal_": instances.goal,
             "family_": FullTable(),
-            "trained_on_": Provenance.of(instances),
             "lower_": None,
             "promise_": None,
         } | self._learn(instances)
+        if "trained_on_" not in learned:
+            learned["trained_on_"] = Provenance.of(instances)
         if isinstance(learned.get("rho_"), np.ndarray):
             learned["rho_"].flags.writeable = False
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:

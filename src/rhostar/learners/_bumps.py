@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
-from rhostar.errors import InputError
+from rhostar.errors import InputError, StoppedError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet, provenance
 from rhostar.learners._base import Learner, Seed, generator
@@ -136,7 +137,7 @@ class BumpSearch(Learner):
         part = max(1, round(share * len(instances)))
         history, tried = [trial.mean], 0
         started = time.monotonic()
-        with progress("bumps", most, self.verbose) as advance:
+        with progress("bumps", most, self.verbose) as advance, suppress(StoppedError):
             while (most is None or tried < most) and time.monotonic() - started < seconds:
                 tried += 1
                 centre = trial.vertex(rng)

@@ -85,7 +85,52 @@ def estimate(
     return Estimate(mean, float(np.sqrt((rest @ rest) * count / (count - 1)) / total))
 
 
-def choose(losses: Sequence[NDArray[np.float64]], groups: NDArray[np.int64]) -> int:
+def upper_bound(
+    values: NDArray[np.float64],
+    groups: NDArray[np.int64],
+    scale: NDArray[np.float64],
+    *,
+    level: float,
+    least: float = 0.0,
+) -> float:
+    """Return a number that Σ values / Σ scale over new instances exceeds rarely; values are not negative.
+
+    It is the bound of Student's t at this level, by snapshots, with one snapshot added: as bad as the worst of them. A
+    few bad snapshots make up most of a mean like that of excess costs. If none of them is among those seen, both the
+    mean and its standard error are too small; the added one stands for those still to come.
+
+    Parameters
+    ----------
+    values, groups, scale
+        As for :func:`estimate`.
+    level
+        The probability with which the bound should hold, such as 0.95.
+    least
+        The added snapshot is at least this bad: values / scale.
+    """
+    from scipy.special import stdtrit
+
+    _, of = np.unique(groups, return_inverse=True)
+    value, size = np.bincount(of, values).astype(np.float64), np.bincount(of, scale).astype(np.float64)
+    if size.sum() == 0:
+        return 0.0
+    worst = max(float(np.divide(value, size, out=np.zeros(size.size), where=size > 0).max()), least)
+    value, size = np.append(value, worst * size.mean()), np.append(size, size.mean())
+    found = estimate(value, np.arange(size.size), size)
+    return found.mean + float(stdtrit(size.size - 1, level)) * found.error
+
+
+def least(losses: Sequence[NDArray[np.float64]]) -> int:
+    """Return the candidate with the least mean; two are compared on the instances that judged both."""
+    best = 0
+    for k in range(1, len(losses)):
+        count = min(losses[k].size, losses[best].size)
+        if losses[k][:count].mean() < losses[best][:count].mean():
+            best = k
+    return best
+
+
+def choose(losses: Sequence[NDArray[np.float64]], groups: NDArray[np.int64], worst: float = np.inf) -> int:
     """Return the first of several candidates that is within one standard error of the best; lower is better.
 
     Parameters
@@ -94,15 +139,16 @@ def choose(losses: Sequence[NDArray[np.float64]], groups: NDArray[np.int64]) -> 
         The losses of each candidate, the simplest candidate first; some may be known for the first instances only.
     groups
         The snapshot of each instance.
+    worst
+        By how much its mean may be above that of the best, as a share, however large the standard error is; for a best
+        that all instances judged.
     """
-    best = 0
-    for k in range(1, len(losses)):
-        count = min(losses[k].size, losses[best].size)
-        if losses[k][:count].mean() < losses[best][:count].mean():
-            best = k
+    best = least(losses)
+    if losses[best].size < groups.size:
+        worst = np.inf
     for k in range(best):
         count = min(losses[k].size, losses[best].size)
         worse = estimate(losses[k][:count] - losses[best][:count], groups[:count])
-        if worse.mean <= worse.error:
+        if worse.mean <= min(worse.error, worst * abs(float(losses[best][:count].mean()))):
             return k
     return best

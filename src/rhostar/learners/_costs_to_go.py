@@ -2,11 +2,18 @@
 
 Instances that share a snapshot share its costs-to-go and count as often as they occur. Sums are taken in blocks
 whose ends do not depend on the number of jobs, so that every number of jobs gives the same sums, bit for bit.
+
+Whoever fits many learners on parts of one set computes the costs-to-go once, in a :class:`Memory`; fits inside
+``with memory.used()`` read them there, with the same results.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +24,17 @@ from rhostar import _failures as failures
 from rhostar._parallel import map_calls, map_chunks
 from rhostar.instances import InstanceSet
 
+T = TypeVar("T")
+
 _BLOCKS = 32
 """Partial sums; each takes as much memory as three arrays of n values."""
 
 _LARGEST_MATRIX = 2**27
 """Entries that a matrix of costs-to-go may have in float64; a larger one is kept in float32."""
+
+
+_LARGEST_KEPT = 2**26
+"""How many numbers a memory keeps besides costs-to-go and trees."""
 
 
 class Snapshots(NamedTuple):
@@ -39,6 +52,113 @@ def snapshots(instances: InstanceSet) -> Snapshots:
     """Return the distinct snapshots of a set, in order."""
     _, first, of, times = np.unique(instances.rows, return_index=True, return_inverse=True, return_counts=True)
     return Snapshots(instances[first], times.astype(np.int64), of.astype(np.int64))
+
+
+class Memory:
+    """Costs-to-go of some snapshots of a set with one goal.
+
+    Parameters
+    ----------
+    instances
+        The set. Its snapshots are remembered by their row in the matrix of weights.
+    rows
+        The snapshots to remember, at most. None of them is computed before :meth:`extend` is called.
+    n_jobs
+        As in joblib.
+    """
+
+    def __init__(self, instances: InstanceSet, rows: NDArray[np.int64], n_jobs: int | None = None) -> None:
+        self.weights, self.graph, self.goal = instances.weights, instances.graph, int(instances.goals[0])
+        self.rows, self.n_jobs = rows, n_jobs
+        self._each = snapshots(instances).instances
+        self._labels = np.empty((rows.size, instances.graph.n))
+        self._place = np.full(len(instances.weights), -1)
+        self.count = 0
+        self._trees: dict[bytes, tuple[NDArray[np.int32], NDArray[np.float64]]] = {}
+        self._kept: OrderedDict[Any, tuple[int, Any]] = OrderedDict()
+
+    def extend(self, count: int) -> None:
+        """Compute the costs-to-go of `count` more of the snapshots, in their order."""
+        rows = self.rows[self.count : self.count + count]
+        end = self.count + rows.size
+        if rows.size == 0:
+            return
+        parts = map_chunks(_rows, self._on(rows), n_jobs=self.n_jobs, dtype=np.float64)
+        self._labels[self.count : end] = np.concatenate(parts)
+        self._place[rows] = np.arange(self.count, end)
+        self.count = end
+
+    @property
+    def known(self) -> NDArray[np.int64]:
+        """The snapshots that are there, by row."""
+        return self.rows[: self.count]
+
+    def holds(self, instances: InstanceSet) -> bool:
+        """Return whether the snapshots of a set are all there, for its goal."""
+        return (
+            instances.weights is self.weights
+            and bool((instances.goals == self.goal).all())
+            and bool((self._place[instances.rows] >= 0).all())
+        )
+
+    def labels(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return (K, n) costs-to-go of these snapshots, inf where there is no path."""
+        return self._labels[self._place[rows]]
+
+    def at(self, instances: InstanceSet) -> NDArray[np.float64]:
+        """Return the cost of an optimal path of each instance of a set."""
+        return self.between(instances.rows, instances.sources)
+
+    def between(self, rows: NDArray[np.int64], sources: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the costs-to-go of some vertices, each on its own snapshot."""
+        return self._labels[self._place[rows], sources]
+
+    def trees(self, distinct: Snapshots, starts: Starts) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return what :func:`trees` returns for starts that all snapshots share; computed once for all of them."""
+        key = starts.weight.tobytes()
+        if key not in self._trees:
+            everything = snapshots(self._on(self.known))
+            same = same_starts(everything, starts.weight)
+            edge, below = _all_trees(everything, same, self.n_jobs)
+            order = np.argsort(np.argsort(self.known))  # snapshots come sorted by row
+            self._trees = {key: (edge[order], below[order])}
+        edge, below = self._trees[key]
+        place = self._place[distinct.instances.rows]
+        return edge[place], below[place]
+
+    def keep(self, key: Any, size: int, function: Callable[[], T]) -> T:
+        """Return what a function returned the last time it was called with this key; `size` counts its numbers."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key][1]
+        found = function()
+        if size <= _LARGEST_KEPT:
+            self._kept[key] = (size, found)
+            while sum(each for each, _ in self._kept.values()) > _LARGEST_KEPT:
+                self._kept.popitem(last=False)
+        return found
+
+    def _on(self, rows: NDArray[np.int64]) -> InstanceSet:
+        """Return one instance on each of these snapshots."""
+        return self._each[np.searchsorted(self._each.rows, rows)]
+
+    @contextmanager
+    def used(self) -> Iterator[None]:
+        """Let all fits inside read from here."""
+        token = _memory.set(self)
+        try:
+            yield
+        finally:
+            _memory.reset(token)
+
+
+_memory: ContextVar[Memory | None] = ContextVar("memory", default=None)
+
+
+def remembered(instances: InstanceSet) -> Memory | None:
+    """Return the memory to read from, if it has all snapshots of a set."""
+    memory = _memory.get()
+    return memory if memory is not None and memory.holds(instances) else None
 
 
 class Moments(NamedTuple):
@@ -65,17 +185,40 @@ def moments(instances: InstanceSet, n_jobs: int | None = None) -> Moments:
     }
     n = instances.graph.n
     whole = Moments(np.zeros(n), np.zeros(n, dtype=np.int64), np.full(n, np.inf))
+    memory = remembered(instances)
+    if memory is not None:
+        for block, times in calls.values():
+            _add(whole, _moments_of(memory.labels(block.rows), times))
+        return whole
     # Blocks are added up in order as they come: few of them are in memory at once.
     for block in map_calls(_moments, calls, n_jobs=n_jobs):
-        np.add(whole.total, block.total, out=whole.total)
-        np.add(whole.reached, block.reached, out=whole.reached)
-        np.minimum(whole.least, block.least, out=whole.least)
+        _add(whole, block)
     return whole
+
+
+def _add(whole: Moments, block: Moments) -> None:
+    np.add(whole.total, block.total, out=whole.total)
+    np.add(whole.reached, block.reached, out=whole.reached)
+    np.minimum(whole.least, block.least, out=whole.least)
+
+
+def _moments_of(labels: NDArray[np.float64], times: NDArray[np.int64]) -> Moments:
+    """Return the same as the core, bit for bit: it adds up one snapshot after the other."""
+    n = labels.shape[1]
+    total, reached = np.zeros(n), np.zeros(n, dtype=np.int64)
+    for row, often in zip(labels, times.tolist(), strict=True):
+        finite = row < np.inf
+        total += np.where(finite, row, 0.0) * often
+        reached += finite * np.int64(often)
+    return Moments(total, reached, labels.min(axis=0))
 
 
 def matrix(instances: InstanceSet, n_jobs: int | None = None) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return (K, n) costs-to-go, inf where there is no path, and how often each of the K snapshots counts."""
     distinct = snapshots(instances)
+    memory = remembered(instances)
+    if memory is not None:
+        return memory.labels(distinct.instances.rows), distinct.times
     wide = len(distinct.instances) * instances.graph.n <= _LARGEST_MATRIX
     parts = map_chunks(_rows, distinct.instances, n_jobs=n_jobs, dtype=np.float64 if wide else np.float32)
     return np.concatenate(parts), distinct.times
@@ -107,6 +250,15 @@ def trees(
     lexicographically smallest. The first matrix holds the edge that leaves each vertex (-1 for the goal and where
     there is no path), the second the weight of all other starts that have this vertex on their path.
     """
+    memory = remembered(distinct.instances)
+    if memory is not None and not starts.begin.any() and bool((starts.end == starts.vertex.size).all()):
+        return memory.trees(distinct, starts)
+    return _all_trees(distinct, starts, n_jobs)
+
+
+def _all_trees(
+    distinct: Snapshots, starts: Starts, n_jobs: int | None
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     parts = map_chunks(_trees, distinct.instances, n_jobs=n_jobs, starts=starts)
     edge, below = (np.concatenate(matrices) for matrices in zip(*parts, strict=True))
     return edge, below

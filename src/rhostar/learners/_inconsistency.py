@@ -130,6 +130,14 @@ class InconsistencyLP(Learner):
 
 def inconsistency_terms(instances: InstanceSet, n_jobs: int | None = None) -> Terms:
     """Return the terms of the mean inconsistency over the instances and all starts, equal ones merged."""
+    memory = costs_to_go.remembered(instances)
+    if memory is None:
+        return _terms(instances, n_jobs)
+    size = 4 * np.unique(instances.rows).size * instances.graph.n
+    return memory.keep(("terms", instances.rows.tobytes()), size, lambda: _terms(instances, n_jobs))
+
+
+def _terms(instances: InstanceSet, n_jobs: int | None) -> Terms:
     graph = instances.graph
     distinct = costs_to_go.snapshots(instances)
     starts = costs_to_go.same_starts(distinct, np.ones(graph.n) / (graph.n - 1))

@@ -61,7 +61,7 @@ def learn(
         For "optimal": (least, largest) weights, numbers or one per edge, as in :func:`rhostar.certify`; only the least
         matter. None takes the least weights of the training set. Weights of the training set may not be below.
     time_limit
-        No further learner is started after this many seconds; None for no limit.
+        The seconds that it may take, for all goals together; None for no limit. "optimal" needs none.
     seed
         Deals out the folds, and seeds the learners that draw random numbers.
     n_jobs
@@ -115,13 +115,14 @@ def learn(
         algorithm,
         utility=utility,
         tolerance=tolerance,
-        time_limit=None if time_limit is None else time_limit / goals,
+        time_limit=time_limit,
         random_state=seed,
         n_jobs=n_jobs,
         verbose=verbose,
     )
     # A table for each goal needs instances of each; with few, one weight per edge serves all goals.
-    return (PerGoal(auto) if 1 < goals <= len(instances) / _INSTANCES_PER_GOAL else auto).fit(instances)
+    each = PerGoal(auto, time_limit=time_limit)
+    return (each if 1 < goals <= len(instances) / _INSTANCES_PER_GOAL else auto).fit(instances)
 
 
 def _tolerance(promise: str | float | None, algorithm: str, utility: Utility | None) -> float | None:

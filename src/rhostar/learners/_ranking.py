@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from numbers import Real
 from typing import Any
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
-from rhostar.errors import InputError
+from rhostar.errors import InputError, StoppedError
 from rhostar.instances import InstanceSet, Provenance, provenance
 from rhostar.learners._base import Learner, Seed, generator
 from rhostar.learners._objective import Blur, Initial, Objective, Search, initial_table, spread
@@ -59,6 +60,8 @@ class SelfImitatedRanking(Learner):
         weights scales ρ in the same way.
     blurs
         How far a step spreads over the graph, one or several, in edges; 0 is not at all.
+    rounds
+        The rounds as pairs (step size, blur), in this order; None is every step size with every blur.
     iterations
         Per round.
     batch
@@ -70,6 +73,9 @@ class SelfImitatedRanking(Learner):
         take smaller steps.
     every
         How many iterations there are between two judgements.
+    give_up
+        A round ends at half of its iterations if its values are more than this many times as bad as the best so far;
+        None never ends one early.
     screen_size
         New values are judged on this many instances first, always the same, and on the others only if they beat the
         best values there; None judges on all at once.
@@ -122,11 +128,13 @@ class SelfImitatedRanking(Learner):
         validation: float | InstanceSet | None = None,
         step_sizes: float | Sequence[float] = (1.0, 0.4, 0.15, 0.05),
         blurs: float | Sequence[float] = (0.0, 1.0, 2.0, 4.0),
+        rounds: Sequence[tuple[float, float]] | None = None,
         iterations: int = 100,
         batch: int = 50,
         clip: float = 20.0,
         damping: float = 0.01,
         every: int = 4,
+        give_up: float | None = None,
         screen_size: int | None = 200,
         budget: int | None = None,
         time_limit: float | None = None,
@@ -136,13 +144,12 @@ class SelfImitatedRanking(Learner):
     ) -> None:
         self.initial, self.algorithm, self.reopen, self.utility = initial, algorithm, reopen, utility
         self.validation, self.step_sizes, self.iterations, self.batch = validation, step_sizes, iterations, batch
-        self.blurs, self.clip, self.damping, self.every = blurs, clip, damping, every
-        self.screen_size, self.budget, self.time_limit = screen_size, budget, time_limit
+        self.blurs, self.rounds, self.clip, self.damping, self.every = blurs, rounds, clip, damping, every
+        self.give_up, self.screen_size, self.budget, self.time_limit = give_up, screen_size, budget, time_limit
         self.random_state, self.n_jobs, self.verbose = random_state, n_jobs, verbose
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
-        steps = _numbers(self.step_sizes, "step_sizes", "positive and finite", lambda x: 0 < x < np.inf)
-        widths = _numbers(self.blurs, "blurs", "finite and not negative", lambda x: 0 <= x < np.inf)
+        rounds = self._rounds()
         iterations, every = arrays.integer(self.iterations, "iterations", 1), arrays.integer(self.every, "every", 1)
         batch = arrays.integer(self.batch, "batch", 1)
         screen = None if self.screen_size is None else arrays.integer(self.screen_size, "screen_size", 1)
@@ -153,6 +160,9 @@ class SelfImitatedRanking(Learner):
         seconds = np.inf
         if self.time_limit is not None:
             seconds = arrays.number(self.time_limit, "time_limit", "a number of seconds", lambda x: 0 <= x < np.inf)
+        worst = np.inf
+        if self.give_up is not None:
+            worst = arrays.number(self.give_up, "give_up", "at least 1, or None", lambda x: x >= 1)
         rng = generator(self.random_state)
         train, judged = instances, instances
         if self.validation is not None:
@@ -166,9 +176,8 @@ class SelfImitatedRanking(Learner):
         goal = int(train.goals[0])
         judge = _Judge(objective, best, screen, rng)
         found_by = None
-        rounds = [(step, width) for width in widths for step in steps]
         end = time.monotonic() + seconds
-        with progress("ranking", len(rounds) * iterations, self.verbose) as advance:
+        with progress("ranking", len(rounds) * iterations, self.verbose) as advance, suppress(StoppedError):
             for step, width in rounds:
                 blur = Blur(train.graph, width)
                 rho, squares = initial.copy(), np.full(initial.size, damping)
@@ -185,6 +194,8 @@ class SelfImitatedRanking(Learner):
                     if ((i + 1) % every == 0 or i + 1 == iterations) and judge.prefers(rho):
                         best, found_by = rho.copy(), (step, width)
                     advance(f"{judge.least:.6g}")
+                    if 2 * i >= iterations and (i + 1) % every == 0 and judge.history[-1] > worst * judge.first:
+                        break
         return {
             "rho_": best,
             "initial_": initial,
@@ -194,6 +205,26 @@ class SelfImitatedRanking(Learner):
             "judged_on_": Provenance.of(judged),
             "trained_on_": provenance(instances, judged, seen),
         }
+
+    def _rounds(self) -> list[tuple[float, float]]:
+        """Return (step size, blur) of each round."""
+        step, blur = (
+            ("positive and finite", lambda x: 0 < x < np.inf),
+            ("finite, not negative", lambda x: 0 <= x < np.inf),
+        )
+        if self.rounds is None:
+            steps, widths = _numbers(self.step_sizes, "step_sizes", *step), _numbers(self.blurs, "blurs", *blur)
+            return [(size, width) for width in widths for size in steps]
+        try:
+            given = [(size, width) for size, width in self.rounds]
+        except (TypeError, ValueError):
+            raise InputError(f"rounds must hold pairs (step size, blur), got {self.rounds!r}") from None
+        if not given:
+            raise InputError("rounds must hold at least one pair (step size, blur)")
+        return [
+            (arrays.number(size, f"rounds[{k}][0]", *step), arrays.number(width, f"rounds[{k}][1]", *blur))
+            for k, (size, width) in enumerate(given)
+        ]
 
 
 class _Judge:

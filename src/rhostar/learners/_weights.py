@@ -197,6 +197,14 @@ class EdgeStatistics(NamedTuple):
 
 def edge_statistics(instances: InstanceSet, statistic: str, level: float) -> EdgeStatistics:
     """Return "mean", "min" or "quantile" of each edge's finite weights over the instances."""
+    memory = costs_to_go.remembered(instances)
+    if memory is None:
+        return _edge_statistics(instances, statistic, level)
+    key = ("edges", instances.rows.tobytes(), statistic, level)
+    return memory.keep(key, 2 * instances.graph.m, lambda: _edge_statistics(instances, statistic, level))
+
+
+def _edge_statistics(instances: InstanceSet, statistic: str, level: float) -> EdgeStatistics:
     distinct = costs_to_go.snapshots(instances)
     rows, times = distinct.instances.rows, distinct.times
     m, total = instances.graph.m, int(times.sum())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -14,7 +15,7 @@ from rhostar import _arrays as arrays
 from rhostar import families
 from rhostar.certificates import largest_excess, limited_excess
 from rhostar.errors import InputError, InstanceError
-from rhostar.instances import InstanceSet, provenance
+from rhostar.instances import InstanceSet, Provenance, provenance
 from rhostar.learners import _choosing as choosing
 from rhostar.learners._base import Learner, Scorer, Seed, generator
 from rhostar.learners._distances import MeanDistance
@@ -48,6 +49,9 @@ class PerGoal(Wrapper):
     ----------
     learner
         What to fit for each goal; it is cloned. None is :class:`MeanDistance`.
+    time_limit
+        Seconds for all goals together, for a learner that has a `time_limit`: the fit for each goal gets an equal share
+        of what is left. None leaves the learner's own limit as it is.
 
     Attributes
     ----------
@@ -73,14 +77,26 @@ class PerGoal(Wrapper):
     consistency = "That of the learner inside, for each goal separately."
     one_goal = False
 
-    def __init__(self, learner: Learner | None = None) -> None:
-        self.learner = learner
+    def __init__(self, learner: Learner | None = None, *, time_limit: float | None = None) -> None:
+        self.learner, self.time_limit = learner, time_limit
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
+        inner, limit = self._inner(), self.time_limit
+        if limit is not None:
+            limit = arrays.number(limit, "time_limit", "positive, or None", lambda x: x > 0)
+            if "time_limit" not in inner.get_params():
+                raise InputError(f"time_limit must be None: {inner} has no time limit of its own")
+        began = time.perf_counter()
+        Provenance.of(instances)  # its parts take over what this computes
+        parts = instances.by_goal()
         fitted = {}
-        for goal, part in instances.by_goal().items():
+        for k, (goal, part) in enumerate(parts.items()):
+            own = clone(inner)
+            if limit is not None:
+                left = limit - (time.perf_counter() - began)
+                own.set_params(time_limit=max(left / (len(parts) - k), 1e-6))
             try:
-                fitted[goal] = clone(self._inner()).fit(part)
+                fitted[goal] = own.fit(part)
             except InstanceError as error:
                 raise InstanceError(f"goal {goal}: {error}") from error
         tables = {goal: learner.rho_ for goal, learner in fitted.items()}

@@ -45,6 +45,8 @@ class Potential:
     fingerprint: str
     scale: float
     _kernel: _core.Potential
+    _smaller: tuple[float, Potential]
+    """The last factor below 1 that weights below the bounds required, and this potential times it."""
 
     def rho_for(self, goal: int) -> NDArray[np.float64]:
         """Return the values for a goal as a table.

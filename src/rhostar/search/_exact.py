@@ -9,13 +9,16 @@ Where edges are below, the values are lowered for that snapshot. Let d be the su
 beyond the weight, (ρ_v − ρ_c − w)⁺. A path without repeated vertices uses each of them at most once, so
 it costs at least ρ − d. And c·ρ, with c the least w / (ρ_v − ρ_c) of these edges, is consistent again. The larger of
 the two never overestimates, and A* with reopening is optimal with it. Without reopening only c·ρ keeps it optimal.
+
+A potential is not turned into a table, which would take longer than a search. It is scaled by the least w / bound of
+these edges: then its bounds are nowhere above the weights, for every goal.
 """
 
 from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,6 +28,7 @@ from rhostar import _arrays as arrays
 from rhostar.errors import BoundsWarning, ModelError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
+from rhostar.potentials import Potential
 from rhostar.search._rho import potential_for, values_for
 
 Below = Mapping[int, NDArray[np.int64]]
@@ -95,7 +99,10 @@ def safe(given: Any, found: Any, graph: Graph, weights: Any, goal: int, reopen: 
     edges = below(row, lower)
     if not edges.size:
         return found
-    values = table_for(given, graph, goal)
+    potential = potential_for(given, graph, np.array([goal], dtype=np.int32))
+    if potential is not None:
+        return smaller(potential, graph, row, lower, edges, "this snapshot", stacklevel=6)._kernel
+    values = values_for(given, graph, goal)
     usable = lowered(values, graph, row, edges, reopen)
     if usable is values:
         return found
@@ -105,10 +112,25 @@ def safe(given: Any, found: Any, graph: Graph, weights: Any, goal: int, reopen: 
     return usable
 
 
-def table_for(rho: Any, graph: Graph, goal: int) -> NDArray[np.float64]:
-    """Return the values that lead to a goal, also if a potential computes them."""
-    potential = potential_for(rho, graph, np.array([goal], dtype=np.int32))
-    return values_for(rho, graph, goal) if potential is None else potential.rho_for(goal)
+def smaller(
+    potential: Potential,
+    graph: Graph,
+    weights: NDArray[Any],
+    lower: NDArray[np.float64],
+    edges: NDArray[np.int64],
+    where: str,
+    stacklevel: int,
+    quiet: bool = False,
+) -> Potential:
+    """Return the potential times a factor, so that it is consistent on these weights; says so if it is small."""
+    factor = float((np.maximum(weights[edges], 0.0) / lower[edges]).min())
+    if factor < WORTH_SAYING and not quiet:
+        warn(graph, weights, lower, edges, factor, where, stacklevel=stacklevel)
+    last, found = getattr(potential, "_smaller", (None, potential))
+    if last != factor:  # the same snapshot is often asked again
+        found = potential.scaled(factor)
+        potential._smaller = factor, found
+    return found
 
 
 def share_kept(lowered: NDArray[np.float64], table: NDArray[np.float64]) -> float:
@@ -116,23 +138,13 @@ def share_kept(lowered: NDArray[np.float64], table: NDArray[np.float64]) -> floa
     return float(lowered.sum() / table.sum())
 
 
-def still_consistent(
-    given: object,
-    values: Callable[[NDArray[np.int32]], NDArray[np.float64]],
-    goals: NDArray[np.int32],
-    graph: Graph,
-    weights: NDArray[Any],
-) -> bool:
-    """Whether ρ to the nearest of several goals keeps its promise on these weights; says so if it does not."""
+def safe_potential(given: object, potential: Potential, graph: Graph, weights: NDArray[Any]) -> Potential:
+    """Return the potential, or a smaller one if the weights require it; `given` carries it and may promise."""
     lower = promised_above(given, graph)
     edges = _NONE if lower is None else below(weights, lower)
     if lower is None or not edges.size:
-        return True
-    table = values(goals)
-    if lowered(table, graph, weights, edges, reopen=True) is table:
-        return True
-    warn(graph, weights, lower, edges, 0.0, "this snapshot", stacklevel=4)
-    return False
+        return potential
+    return smaller(potential, graph, weights, lower, edges, "this snapshot", stacklevel=5)
 
 
 def warn(

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar import _core
 from rhostar import _failures as failures
 from rhostar.errors import HeuristicError, InputError
 from rhostar.graph import Graph
@@ -81,11 +80,9 @@ def astar_to_nearest(
         raise InputError(f"rho must be a potential, or have one, to lead to several goals; got {type(rho).__name__}")
     guide = potential.on(row) if potential.chooses else potential
     limit = None if budget is None else _budget(budget)
-    kernel = guide._kernel
-    if not (checked or exact.still_consistent(rho, guide.rho_for_nearest, ends, graph, row)):
-        # Lowered values are a table, which leads to one goal. With zeros the search is slower, and optimal.
-        kernel = _core.metric_potential("euclidean", np.zeros((graph.n, 2)), 0.0)
-    found = graph._kernel.solve(False, row, start, ends, kernel, bool(reopen), limit, None, False, None)
+    if not checked:
+        guide = exact.safe_potential(rho, guide, graph, row)
+    found = graph._kernel.solve(False, row, start, ends, guide._kernel, bool(reopen), limit, None, False, None)
     if isinstance(found, Run):
         return found
     values = guide.rho_for_nearest(ends)

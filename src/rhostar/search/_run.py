@@ -33,6 +33,7 @@ from rhostar.search._rho import (
     for_goal,
     for_search,
     potential_for,
+    values_for,
     values_for_each,
     values_for_instances,
 )
@@ -339,8 +340,17 @@ def _solve_lowered(
     said = False
     for row, edges in below.items():
         on_row, weights = instances.rows == row, instances.weights[row]
+        potential = potential_for(rho, graph, instances.goals[on_row])
+        if potential is not None:
+            where = f"snapshot {row}"
+            guide = exact.smaller(potential, graph, weights, promised, edges, where, stacklevel=5, quiet=said)
+            said = said or guide.scale < exact.WORTH_SAYING * potential.scale
+            parts.append(solve_many(instances[np.flatnonzero(on_row)], guide, **options))
+            places.append(np.flatnonzero(on_row))
+            rest &= ~on_row
+            continue
         for goal in np.unique(instances.goals[on_row]).tolist():
-            table = exact.table_for(rho, graph, goal)
+            table = values_for(rho, graph, goal)
             usable = exact.lowered(table, graph, weights, edges, bool(options["reopen"]))
             if usable is table:
                 continue
