@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -291,3 +292,13 @@ def test_places_are_right_behind_blank_lines(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(edge_table, "_LARGE", 0)
     with pytest.warns(RhostarWarning, match="line 2: the last line has no newline"):
         datasets.read_edge_table(path)
+
+
+def test_a_large_table_without_pyarrow_gets_a_hint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setattr("rhostar.datasets._edge_table._LARGE", 1)
+    monkeypatch.setattr("rhostar.datasets._large_csv._LONG", 1)
+    table = tmp_path / "times.csv"
+    table.write_text("tail,head,weight\n0,1,2\n")
+    with pytest.warns(rs.errors.RhostarWarning, match=r"pip install 'rhostar\[tables\]'"):
+        assert rs.datasets.read_edge_table(table).weights.tolist() == [[2.0]]
