@@ -24,6 +24,7 @@ from rhostar.learners import _costs_to_go as costs_to_go
 from rhostar.learners._base import Learner, Scorer, generator
 from rhostar.learners._potentials import Potentials
 from rhostar.learners._weights import LowerEnvelope
+from rhostar.learners._wrappers import Scaled
 from rhostar.search import Runs, solve_many
 
 if TYPE_CHECKING:
@@ -255,6 +256,7 @@ class Contest:
         *,
         seconds: float | None = None,
         parts: int | None = None,
+        compare: bool = True,
     ) -> Candidate:
         """Judge a learner part by part, as long as there is time.
 
@@ -269,6 +271,8 @@ class Contest:
             How long it takes to fit the learner; None measures it.
         parts
             On how many parts it is judged; None is all.
+        compare
+            Whether one with its own `fit` is left as soon as it is behind.
         """
         found: list[_Judged] = []
         longest, stop = 0.0, False
@@ -284,7 +288,7 @@ class Contest:
             except (FitError, LimitError, StoppedError):
                 break
             if fit is not None:
-                stop = not self._is_ahead(found)
+                stop = compare and not self._is_ahead(found)
             else:
                 further = (time.perf_counter() - began) * (len(self.parts) - 1 - k)
                 stop = further > (_BOUNDING if self.bounded else _JUDGING) * self.seconds_left
@@ -315,7 +319,13 @@ class Contest:
         """Return whether it does better so far than the best candidate on the same instances, or little worse."""
         if not self._any():
             return True
-        losses = np.concatenate([one.losses for one in found])
+        return self._is_less(np.concatenate([one.losses for one in found]), behind)
+
+    def is_behind(self, candidate: Candidate) -> bool:
+        """Return whether a candidate is not better than the best on the same instances."""
+        return not self._is_less(candidate.losses)
+
+    def _is_less(self, losses: NDArray[np.float64], behind: float = 0.0) -> bool:
         best = self.best.losses[: losses.size]
         return best.size < losses.size or bool(losses.mean() < best.mean() + behind * abs(best.mean()))
 
@@ -369,6 +379,8 @@ def _excess(runs: Runs, optimum: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _is_exact(learner: Learner) -> bool:
     """Return whether A* is optimal with its values where no weight is below the least of the training set."""
+    if isinstance(learner, Scaled):
+        return learner.factor <= 1 and learner.learner is not None and _is_exact(learner.learner)
     if isinstance(learner, Potentials):
         return learner.statistic in (None, "min") and learner.clusters == 1 and learner.scale <= 1
     return isinstance(learner, LowerEnvelope)
