@@ -12,11 +12,11 @@ from rhostar.learners._contest import Clock, Contest
 from rhostar.learners._wrappers import scaled
 from support.instances import changing_graph, square_grid
 
-LearnerNames = st.sampled_from([rs.learners.LowerEnvelope(), rs.learners.MeanWeights(), rs.learners.MeanDistance()])
+INNER = st.sampled_from([rs.learners.LowerEnvelope(), rs.learners.MeanWeights(), rs.learners.MeanDistance()])
 
 
 @settings(max_examples=25)
-@given(seed=st.integers(0, 10_000), inner=LearnerNames, factor=st.sampled_from([0.5, 1.0, 1.7]))
+@given(seed=st.integers(0, 10_000), inner=INNER, factor=st.sampled_from([0.5, 1.0, 1.7]))
 def test_values_and_bounds_times_the_factor(seed: int, inner: rs.learners.Learner, factor: float) -> None:
     instances = changing_graph(seed)
     graph = instances.graph
@@ -33,6 +33,7 @@ def test_values_and_bounds_times_the_factor(seed: int, inner: rs.learners.Learne
     assert learner.promise_ == (plain.promise_ if factor <= 1 else None)
 
 
+@pytest.mark.filterwarnings("ignore::rhostar.errors.BoundsWarning")
 @settings(max_examples=25)
 @given(seed=st.integers(0, 10_000), factor=st.sampled_from([0.3, 1.0]))
 def test_a_factor_of_at_most_1_keeps_the_promise(seed: int, factor: float) -> None:
@@ -92,7 +93,7 @@ def test_factors_go_to_the_tolerance_without_a_fit(
 
     for kind in (rs.learners.LowerEnvelope, rs.learners.MeanDistance, rs.learners.Scaled):
         monkeypatch.setattr(kind, "_learn", fail)
-    scaling.scale(contest, start)
+    scaling.try_factors(contest, start)
     tried = contest.tried[1:]
     assert 3 <= len(tried) <= scaling._TRIES
     assert all(isinstance(one.learner, rs.learners.Scaled) for one in tried)
@@ -110,16 +111,16 @@ def test_factors_go_to_the_tolerance_without_a_fit(
 def test_no_factors_where_none_can_help() -> None:
     instances = square_grid(60)
     for contest in (contest_of(instances, 0.0), contest_of(instances, np.inf)):
-        scaling.scale(contest, contest.enter(rs.learners.LowerEnvelope()))
+        scaling.try_factors(contest, contest.enter(rs.learners.LowerEnvelope()))
         assert len(contest.tried) == 1
     contest = contest_of(instances)
     contest.enter(rs.learners.LowerEnvelope())
-    scaling.scale(contest, contest.enter(rs.learners.Scaled(rs.learners.MeanDistance(), 50.0)))
+    scaling.try_factors(contest, contest.enter(rs.learners.Scaled(rs.learners.MeanDistance(), 50.0)))
     assert len(contest.tried) <= 2 + scaling._TRIES
     contest = contest_of(instances)
     best = contest.enter(rs.learners.LowerEnvelope())
     worse = best._replace(over_bound=1.0, over=1.0)
-    scaling.scale(contest, worse)
+    scaling.try_factors(contest, worse)
     assert len(contest.tried) == 1, "outside the tolerance, and no better than the best"
 
 

@@ -19,7 +19,7 @@ from rhostar.learners._improving import Improvement, some
 from rhostar.learners._inconsistency import InconsistencyLP
 from rhostar.learners._potentials import Potentials
 from rhostar.learners._progress import countdown
-from rhostar.learners._scaling import Bracket, scale
+from rhostar.learners._scaling import Bracket, try_factors
 from rhostar.learners._weights import LowerEnvelope, MeanWeights, PathUse
 from rhostar.learners._wrappers import PerGoal, Scaled
 from rhostar.search import Algorithm
@@ -43,7 +43,8 @@ class Auto(Learner):
 
     A learner is fitted on all folds of the training set but one and judged on that one, for each fold in turn. The
     first learner within one standard error of the best, and within 2 %, wins. Learners that take long are judged on one
-    fold only. With a tolerance, tables are also multiplied by the factor that just keeps it, see :class:`Scaled`. About half of the time goes into improving the best values so far, by :class:`SelfImitatedRanking` and
+    fold only. With a tolerance, tables are also multiplied by the factor that just keeps it (:class:`Scaled`). About
+    half of the time goes into improving the best values so far, by :class:`SelfImitatedRanking` and
     :class:`BumpSearch`.
 
     If there is no time for all snapshots, some are used: as many as the costs-to-go of which take a third of the time.
@@ -147,10 +148,10 @@ class Auto(Learner):
                 show(type(learner).__name__)
                 entered = contest.enter(learner)
                 if isinstance(learner, _CHEAP):
-                    scale(contest, entered)
+                    try_factors(contest, entered)
             if contest.is_decided and isinstance(instances.goal, int):
                 if not isinstance(contest.best.learner, (*_CHEAP, Scaled)):
-                    scale(contest, contest.best)
+                    try_factors(contest, contest.best)
                 Improvement(contest, self._shared(), show).run()
         if contest.is_decided:
             show("the last fit")

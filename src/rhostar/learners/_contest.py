@@ -44,6 +44,9 @@ _RESERVE = 0.04
 """The share of the time that is kept for the end, besides the last fit."""
 _LEVEL = 0.975
 """The level of the bound on the excess cost that must be within the tolerance."""
+_SEARCHED_LEVEL = 0.998
+"""The same for factors: about twelve are tried near the tolerance, and the one that is just within it on the instances
+that judge it is taken. Each gets a twelfth of the error."""
 _STARTS = 8
 """Starts on each snapshot that the cost of paths is measured for, if there is time."""
 _SOURCES = 30
@@ -322,8 +325,8 @@ class Contest:
         return self._is_less(np.concatenate([one.losses for one in found]), behind)
 
     def is_behind(self, candidate: Candidate) -> bool:
-        """Return whether a candidate is not better than the best on the same instances."""
-        return not self._is_less(candidate.losses)
+        """Return whether a candidate is no better than the best of those within the tolerance."""
+        return not (self.best.over_bound > self.tolerance or self._is_less(candidate.losses))
 
     def _is_less(self, losses: NDArray[np.float64], behind: float = 0.0) -> bool:
         best = self.best.losses[: losses.size]
@@ -334,7 +337,8 @@ class Contest:
             return Candidate(learner, np.inf, np.nan, np.nan, np.empty(0), seconds, np.inf, ())
         over = bound = np.nan
         if self.optimum:
-            over, bound = self.excess(found, certain=_is_exact(learner))
+            level = _SEARCHED_LEVEL if _is_searched(learner) else _LEVEL
+            over, bound = self.excess(found, certain=_is_exact(learner), level=level)
         return Candidate(
             learner,
             float(np.concatenate([one.expanded for one in found]).mean()),
@@ -346,7 +350,7 @@ class Contest:
             tuple(one.fitted for one in found),
         )
 
-    def excess(self, found: list[_Judged], *, certain: bool) -> tuple[float, float]:
+    def excess(self, found: list[_Judged], *, certain: bool, level: float = _LEVEL) -> tuple[float, float]:
         """Return the share above the optimum on the first parts, and a bound on that of new instances.
 
         Values that cannot exceed the optimum where no weight is less than those seen are `certain`: they need no
@@ -366,7 +370,7 @@ class Contest:
             return over, np.inf
         # With further starts, the paths of one snapshot depend on each other, and so do those from one start.
         by = [groups, np.concatenate(sources)] if len(sources) > len(found) else [groups]
-        how = {"level": _LEVEL, "least": 0.0 if certain else _SURPRISE * self.tolerance}
+        how = {"level": level, "least": 0.0 if certain else _SURPRISE * self.tolerance}
         return over, max(over, *(choosing.upper_bound(paid, each, optimum, **how) for each in by))
 
 
@@ -384,6 +388,12 @@ def _is_exact(learner: Learner) -> bool:
     if isinstance(learner, Potentials):
         return learner.statistic in (None, "min") and learner.clusters == 1 and learner.scale <= 1
     return isinstance(learner, LowerEnvelope)
+
+
+def _is_searched(learner: Learner) -> bool:
+    """Return whether its values have a factor that was searched for, or were improved from such values."""
+    initial = getattr(learner, "initial", None)
+    return isinstance(learner, Scaled) or (isinstance(initial, Learner) and _is_searched(initial))
 
 
 class _Judged(NamedTuple):

@@ -63,7 +63,7 @@ class Bracket:
         return float(np.exp(low + (high - low) * np.clip(above / (above - below), 0.2, 0.8)))
 
 
-def scale(contest: Contest, start: Candidate) -> None:
+def try_factors(contest: Contest, start: Candidate) -> None:
     """Enter a candidate times the factors that may be best.
 
     The factor rises until paths cost too much, or falls until they do not, and is then closed in on. It ends where no
@@ -100,7 +100,8 @@ def scale(contest: Contest, start: Candidate) -> None:
 
 def _enter(contest: Contest, start: Candidate, factor: float) -> Candidate:
     """Enter a candidate times a factor, with the fits that are there."""
-    learner, product = start.learner, round(factor, 3)
+    learner: Learner | None = start.learner
+    product = round(factor, 3)
     if isinstance(learner, Scaled):
         learner, product = learner.learner, round(factor * learner.factor, 3)
 
@@ -108,5 +109,5 @@ def _enter(contest: Contest, start: Candidate, factor: float) -> Candidate:
         one = start.fits[k]
         return scaled(one.learner_ if isinstance(one, Scaled) else one, product)
 
-    new = Scaled(clone(learner), product)
+    new = Scaled(learner if learner is None else clone(learner), product)
     return contest.enter(new, fit, seconds=start.seconds, parts=len(start.fits), compare=False)

@@ -274,10 +274,13 @@ class Scaled(Wrapper):
     >>> weights = np.random.default_rng(0).uniform(1, 3, size=(60, graph.m))
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=399)
     >>> optimum = rs.solve_many(instances, np.zeros(400)).cost
-    >>> for factor in (1.0, 1.3, 1.6):
+    >>> for factor in (1.0, 1.4, 1.6):
     ...     learner = rs.learners.Scaled(rs.learners.LowerEnvelope(), factor).fit(instances)
     ...     runs = rs.solve_many(instances, learner)
     ...     print(runs.expanded.mean().round(1), f"{runs.cost.sum() / optimum.sum() - 1:.2%}")
+    393.6 0.00%
+    258.6 0.01%
+    91.7 1.96%
     """
 
     consistency = (
