@@ -101,9 +101,9 @@ def try_factors(contest: Contest, start: Candidate) -> None:
 def _enter(contest: Contest, start: Candidate, factor: float) -> Candidate:
     """Enter a candidate times a factor, with the fits that are there."""
     learner: Learner | None = start.learner
+    if isinstance(start.learner, Scaled):
+        learner, factor = start.learner.learner, factor * start.learner.factor
     product = round(factor, 3)
-    if isinstance(learner, Scaled):
-        learner, product = learner.learner, round(factor * learner.factor, 3)
 
     def fit(k: int) -> Learner:
         one = start.fits[k]
