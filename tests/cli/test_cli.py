@@ -464,7 +464,7 @@ def test_an_unwritable_place_keeps_what_it_held(
     model.write_text("old")
     monkeypatch.setattr(Path, "replace", no_space)
     for words in (
-        ["report", data / "set", "-o", page, "--scenes", 0],
+        ["report", data / "set", "-o", page, "--scenes", 0, "--force"],
         ["fit", data / "set", "-o", model, "-l", "MeanDistance", "--force"],
     ):
         code, out, err = run(capsys, *words)

@@ -160,10 +160,10 @@ def test_several_goals(capsys: pytest.CaptureFixture[str], times: Path, tmp_path
     assert (np.bincount(instances.goals, minlength=5)[[0, 2, 4]] > 10).all()
     depots.write_text("a\nnowhere\n")
     code, _, err = run(capsys, *words, "--goal", depots)
-    assert (code, "depots.txt, line 2: 'nowhere' is not a label or vertex" in err) == (2, True)
+    assert (code, "depots.txt, line 2: 'nowhere' is not a label" in err) == (2, True)
     depots.write_text("\n")
     assert "has no goals" in run(capsys, *words, "--goal", depots)[2]
-    assert "'nowhere' is not a label or vertex" in run(capsys, *words, "--goal", "a,nowhere")[2]
+    assert "'nowhere' is not a label" in run(capsys, *words, "--goal", "a,nowhere")[2]
 
 
 def test_two_numbers_are_a_cell_on_a_grid_and_two_goals_elsewhere(
@@ -251,3 +251,29 @@ def test_formats_open_and_draw(tmp_path: Path) -> None:
     found, draw = _formats.find([tmp_path / "x.csv"]).open([tmp_path / "x.csv"], {})
     assert found.weights.tolist() == [[1, 2]]
     assert draw(count=3, seed=0, goal=None).goal == 0
+
+
+def test_a_number_that_is_no_label_is_no_goal(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    table = tmp_path / "ids.csv"
+    table.write_text("tail,head,weight\n700,800,1\n800,900,2\n900,700,3\n")
+    code, _, err = run(capsys, "import", table, "-o", tmp_path / "set", "--goal", "1")
+    assert (code, "'1' is not a label of the graph" in err) == (2, True)
+    assert answer(capsys, "import", table, "-o", tmp_path / "set", "--goal", "900")["goals"] == [900]
+
+
+def test_a_new_day_is_not_a_training_set(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for day in (1, 2):
+        rows = [
+            f"{u},{(u + k) % 20},{rng.uniform(1, 2):.3f},2024-05-0{day}T{h:02}:00"
+            for h in range(9)
+            for u in range(20)
+            for k in (1, 3)
+        ]
+        (tmp_path / f"{day}.csv").write_text("tail,head,weight,snapshot\n" + "\n".join(rows) + "\n")
+        answer(capsys, "import", tmp_path / f"{day}.csv", "-o", tmp_path / f"day{day}", "--goal", "7", "-n", 60)
+    answer(capsys, "fit", tmp_path / "day1", "-o", tmp_path / "m.npz")
+    found = answer(capsys, "evaluate", tmp_path / "day2", "-m", tmp_path / "m.npz")
+    assert found["instances"] == 60
+    code, out, _ = run(capsys, "certify", tmp_path / "day2", "-m", tmp_path / "m.npz", "-u", "cost", "-H", 30)
+    assert (code, "With probability" in out) == (0, True)

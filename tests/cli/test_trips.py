@@ -71,7 +71,7 @@ def test_import_draws_or_reads_trips(capsys: pytest.CaptureFixture[str], tmp_pat
     assert [(names[x.source], names[x.goal]) for x in read] == [("a", "d"), ("d", "b")]
     for text, message in (
         ("a,b,c\n", "line 1: there is no snapshot 'c'; the table has none with a name"),
-        ("a,d\na,x\n", "line 2: 'x' is not a label or vertex of the graph"),
+        ("a,d\na,x\n", "line 2: 'x' is not a label of the graph"),
         ("source,goal\n", "has no trips"),
     ):
         lines.write_text(text)

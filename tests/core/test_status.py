@@ -77,7 +77,7 @@ def test_arguments_that_do_not_fit_end_with_bad_input() -> None:
         kernel.touched(good, options, np.zeros(2), None),
         kernel.spend(wrong, options, rho, 10, None),
         kernel.rank(good, options, rho, np.array([0], dtype=np.int32), np.array([1]), None),
-        kernel.solve_many(good, options, [rho], zero + 1, [], zero[:0], None),
+        kernel.solve_many(good, options, [rho], zero + 1, [], [], zero[:0], None),
         kernel.optimal_paths(wrong, None),
         kernel.distances_to(np.ones(5), 0, None),
     ]

@@ -181,3 +181,41 @@ def test_a_model_with_bounds_of_another_length() -> None:
 
     with pytest.raises(ModelError, match="lower_ must have one weight for each of the 4 edges"):
         rs.astar(graph, usual, 0, 3, replace(model, lower_=np.ones(3)))
+
+
+def test_networkx_keeps_the_promise() -> None:
+    nx = pytest.importorskip("networkx")
+    rng = np.random.default_rng(0)
+    town = nx.DiGraph(nx.grid_2d_graph(9, 9))
+    for _, _, road in town.edges(data=True):
+        road["secs"] = float(rng.uniform(10, 20))
+    network = rs.interop.from_networkx(town, "secs")
+    goal = (8, 8)
+    learner = rs.learn(rs.InstanceSet(network.graph, network.weights, 0, network.graph.vertex(goal)))
+    model = rs.Model.of(learner, network.graph)
+    for _, _, road in list(town.edges(data=True))[::5]:
+        road["secs"] *= 0.2
+    bare = learner.rho_
+    wrong = 0
+    for start in list(town)[:-1:7]:
+        best = nx.dijkstra_path_length(town, start, goal, weight="secs")
+        for heuristic in (learner, model):
+            with pytest.warns(BoundsWarning):
+                path = rs.astar_path(town, start, goal, heuristic, weight="secs")
+            assert nx.path_weight(town, path, "secs") == pytest.approx(best)
+            with pytest.warns(BoundsWarning):
+                length = nx.astar_path_length(town, start, goal, heuristic, weight="secs", backend="rhostar")
+            assert length == pytest.approx(best)
+        wrong += nx.path_weight(town, rs.astar_path(town, start, goal, bare, weight="secs"), "secs") > best + 1e-9
+    assert wrong, "the array alone does not protect"
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan])
+def test_a_weight_that_is_none_is_found_anywhere(weight: float) -> None:
+    graph, usual, _ = unread()
+    learner = rs.learn(rs.InstanceSet(graph, usual, sources=0, goal=3))
+    wrong = usual.copy()
+    wrong[graph.edge_index([2], [3])] = weight
+    assert rs.astar(graph, wrong, 0, 3, learner.rho_).cost == 25, "the search does not read it"
+    with pytest.raises(WeightError, match="2 -> 3"):
+        rs.astar(graph, wrong, 0, 3, learner)

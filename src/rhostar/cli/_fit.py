@@ -35,8 +35,8 @@ def fit(
         typer.Option(
             "--promise",
             "-p",
-            help="optimal: every answer is optimal (default). 1%: paths cost at most 1% more on average. fast: the "
-            "fewest expansions.",
+            help="optimal: every answer is optimal (default). A share such as 1%: paths cost at most 1% more in total. "
+            "fast: the fewest expansions.",
             metavar="optimal|1%|fast",
         ),
     ] = "",

@@ -32,7 +32,7 @@ def info(
         {
             "model": model.learner,
             "for": {"astar": "A*", "gbfs": "greedy search", "any": "A* and greedy search"}[model.algorithm],
-            "promise": "optimal answers" if model.promise_ == "optimal" else None,
+            "promise": _promised(model),
             "vertices": model.n,
             "goals": "any" if model.potential_ is not None else model.goals,
             "graph": model.fingerprint,
@@ -44,6 +44,16 @@ def info(
         },
         json,
     )
+
+
+def _promised(model: Any) -> str | None:
+    """Return what a model promises by the way it was fitted."""
+    if model.promise_ == "optimal":
+        return "every answer of A* is optimal"
+    shares = [value for name, value in model.parameters.items() if name.split("__")[-1] == "tolerance"]
+    if not shares or not isinstance(shares[0], float) or not 0 <= shares[0] < 10:
+        return None
+    return f"paths of A* cost at most {100 * shares[0]:g}% more than the optimum in total"
 
 
 def _promise(certificate: Any) -> str | None:

@@ -114,8 +114,14 @@ def unseen(instances: InstanceSet, models: Sequence[Model], everything: bool) ->
     touched = np.zeros(len(instances), dtype=bool)
     for model in models:
         model.rho_on(instances.graph)  # rejects another graph before anything is run
-        if model.trained_on_ is not None:
-            touched |= model.trained_on_.among(instances)
+        if model.trained_on_ is None:
+            continue
+        if not everything and any(part.shares_randomness(instances) for part in model.trained_on_.parts):
+            raise InputError(
+                "these instances were drawn with the same random numbers as those that a model was learned from; "
+                "import them with another --seed, or pass --all"
+            )
+        touched |= model.trained_on_.among(instances)
     if everything or not touched.any():
         return instances
     if touched.all():
@@ -226,7 +232,7 @@ def names(graph: Any, vertices: list[int]) -> list[Any]:
 
 
 def vertex(graph: Any, name: str) -> int:
-    """Return the vertex that a word on the command line names: a label, a number, or a cell as row,column."""
+    """Return the vertex that a word on the command line names: a label, or without labels a number or row,column."""
     import re
 
     from rhostar.errors import VertexError
@@ -241,9 +247,10 @@ def vertex(graph: Any, name: str) -> int:
             return int(graph.vertex(word))
         except VertexError:
             continue
-    if isinstance(tries[-1], int) and tries[-1] < graph.n:
+    # With labels, a number that is none of them is a mistake, not a vertex.
+    if graph.labels is None and isinstance(tries[-1], int) and tries[-1] < graph.n:
         return tries[-1]
-    what = "label or vertex" if graph.labels is not None else f"vertex in 0..{graph.n - 1}"
+    what = "label" if graph.labels is not None else f"vertex in 0..{graph.n - 1}"
     raise VertexError(f"{name!r} is not a {what} of the graph")
 
 

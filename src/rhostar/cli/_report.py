@@ -28,6 +28,7 @@ def report(
     geographic: Annotated[bool, typer.Option("--geographic", help="Coordinates are longitude and latitude.")] = False,
     everything: options.Seen = False,
     jobs: options.Jobs = 1,
+    force: options.Force = False,
     json: Json = False,
 ) -> None:
     """Write one HTML page, with searches to watch.
@@ -36,6 +37,7 @@ def report(
     """
     import rhostar as rs
 
+    options.refuse_overwrite(out, force)
     instances = rs.InstanceSet.load(folder)
     models = options.load_models(model)
     test = options.unseen(instances, list(models.values()), everything)

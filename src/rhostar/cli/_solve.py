@@ -60,6 +60,9 @@ def solve(
     emit(
         {
             "status": str(run.status),
+            "source": options.names(graph, [start])[0],
+            "goal": options.names(graph, [end])[0],
+            "snapshot": int(instances.rows[index]),
             "cost": run.cost,
             "expanded": run.expanded,
             "generated": run.generated,

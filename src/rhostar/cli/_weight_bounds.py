@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from rhostar.cli import _options as options
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -23,8 +21,8 @@ WeightBounds = Annotated[
     str,
     typer.Option(
         "--weight-bounds",
-        help="The least weight of each edge: a table with the columns tail, head and weight; two numbers such as 1,60 "
-        "for all edges; or from-data.",
+        help="The least weight of each edge: a table with the columns tail, head and weight, or three others in this "
+        "order; two numbers such as 1,60 for all edges; or from-data.",
         metavar="FILE|LOW,HIGH|from-data",
     ),
 ]
@@ -77,16 +75,14 @@ def _read(path: Path, graph: Graph) -> Stated:
     import numpy as np
 
     from rhostar.datasets import read_edge_table
-    from rhostar.errors import InputError, VertexError
+    from rhostar.errors import InputError
 
     tail_name, head_name, name = _columns(path)
     network = read_edge_table(path, tail=tail_name, head=head_name, weight=name)
-    theirs, ours = network.graph, np.full(network.graph.n, -1)
-    for v in range(theirs.n):
-        try:
-            ours[v] = _vertex(graph, v if theirs.labels is None else theirs.labels[v])
-        except VertexError:
-            continue
+    theirs = network.graph
+    # A number is a vertex only if the graph has no labels.
+    known_as = {str(label): v for v, label in enumerate(graph.labels or range(graph.n))}
+    ours = np.array([known_as.get(str(label), -1) for label in theirs.labels or range(theirs.n)])
     tail, head = ours[theirs.tail], ours[theirs.head]
     known = np.flatnonzero((tail >= 0) & (head >= 0))
     place = graph.edge_index(tail[known], head[known], missing=-1)
@@ -103,18 +99,6 @@ def _read(path: Path, graph: Graph) -> Stated:
     return Stated((least, math.inf), f"in {path.name}", facts)
 
 
-def _vertex(graph: Graph, name: Any) -> int:
-    """Return the vertex with this label; a number is not taken for a vertex if the graph has labels."""
-    from rhostar.errors import VertexError
-
-    if graph.labels is None:
-        return options.vertex(graph, str(name))
-    try:
-        return graph.vertex(name)
-    except VertexError:
-        return graph.vertex(str(name))
-
-
 def _columns(path: Path) -> tuple[str, str, str]:
     """Return the names of the columns for the tail, the head and the least weight."""
     from rhostar.datasets import _text as text
@@ -125,10 +109,9 @@ def _columns(path: Path) -> tuple[str, str, str]:
     with text.opened(path) as raw:
         first = raw.readline().decode("utf-8-sig", errors="replace")
     names = [name.strip() for name in next(csv.reader([first]), [])]
-    ends = ["tail", "head"] if {"tail", "head"} <= set(names) else names[:2]
-    others = [name for name in names if name not in (*ends, "snapshot")]
-    if len(ends) < 2 or not others:
-        raise ReadError(
-            path, 1, f"expected the columns tail, head and a least weight, got {', '.join(names) or 'none'}"
-        )
-    return ends[0], ends[1], others[0]
+    if {"tail", "head", "weight"} <= set(names):
+        return "tail", "head", "weight"
+    if len(names) != 3:
+        what = "expected the columns tail, head and weight, or only three columns in this order"
+        raise ReadError(path, 1, f"{what}, got {', '.join(names) or 'none'}")
+    return names[0], names[1], names[2]

@@ -8,11 +8,14 @@ reader; the decorator then registers it.
 from __future__ import annotations
 
 import inspect
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
+
+import numpy as np
 
 from rhostar.errors import InputError
 from rhostar.instances import InstanceSet
@@ -24,8 +27,15 @@ REGISTRY: dict[str, Format] = {}
 
 
 def sample(found: Any, *, count: int, goal: Any, seed: int) -> InstanceSet:
-    """Draw instances from the network that a reader returned."""
-    drawn: InstanceSet = found.sample(count, goal=goal, seed=seed)
+    """Draw instances from the network that a reader returned.
+
+    The names of the snapshots are part of the seed: draws from another day are then independent, with the same `seed`.
+    """
+    names = getattr(found, "names", None)
+    rng: Any = seed
+    if names is not None:
+        rng = np.random.default_rng([seed, zlib.crc32("\n".join(map(str, names)).encode())])
+    drawn: InstanceSet = found.sample(count, goal=goal, seed=rng)
     return drawn
 
 

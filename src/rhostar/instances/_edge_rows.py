@@ -10,6 +10,7 @@ import re
 import tempfile
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -93,7 +94,8 @@ def assemble(
         most = _fill_rows(matrix, numbered, directed)
         lacking = sum(int(np.count_nonzero(np.isnan(row))) for row in matrix)
         if lacking and policy == "error":
-            refuse(path, graph, matrix, names if kept.timed else None, numbered.place_of)
+            where = partial(numbered.place_of, directed=directed)
+            refuse(path, graph, matrix, names if kept.timed else None, where)
     if lacking:
         fill(path, graph, matrix, policy)
     reading = Reading(
@@ -188,12 +190,12 @@ class _Numbered:
             ends = (head, tail) if turned else (tail, head)
             yield self.snapshot[batch["when"]], self.graph._kernel.edge_index(*ends), batch["weight"]
 
-    def place_of(self, snapshot: int, edge: int) -> str:
+    def place_of(self, snapshot: int, edge: int, directed: bool) -> str:
         """Return the place in the table where the weight of an edge is missing."""
-        for turned in (False, True):
+        for turned in (False,) if directed else (False, True):
             first = 0
-            for when, edges, _ in self.batches(turned):
-                mine = np.flatnonzero((when == snapshot) & (edges == edge))
+            for when, edges, weight in self.batches(turned):
+                mine = np.flatnonzero((when == snapshot) & (edges == edge) & np.isnan(weight))
                 if mine.size:
                     row = first + int(mine[0])
                     begin, place_in_part = self.kept.gaps[bisect_right(self.kept.gaps, row, key=itemgetter(0)) - 1]

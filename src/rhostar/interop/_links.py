@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rhostar import _core
 from rhostar.graph import Graph
@@ -89,6 +90,19 @@ class Links:
         if self.parallel:
             return min(data.get(weight, 1) for data in item.values())
         return item.get(weight, 1)
+
+    def weights(self, weight: Any) -> NDArray[np.float64]:
+        """Return what networkx reads as the weights now, in the edge order of :attr:`graph`; inf for a hidden edge.
+
+        What is not a number stays NaN, for the search to find.
+        """
+        read = [self.weight(u, v, weight) for u in self.nodes for v in self._after[u]]
+        values = np.array([np.inf if value is None else value for value in read], dtype=object)
+        try:
+            return self.graph.arrange(values.astype(np.float64))
+        except (TypeError, ValueError):
+            numbers = [value if isinstance(value, int | float) else np.nan for value in values]
+            return self.graph.arrange(np.array(numbers, dtype=np.float64))
 
     @cached_property
     def graph(self) -> Graph:

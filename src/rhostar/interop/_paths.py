@@ -21,6 +21,7 @@ from rhostar._core import Status
 from rhostar.errors import HeuristicError
 from rhostar.interop._links import Links
 from rhostar.potentials import Potential
+from rhostar.search import _exact as exact
 from rhostar.search._rho import for_goal
 
 
@@ -53,7 +54,7 @@ def astar_path(
         raise nx.NodeNotFound(f"Source {source} is not in G")
     if goal is None:
         raise nx.NodeNotFound(f"Target {target} is not in G")
-    given = heuristic if heuristic is None or callable(heuristic) else estimates(links, heuristic, goal)
+    given = heuristic if heuristic is None or callable(heuristic) else estimates(links, heuristic, goal, weight)
     answer = links.astar(start, goal, given, weight, _limit(cutoff or None))
     if answer.ending.status is Status.NO_PATH:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
@@ -194,8 +195,11 @@ def shortest_path_length(
     return dijkstra_path_length(links, source, target, weight)
 
 
-def estimates(links: Links, heuristic: Any, goal: int) -> Any:
+def estimates(links: Links, heuristic: Any, goal: int, weight: Any) -> Any:
     """Return heuristic values in any form but a function, as a function of two nodes or a float64 array.
+
+    A learner that promises optimal answers compares all weights of the graph with its bounds; its values are lowered
+    where it must.
 
     Raises
     ------
@@ -208,15 +212,20 @@ def estimates(links: Links, heuristic: Any, goal: int) -> Any:
             return _by_node(heuristic)
         heuristic = table
     elif isinstance(heuristic, Potential) or any(hasattr(heuristic, name) for name in ("rho_", "potential_", "fit")):
-        heuristic = for_goal(heuristic, links.graph, goal, "heuristic")
+        given, graph = heuristic, links.graph
+        heuristic = for_goal(given, graph, goal, "heuristic")
+        lower = exact.promised_above(given, graph)
+        if lower is not None:
+            table = arrays.per_vertex(heuristic, "heuristic", graph.n)
+            heuristic = exact.safe_table(table, graph, links.weights(weight), lower)
     if _is_table(heuristic, len(links.nodes)):
         return heuristic  # the search looks at what it reads: a short query does not pay for all vertices
     return arrays.per_vertex(heuristic, "heuristic", len(links.nodes))
 
 
-def as_function(links: Links, heuristic: Any, target: Any) -> Callable[[Any, Any], Any]:
+def as_function(links: Links, heuristic: Any, target: Any, weight: Any) -> Callable[[Any, Any], Any]:
     """Return heuristic values in any form but a function, as networkx takes them."""
-    values = estimates(links, heuristic, links.number[target])
+    values = estimates(links, heuristic, links.number[target], weight)
     return values if callable(values) else lambda node, _: float(values[links.number[node]])
 
 

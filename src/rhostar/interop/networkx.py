@@ -285,5 +285,5 @@ def _answer(
         import networkx as nx
 
         if heuristic is not None and not callable(heuristic):
-            heuristic = _paths.as_function(links, heuristic, target)
+            heuristic = _paths.as_function(links, heuristic, target, weight)
         return getattr(nx, name)(G, source, target, heuristic, weight, cutoff=cutoff, backend="networkx")

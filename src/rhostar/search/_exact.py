@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.errors import BoundsWarning, ModelError
+from rhostar.errors import BoundsWarning, ModelError, WeightError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
 from rhostar.potentials import Potential
@@ -99,17 +99,47 @@ def safe(given: Any, found: Any, graph: Graph, weights: Any, goal: int, reopen: 
     edges = below(row, lower)
     if not edges.size:
         return found
+    require_weights(graph, row, edges)
     potential = potential_for(given, graph, np.array([goal], dtype=np.int32))
     if potential is not None:
         return smaller(potential, graph, row, lower, edges, "this snapshot", stacklevel=6)._kernel
     values = values_for(given, graph, goal)
-    usable = lowered(values, graph, row, edges, reopen)
-    if usable is values:
-        return found
-    kept = share_kept(usable, values)
+    usable = _lowered_aloud(values, graph, row, lower, edges, reopen)
+    return found if usable is values else usable
+
+
+def safe_table(
+    table: NDArray[np.float64], graph: Graph, weights: NDArray[Any], lower: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the table, lowered if the weights require it, for a search with reopening."""
+    edges = _compare(weights, lower)
+    return table if not edges.size else _lowered_aloud(table, graph, weights, lower, edges, reopen=True)
+
+
+def _lowered_aloud(
+    table: NDArray[np.float64],
+    graph: Graph,
+    weights: NDArray[Any],
+    lower: NDArray[np.float64],
+    edges: NDArray[np.int64],
+    reopen: bool,
+) -> NDArray[np.float64]:
+    """Return lowered values, and say so if they become much smaller."""
+    usable = lowered(table, graph, weights, edges, reopen)
+    kept = share_kept(usable, table) if usable is not table else 1.0
     if kept < WORTH_SAYING:
-        warn(graph, row, lower, edges, kept, "this snapshot")
+        warn(graph, weights, lower, edges, kept, "this snapshot", stacklevel=6)
     return usable
+
+
+def require_weights(graph: Graph, weights: NDArray[Any], edges: NDArray[np.int64]) -> None:
+    """Raise if one of these edges has a weight that is negative or NaN: the comparison has seen it anyway."""
+    bad = edges[~(weights[edges] >= 0)]
+    if bad.size:
+        e = int(bad[0])
+        raise WeightError(
+            f"weights[{e}] (edge {graph.tail[e]} -> {graph.head[e]}) is {weights[e]}; it must not be negative or NaN"
+        )
 
 
 def smaller(
@@ -158,10 +188,11 @@ def warn(
 ) -> None:
     """Say that values were lowered, and name the edge that is furthest below its bound."""
     e = int(edges[np.argmax(np.minimum(lower[edges], 1e300) - weights[edges])])
+    tail, head = (v if graph.labels is None else graph.labels[v] for v in (int(graph.tail[e]), int(graph.head[e])))
     bound = "it was never present in training" if np.isinf(lower[e]) else f"its lower bound is {lower[e]:.6g}"
     count = "1 edge is" if edges.size == 1 else f"{edges.size:,} edges are"
     warnings.warn(
-        f"{count} below the lower bounds in {where}: {graph.tail[e]} -> {graph.head[e]} costs {weights[e]:.6g}, but "
+        f"{count} below the lower bounds in {where}: {tail} -> {head} costs {weights[e]:.6g}, but "
         f"{bound}. The values were lowered to {kept:.0%}, so answers stay optimal but searches are slower; fit again "
         "with these weights or with true lower bounds",
         BoundsWarning,

@@ -74,9 +74,10 @@ def values_of(rho: Rho, graph: Graph) -> Any:
 
 def _check_graph(fingerprint: str, graph: Graph, n: int) -> None:
     if fingerprint != graph.fingerprint:
+        hint = " (as many; perhaps they come in another order, or an edge is missing)" if n == graph.n else ""
         raise ModelError(
             f"the model was fitted on another graph: {n} vertices, hash {fingerprint[:12]}; "
-            f"this one has {graph.n} vertices, hash {graph.fingerprint[:12]}"
+            f"this one has {graph.n} vertices, hash {graph.fingerprint[:12]}{hint}"
         )
 
 
