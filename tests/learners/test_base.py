@@ -27,6 +27,7 @@ LEARNERS = [
     rs.learners.LowerEnvelope(),
     rs.learners.Rounded(rs.learners.MeanDistance()),
     rs.learners.Limited(rs.learners.MeanDistance(), 1.0),
+    rs.learners.Scaled(rs.learners.LowerEnvelope(), 1.2),
     rs.learners.Landmarks(4, random_state=0),
     rs.learners.BestOf(random_state=0),
     rs.learners.InconsistencyLP(2.0),

@@ -17,5 +17,6 @@ from ._wrappers import BestOf as BestOf
 from ._wrappers import Limited as Limited
 from ._wrappers import PerGoal as PerGoal
 from ._wrappers import Rounded as Rounded
+from ._wrappers import Scaled as Scaled
 
 __all__: list[str]

@@ -19,8 +19,9 @@ from rhostar.learners._improving import Improvement, some
 from rhostar.learners._inconsistency import InconsistencyLP
 from rhostar.learners._potentials import Potentials
 from rhostar.learners._progress import countdown
+from rhostar.learners._scaling import Bracket, try_factors
 from rhostar.learners._weights import LowerEnvelope, MeanWeights, PathUse
-from rhostar.learners._wrappers import PerGoal
+from rhostar.learners._wrappers import PerGoal, Scaled
 from rhostar.search import Algorithm
 from rhostar.utilities import Utility
 
@@ -33,13 +34,17 @@ _HIERARCHY_SECONDS = 1.7e-7
 _SIMPLE = 0.6
 """No further learner without iterations is started after this share of the time."""
 
+_CHEAP = (LowerEnvelope, MeanDistance, MeanWeights)
+"""Learners whose values are multiplied by factors at once; of the others only the best are."""
+
 
 class Auto(Learner):
     """Tries learners in turn, from quick to slow, and keeps the one that does best on instances not fitted on.
 
     A learner is fitted on all folds of the training set but one and judged on that one, for each fold in turn. The
     first learner within one standard error of the best, and within 2 %, wins. Learners that take long are judged on one
-    fold only. About half of the time goes into improving the best values so far, by :class:`SelfImitatedRanking` and
+    fold only. With a tolerance, tables are also multiplied by the factor that just keeps it (:class:`Scaled`). About
+    half of the time goes into improving the best values so far, by :class:`SelfImitatedRanking` and
     :class:`BumpSearch`.
 
     If there is no time for all snapshots, some are used: as many as the costs-to-go of which take a third of the time.
@@ -85,7 +90,7 @@ class Auto(Learner):
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=63)
     >>> learner = rs.learners.Auto("astar", time_limit=None).fit(instances)
     >>> learner.learner_
-    MeanDistance(quantile=0.05, statistic='quantile')
+    Scaled(factor=0.948, learner=MeanDistance())
     >>> print(learner.candidates_[0])
     LowerEnvelope(): 59.2 expansions, 0.00% above the optimum
     """
@@ -141,8 +146,12 @@ class Auto(Learner):
                 if contest.tried and contest.clock.left < contest.clock.share(1 - _SIMPLE):
                     break
                 show(type(learner).__name__)
-                contest.enter(learner)
+                entered = contest.enter(learner)
+                if isinstance(learner, _CHEAP):
+                    try_factors(contest, entered)
             if contest.is_decided and isinstance(instances.goal, int):
+                if not isinstance(contest.best.learner, (*_CHEAP, Scaled)):
+                    try_factors(contest, contest.best)
                 Improvement(contest, self._shared(), show).run()
         if contest.is_decided:
             show("the last fit")
@@ -202,8 +211,7 @@ def _learners(contest: Contest) -> Iterator[Learner]:
 def _programs(contest: Contest, count: int) -> Iterator[Learner]:
     """Yield linear programs, with the penalty that brings paths just within the tolerance: larger ones are safer."""
     seconds = _PROGRAM_SECONDS * count * contest.used.graph.n + 2 * count * contest.sweep
-    outside: tuple[float, float] | None = None
-    inside: tuple[float, float] | None = None
+    bracket = Bracket(contest.tolerance)
     penalty, fewest = 1.0, np.inf
     for _ in range(8):
         if seconds * (2 + contest.more) > contest.seconds_left:
@@ -219,19 +227,14 @@ def _programs(contest: Contest, count: int) -> Iterator[Learner]:
                 return
             penalty, fewest = penalty / 2, float(tried.losses.mean())
             continue
-        # By how much the bound misses the tolerance, as a logarithm; a little less is aimed at.
-        miss = float(np.log(max(tried.over_bound, 1e-9) / max(0.95 * contest.tolerance, 1e-9)))
-        if tried.over_bound > contest.tolerance:
-            outside = (float(np.log(penalty)), miss)
+        bracket.add(penalty, tried.over_bound)
+        if bracket.outside is None or bracket.inside is None:
+            penalty *= 0.5 if bracket.outside is None else 3.0
         else:
-            inside = (float(np.log(penalty)), miss)
-        if outside is None or inside is None:
-            penalty *= 0.5 if outside is None else 3.0
-        else:
-            (low, above), (high, below) = outside, inside
-            if high - low < 0.1:
+            found = bracket.next(0.1)
+            if found is None:
                 return
-            penalty = float(np.exp(low + (high - low) * np.clip(above / (above - below), 0.2, 0.8)))
+            penalty = found
         if not 0.1 <= penalty <= 300.0:
             return
 
@@ -259,12 +262,13 @@ def _last_fit(contest: Contest) -> tuple[Learner, InstanceSet]:
     """Return the winner fitted on as many instances as there is time for, and these."""
     won, clock = contest.winner, contest.clock
     fitted, seen = won.fits[0], contest.parts[0].train
-    iterates = hasattr(won.learner, "initial")
+    inner = won.learner.learner if isinstance(won.learner, Scaled) else won.learner
+    iterates = hasattr(inner, "initial")
     whole = contest.used
     if iterates:
         whole = some(contest.used)
     elif contest.memory is not None and len(contest.used) < len(contest.instances):
-        whole = _more(contest, won)
+        whole = _more(contest, won, isinstance(inner, LowerEnvelope | MeanWeights))
     left = clock.left
     if left < contest.more * won.seconds:
         return fitted, seen
@@ -278,12 +282,15 @@ def _last_fit(contest: Contest) -> tuple[Learner, InstanceSet]:
     return last, whole
 
 
-def _more(contest: Contest, won: Candidate) -> InstanceSet:
-    """Return as many instances as the winner can be fitted on, if there was no time for a contest on all."""
+def _more(contest: Contest, won: Candidate, by_weights: bool) -> InstanceSet:
+    """Return as many instances as the winner can be fitted on, if there was no time for a contest on all.
+
+    A learner that is fitted `by_weights` needs no costs-to-go.
+    """
     memory, clock = contest.memory, contest.clock
     assert memory is not None
     rows = np.unique(contest.instances.rows)
-    if isinstance(won.learner, LowerEnvelope | MeanWeights):
+    if by_weights:
         each = won.seconds / np.unique(contest.parts[0].train.rows).size
         count = rows.size if np.isinf(clock.limit) else int(0.7 * clock.left / max(each, 1e-9))
         known = np.concatenate([memory.known, np.setdiff1d(rows, memory.known)])[: max(count, memory.count)]

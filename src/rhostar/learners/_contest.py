@@ -24,6 +24,7 @@ from rhostar.learners import _costs_to_go as costs_to_go
 from rhostar.learners._base import Learner, Scorer, generator
 from rhostar.learners._potentials import Potentials
 from rhostar.learners._weights import LowerEnvelope
+from rhostar.learners._wrappers import Scaled
 from rhostar.search import Runs, solve_many
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ _RESERVE = 0.04
 """The share of the time that is kept for the end, besides the last fit."""
 _LEVEL = 0.975
 """The level of the bound on the excess cost that must be within the tolerance."""
+_SEARCHED_LEVEL = 0.998
+"""The same for factors: about twelve are tried near the tolerance, and the one that is just within it on the instances
+that judge it is taken. Each gets a twelfth of the error."""
 _STARTS = 8
 """Starts on each snapshot that the cost of paths is measured for, if there is time."""
 _SOURCES = 30
@@ -255,6 +259,7 @@ class Contest:
         *,
         seconds: float | None = None,
         parts: int | None = None,
+        compare: bool = True,
     ) -> Candidate:
         """Judge a learner part by part, as long as there is time.
 
@@ -269,6 +274,8 @@ class Contest:
             How long it takes to fit the learner; None measures it.
         parts
             On how many parts it is judged; None is all.
+        compare
+            Whether one with its own `fit` is left as soon as it is behind.
         """
         found: list[_Judged] = []
         longest, stop = 0.0, False
@@ -284,7 +291,7 @@ class Contest:
             except (FitError, LimitError, StoppedError):
                 break
             if fit is not None:
-                stop = not self._is_ahead(found)
+                stop = compare and not self._is_ahead(found)
             else:
                 further = (time.perf_counter() - began) * (len(self.parts) - 1 - k)
                 stop = further > (_BOUNDING if self.bounded else _JUDGING) * self.seconds_left
@@ -315,7 +322,13 @@ class Contest:
         """Return whether it does better so far than the best candidate on the same instances, or little worse."""
         if not self._any():
             return True
-        losses = np.concatenate([one.losses for one in found])
+        return self._is_less(np.concatenate([one.losses for one in found]), behind)
+
+    def is_behind(self, candidate: Candidate) -> bool:
+        """Return whether a candidate is no better than the best of those within the tolerance."""
+        return not (self.best.over_bound > self.tolerance or self._is_less(candidate.losses))
+
+    def _is_less(self, losses: NDArray[np.float64], behind: float = 0.0) -> bool:
         best = self.best.losses[: losses.size]
         return best.size < losses.size or bool(losses.mean() < best.mean() + behind * abs(best.mean()))
 
@@ -324,7 +337,8 @@ class Contest:
             return Candidate(learner, np.inf, np.nan, np.nan, np.empty(0), seconds, np.inf, ())
         over = bound = np.nan
         if self.optimum:
-            over, bound = self.excess(found, certain=_is_exact(learner))
+            level = _SEARCHED_LEVEL if _is_searched(learner) else _LEVEL
+            over, bound = self.excess(found, certain=_is_exact(learner), level=level)
         return Candidate(
             learner,
             float(np.concatenate([one.expanded for one in found]).mean()),
@@ -336,7 +350,7 @@ class Contest:
             tuple(one.fitted for one in found),
         )
 
-    def excess(self, found: list[_Judged], *, certain: bool) -> tuple[float, float]:
+    def excess(self, found: list[_Judged], *, certain: bool, level: float = _LEVEL) -> tuple[float, float]:
         """Return the share above the optimum on the first parts, and a bound on that of new instances.
 
         Values that cannot exceed the optimum where no weight is less than those seen are `certain`: they need no
@@ -356,7 +370,7 @@ class Contest:
             return over, np.inf
         # With further starts, the paths of one snapshot depend on each other, and so do those from one start.
         by = [groups, np.concatenate(sources)] if len(sources) > len(found) else [groups]
-        how = {"level": _LEVEL, "least": 0.0 if certain else _SURPRISE * self.tolerance}
+        how = {"level": level, "least": 0.0 if certain else _SURPRISE * self.tolerance}
         return over, max(over, *(choosing.upper_bound(paid, each, optimum, **how) for each in by))
 
 
@@ -369,9 +383,17 @@ def _excess(runs: Runs, optimum: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _is_exact(learner: Learner) -> bool:
     """Return whether A* is optimal with its values where no weight is below the least of the training set."""
+    if isinstance(learner, Scaled):
+        return learner.factor <= 1 and learner.learner is not None and _is_exact(learner.learner)
     if isinstance(learner, Potentials):
         return learner.statistic in (None, "min") and learner.clusters == 1 and learner.scale <= 1
     return isinstance(learner, LowerEnvelope)
+
+
+def _is_searched(learner: Learner) -> bool:
+    """Return whether its values have a factor that was searched for, or were improved from such values."""
+    initial = getattr(learner, "initial", None)
+    return isinstance(learner, Scaled) or (isinstance(initial, Learner) and _is_searched(initial))
 
 
 class _Judged(NamedTuple):

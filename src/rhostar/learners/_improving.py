@@ -20,6 +20,7 @@ from rhostar.learners._base import Learner
 from rhostar.learners._bumps import BumpSearch
 from rhostar.learners._contest import Candidate, Contest
 from rhostar.learners._ranking import SelfImitatedRanking
+from rhostar.learners._scaling import try_factors
 from rhostar.search import Runs
 from rhostar.utilities import Utility
 
@@ -84,7 +85,10 @@ class Improvement:
             price = dearer * float(best.losses.mean()) / contest.tolerance
             utility = Traded(1e18, price)
             self.rank(best, utility, _SMALL_ROUNDS, contest.seconds_left * 0.15)
-            self.bumps(contest.best, utility, contest.seconds_left * (0.5 if dearer == 1.0 else 1.0))
+            self.bumps(contest.best, utility, contest.seconds_left * (0.5 if dearer == 1.0 else 0.9))
+            # Values that were improved may be just outside the tolerance, or well inside.
+            if isinstance(contest.tried[-1].learner, BumpSearch):
+                try_factors(contest, contest.tried[-1])
 
     def _other(self, first: Candidate) -> Candidate | None:
         """Return the best candidate of another kind, unless it is far behind."""
