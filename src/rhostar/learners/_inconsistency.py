@@ -46,7 +46,9 @@ class Terms(NamedTuple):
 class InconsistencyLP(Learner):
     """Maximises mean ρ − penalty · mean inconsistency, with 0 ≤ ρ ≤ the largest cost-to-go seen and ρ = 0 at the goal.
 
-    A large `penalty` gives answers that are nearly always optimal, a small one fewer expansions.
+    A large `penalty` gives answers that are nearly always optimal, a small one fewer expansions. Its time grows faster
+    than the number of vertices: on grids about as n to the power 1.6 (``make bench-learners``). 40,000 vertices are the
+    largest that were tried.
 
     Parameters
     ----------
