@@ -45,8 +45,8 @@ class OnlineInconsistency(Learner):
     Before it learns from an instance, it runs A* on it with what it has so far, with the mean of the costs-to-go seen
     so far, and with ρ = 0. Of these three, ``rho_`` is the one with the least total of f_i among those that needed no
     more expansions in total than ρ = 0. (Values that look good to f may send A* back to closed vertices so often that
-    Dijkstra's algorithm is quicker.) These runs make its time grow faster than the number of vertices, on grids about as
-    n to the power 1.8 (``make bench-learners``); 25,600 vertices are the largest that were measured.
+    Dijkstra's algorithm is quicker.) These runs make its time grow faster than the number of vertices, on grids about
+    as n to the power 1.8 (``make bench-learners``); 25,600 vertices are the largest that were measured.
 
     Parameters
     ----------
