@@ -38,10 +38,15 @@ def test_an_edge_that_no_search_reads(kind: str, tmp_path: Path) -> None:
         # Without the comparison the answer is wrong: nothing else protects it.
         assert rs.astar(graph, today, 0, 3, learner, checked=True).cost == 25
         assert rs.solve_many(rs.InstanceSet(graph, today, 0, 3), learner, checked=True).cost == [25]
+    both = rs.InstanceSet(graph, np.stack([usual, today]), sources=[0, 0, 1, 0], goal=3, rows=[0, 1, 1, 0])
     for reopen in (True, False):
         with pytest.warns(BoundsWarning, match=r"1 edge is below .*: 2 -> 3 costs 1, but its lower bound is 10\."):
             assert rs.astar(graph, today, 0, 3, learner, reopen=reopen).cost == 21
-    both = rs.InstanceSet(graph, np.stack([usual, today]), sources=[0, 0, 1, 0], goal=3, rows=[0, 1, 1, 0])
+    for search in (lambda: rs.astar(graph, today, 0, 3, learner), lambda: rs.solve_many(both, learner)):
+        with pytest.warns(BoundsWarning) as told:
+            search()
+        assert Path(told[0].filename) == Path(__file__), "it names the line of the caller"
+        assert told[0].lineno == search.__code__.co_firstlineno
     with pytest.warns(BoundsWarning, match="snapshot 1"):
         runs = rs.solve_many(both, learner)
     assert runs.cost.tolist() == [25, 21, 11, 25]
@@ -91,7 +96,10 @@ def test_answers_are_optimal_whatever_the_weights(data: st.DataObject) -> None:
 def test_a_snapshot_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     from rhostar.search import _exact as exact
 
-    instances = square_grid(40, side=8)
+    drawn = square_grid(40, side=8)
+    weights = drawn.weights.copy()
+    weights.flags.writeable = False
+    instances = rs.InstanceSet(drawn.graph, weights, drawn.sources, drawn.goal)
     learner = rs.learn(instances[:20])
     compared = []
     compare = exact._compare
@@ -113,6 +121,17 @@ def test_a_snapshot_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     known = len(exact._answers)
     del frozen, array
     assert len(exact._answers) == known - 1, "what is known is forgotten with the array"
+
+
+def test_a_set_over_an_array_that_changes_is_compared_again() -> None:
+    graph, usual, today = unread()
+    learner = rs.learn(rs.InstanceSet(graph, usual, sources=0, goal=3))
+    buffer = usual[None].copy()
+    stream = rs.InstanceSet(graph, buffer, sources=0, goal=3)
+    assert rs.solve_many(stream, learner).cost == [25]
+    buffer[0] = today  # the set is a view of this array
+    with pytest.warns(BoundsWarning):
+        assert rs.solve_many(stream, learner).cost == [21]
 
 
 def test_a_changed_array_is_seen() -> None:
@@ -217,5 +236,8 @@ def test_a_weight_that_is_none_is_found_anywhere(weight: float) -> None:
     wrong = usual.copy()
     wrong[graph.edge_index([2], [3])] = weight
     assert rs.astar(graph, wrong, 0, 3, learner.rho_).cost == 25, "the search does not read it"
+    potential = rs.learners.Potentials().fit(rs.InstanceSet(graph, usual, sources=0, goal=3))
     with pytest.raises(WeightError, match="2 -> 3"):
         rs.astar(graph, wrong, 0, 3, learner)
+    with pytest.raises(WeightError, match="2 -> 3"):
+        rs.search.astar_to_nearest(graph, wrong, 0, [3], potential)

@@ -214,10 +214,11 @@ def estimates(links: Links, heuristic: Any, goal: int, weight: Any) -> Any:
     elif isinstance(heuristic, Potential) or any(hasattr(heuristic, name) for name in ("rho_", "potential_", "fit")):
         given, graph = heuristic, links.graph
         heuristic = for_goal(given, graph, goal, "heuristic")
-        lower = exact.promised_above(given, graph)
-        if lower is not None:
-            table = arrays.per_vertex(heuristic, "heuristic", graph.n)
-            heuristic = exact.safe_table(table, graph, links.weights(weight), lower)
+        if exact.promised_above(given, graph) is not None:
+            below = exact.shortfall(given, graph, links.weights(weight))
+            if below is not None:
+                table = arrays.per_vertex(heuristic, "heuristic", graph.n)
+                heuristic = exact.safe_table(below, table, reopen=True, stacklevel=7)
     if _is_table(heuristic, len(links.nodes)):
         return heuristic  # the search looks at what it reads: a short query does not pay for all vertices
     return arrays.per_vertex(heuristic, "heuristic", len(links.nodes))

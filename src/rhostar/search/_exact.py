@@ -18,8 +18,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +29,6 @@ from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
 from rhostar.potentials import Potential
 from rhostar.search._rho import potential_for, values_for
-
-Below = Mapping[int, NDArray[np.int64]]
-"""By row of weights: the edges whose weight is below its bound. Rows without such edges are left out."""
 
 WORTH_SAYING = 0.9
 """A warning is given only if values become smaller than this share; a little less is usual if the bounds are the least
@@ -51,116 +47,110 @@ def promised_above(rho: object, graph: Graph) -> NDArray[np.float64] | None:
     return lower
 
 
-def below(weights: NDArray[Any], lower: NDArray[np.float64], owner: NDArray[Any] | None = None) -> NDArray[np.int64]:
-    """Return the edges of one snapshot whose weight is below its bound.
+class Shortfall(NamedTuple):
+    """The edges of a snapshot whose weights are below the bounds that a promise rests on; at least one."""
 
-    The answer for an array that cannot be written to, or that lies in an `owner` that does not change, is kept as long
-    as that one lives.
+    graph: Graph
+    weights: NDArray[Any]
+    lower: NDArray[np.float64]
+    edges: NDArray[np.int64]
+
+    def require_numbers(self) -> None:
+        """Raise if a weight is negative or NaN, which the comparison has seen also where no search reads it."""
+        bad = self.edges[~(self.weights[self.edges] >= 0)]
+        if bad.size:
+            e = int(bad[0])
+            ends = f"{self.graph.tail[e]} -> {self.graph.head[e]}"
+            raise WeightError(f"weights[{e}] (edge {ends}) is {self.weights[e]}; it must not be negative or NaN")
+
+    def lowered(self, table: NDArray[np.float64], *, reopen: bool) -> NDArray[np.float64]:
+        """Return values that do not overestimate here; `table` itself if it is consistent on all of these edges."""
+        fall = table[self.graph.tail[self.edges]] - table[self.graph.head[self.edges]]
+        cost = np.maximum(self.weights[self.edges], 0.0)  # a search rejects what is negative, if it reads it
+        broken = fall > cost
+        if not broken.any():
+            return table
+        scaled: NDArray[np.float64] = table * (cost[broken] / fall[broken]).min()
+        return np.maximum(scaled, table - (fall - cost)[broken].sum()) if reopen else scaled
+
+    def scaled(self, potential: Potential) -> tuple[Potential, float]:
+        """Return the potential times a factor, so that it is consistent here for every goal, and the factor."""
+        factor = float((np.maximum(self.weights[self.edges], 0.0) / self.lower[self.edges]).min())
+        last, found = getattr(potential, "_smaller", (None, potential))
+        if last != factor:  # the same snapshot is often asked again
+            found = potential.scaled(factor)
+            potential._smaller = factor, found
+        return found, factor
+
+    def say(self, kept: float, where: str = "this snapshot", *, stacklevel: int) -> bool:
+        """Warn that values were lowered, if that is worth saying; return whether it was."""
+        if kept >= WORTH_SAYING:
+            return False
+        graph, lower, weights = self.graph, self.lower, self.weights
+        e = int(self.edges[np.argmax(np.minimum(lower[self.edges], 1e300) - weights[self.edges])])
+        tail, head = (v if graph.labels is None else graph.labels[v] for v in (int(graph.tail[e]), int(graph.head[e])))
+        bound = "it was never present in training" if np.isinf(lower[e]) else f"its lower bound is {lower[e]:.6g}"
+        count = "1 edge is" if self.edges.size == 1 else f"{self.edges.size:,} edges are"
+        warnings.warn(
+            f"{count} below the lower bounds in {where}: {tail} -> {head} costs {weights[e]:.6g}, but {bound}. The "
+            f"values were lowered to {kept:.0%}, so answers stay optimal but searches are slower; fit again with these "
+            "weights or with true lower bounds",
+            BoundsWarning,
+            stacklevel=stacklevel,
+        )
+        return True
+
+
+def shortfall(rho: object, graph: Graph, weights: NDArray[Any]) -> Shortfall | None:
+    """Return where a snapshot is below the bounds that a heuristic promises by; None if nowhere, or if there are none.
+
+    The answer for an array that nobody can write to is kept as long as the array lives.
     """
-    owner = _owner(weights) if owner is None else owner
-    if owner is None:
-        return _compare(weights, lower)
-    known = _known(owner, lower)
-    place = weights.__array_interface__["data"][0]
-    if place not in known:
-        known[place] = _compare(weights, lower)
-    return known[place]
+    lower = promised_above(rho, graph)
+    edges = _NONE if lower is None else _below(weights, lower)
+    return Shortfall(graph, weights, lower, edges) if lower is not None and edges.size else None
 
 
-def rows_below(instances: InstanceSet, lower: NDArray[np.float64]) -> Below:
-    """Return the edges that are below their bounds, by row; every row is compared once per set and bounds."""
-    whole = instances.weights
-    found = {row: below(whole[row], lower, whole) for row in np.unique(instances.rows).tolist()}
-    return {row: edges for row, edges in found.items() if edges.size}
-
-
-def lowered(
-    table: NDArray[np.float64], graph: Graph, weights: NDArray[Any], edges: NDArray[np.int64], reopen: bool
-) -> NDArray[np.float64]:
-    """Return values that do not overestimate although the weights of some edges are below their bounds.
-
-    This is `table` itself if it is still consistent on all of these edges.
-    """
-    fall = table[graph.tail[edges]] - table[graph.head[edges]]
-    cost = np.maximum(weights[edges], 0.0)  # a search rejects what is negative, if it reads it
-    broken = fall > cost
-    if not broken.any():
-        return table
-    scaled: NDArray[np.float64] = table * (cost[broken] / fall[broken]).min()
-    return np.maximum(scaled, table - (fall - cost)[broken].sum()) if reopen else scaled
+def shortfalls(rho: object, instances: InstanceSet) -> dict[int, Shortfall]:
+    """Return where the snapshots of a set are below the bounds, by row; rows that are not below are left out."""
+    graph, found = instances.graph, {}
+    if promised_above(rho, graph) is not None:
+        for row in np.unique(instances.rows).tolist():
+            found[row] = shortfall(rho, graph, instances.weights[row])
+    return {row: below for row, below in found.items() if below is not None}
 
 
 def safe(given: Any, found: Any, graph: Graph, weights: Any, goal: int, reopen: bool) -> Any:
     """Return what the kernel takes for one search: `found`, or lowered values if the weights require it."""
-    lower = promised_above(given, graph)
-    if lower is None:
+    if promised_above(given, graph) is None:
         return found
-    row = arrays.weight_row(weights, "weights", graph.m)
-    edges = below(row, lower)
-    if not edges.size:
+    below = shortfall(given, graph, arrays.weight_row(weights, "weights", graph.m))
+    if below is None:
         return found
-    require_weights(graph, row, edges)
+    below.require_numbers()
     potential = potential_for(given, graph, np.array([goal], dtype=np.int32))
     if potential is not None:
-        return smaller(potential, graph, row, lower, edges, "this snapshot", stacklevel=6)._kernel
-    values = values_for(given, graph, goal)
-    usable = _lowered_aloud(values, graph, row, lower, edges, reopen)
-    return found if usable is values else usable
+        return _smaller(below, potential, stacklevel=6)._kernel
+    table = values_for(given, graph, goal)
+    usable = safe_table(below, table, reopen=reopen, stacklevel=6)
+    return found if usable is table else usable
 
 
-def safe_table(
-    table: NDArray[np.float64], graph: Graph, weights: NDArray[Any], lower: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the table, lowered if the weights require it, for a search with reopening."""
-    edges = _compare(weights, lower)
-    return table if not edges.size else _lowered_aloud(table, graph, weights, lower, edges, reopen=True)
+def safe_potential(given: object, potential: Potential, graph: Graph, weights: NDArray[Any]) -> Potential:
+    """Return the potential, or a smaller one if the weights require it; `given` carries it and may promise."""
+    below = shortfall(given, graph, weights)
+    if below is None:
+        return potential
+    below.require_numbers()
+    return _smaller(below, potential, stacklevel=5)
 
 
-def _lowered_aloud(
-    table: NDArray[np.float64],
-    graph: Graph,
-    weights: NDArray[Any],
-    lower: NDArray[np.float64],
-    edges: NDArray[np.int64],
-    reopen: bool,
-) -> NDArray[np.float64]:
+def safe_table(below: Shortfall, table: NDArray[np.float64], *, reopen: bool, stacklevel: int) -> NDArray[np.float64]:
     """Return lowered values, and say so if they become much smaller."""
-    usable = lowered(table, graph, weights, edges, reopen)
-    kept = share_kept(usable, table) if usable is not table else 1.0
-    if kept < WORTH_SAYING:
-        warn(graph, weights, lower, edges, kept, "this snapshot", stacklevel=6)
+    usable = below.lowered(table, reopen=reopen)
+    if usable is not table:
+        below.say(share_kept(usable, table), stacklevel=stacklevel)
     return usable
-
-
-def require_weights(graph: Graph, weights: NDArray[Any], edges: NDArray[np.int64]) -> None:
-    """Raise if one of these edges has a weight that is negative or NaN: the comparison has seen it anyway."""
-    bad = edges[~(weights[edges] >= 0)]
-    if bad.size:
-        e = int(bad[0])
-        raise WeightError(
-            f"weights[{e}] (edge {graph.tail[e]} -> {graph.head[e]}) is {weights[e]}; it must not be negative or NaN"
-        )
-
-
-def smaller(
-    potential: Potential,
-    graph: Graph,
-    weights: NDArray[Any],
-    lower: NDArray[np.float64],
-    edges: NDArray[np.int64],
-    where: str,
-    stacklevel: int,
-    quiet: bool = False,
-) -> Potential:
-    """Return the potential times a factor, so that it is consistent on these weights; says so if it is small."""
-    factor = float((np.maximum(weights[edges], 0.0) / lower[edges]).min())
-    if factor < WORTH_SAYING and not quiet:
-        warn(graph, weights, lower, edges, factor, where, stacklevel=stacklevel)
-    last, found = getattr(potential, "_smaller", (None, potential))
-    if last != factor:  # the same snapshot is often asked again
-        found = potential.scaled(factor)
-        potential._smaller = factor, found
-    return found
 
 
 def share_kept(lowered: NDArray[np.float64], table: NDArray[np.float64]) -> float:
@@ -168,36 +158,21 @@ def share_kept(lowered: NDArray[np.float64], table: NDArray[np.float64]) -> floa
     return float(lowered.sum() / table.sum())
 
 
-def safe_potential(given: object, potential: Potential, graph: Graph, weights: NDArray[Any]) -> Potential:
-    """Return the potential, or a smaller one if the weights require it; `given` carries it and may promise."""
-    lower = promised_above(given, graph)
-    edges = _NONE if lower is None else below(weights, lower)
-    if lower is None or not edges.size:
-        return potential
-    return smaller(potential, graph, weights, lower, edges, "this snapshot", stacklevel=5)
+def _smaller(below: Shortfall, potential: Potential, *, stacklevel: int) -> Potential:
+    found, factor = below.scaled(potential)
+    below.say(factor, stacklevel=stacklevel)
+    return found
 
 
-def warn(
-    graph: Graph,
-    weights: NDArray[Any],
-    lower: NDArray[np.float64],
-    edges: NDArray[np.int64],
-    kept: float,
-    where: str,
-    stacklevel: int = 5,
-) -> None:
-    """Say that values were lowered, and name the edge that is furthest below its bound."""
-    e = int(edges[np.argmax(np.minimum(lower[edges], 1e300) - weights[edges])])
-    tail, head = (v if graph.labels is None else graph.labels[v] for v in (int(graph.tail[e]), int(graph.head[e])))
-    bound = "it was never present in training" if np.isinf(lower[e]) else f"its lower bound is {lower[e]:.6g}"
-    count = "1 edge is" if edges.size == 1 else f"{edges.size:,} edges are"
-    warnings.warn(
-        f"{count} below the lower bounds in {where}: {tail} -> {head} costs {weights[e]:.6g}, but "
-        f"{bound}. The values were lowered to {kept:.0%}, so answers stay optimal but searches are slower; fit again "
-        "with these weights or with true lower bounds",
-        BoundsWarning,
-        stacklevel=stacklevel,
-    )
+def _below(weights: NDArray[Any], lower: NDArray[np.float64]) -> NDArray[np.int64]:
+    owner = _owner(weights)
+    if owner is None:
+        return _compare(weights, lower)
+    known = _known(owner, lower)
+    place = weights.__array_interface__["data"][0]
+    if place not in known:
+        known[place] = _compare(weights, lower)
+    return known[place]
 
 
 def _compare(weights: NDArray[Any], lower: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ ignored. So the least g_new + pi over all ignored improvements must be taken int
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -178,7 +178,7 @@ def solve_many(
     instances
         The set.
     rho, reopen, budget, lower_bound, checked
-        As for :func:`astar`. Each snapshot of a set is compared with the bounds once.
+        As for :func:`astar`. A call compares each snapshot of the set with the bounds once.
     algorithm
         "astar" or "gbfs" (which has no reopening and no lower bound).
     n_jobs
@@ -211,12 +211,11 @@ def solve_many(
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
     graph, goals = instances.graph, instances.goals
-    promised = exact.promised_above(rho, graph)
-    if promised is not None and algorithm == "astar" and not checked:
-        below = exact.rows_below(instances, promised)
+    if algorithm == "astar" and not checked:
+        below = exact.shortfalls(rho, instances)
         if below:
             options: dict[str, Any] = {"reopen": reopen, "budget": budget, "n_jobs": n_jobs}
-            return _solve_lowered(instances, rho, promised, below, lower_bound=lower_bound, **options)
+            return _solve_lowered(instances, rho, below, lower_bound=lower_bound, **options)
     values: list[NDArray[np.float64]] | list[Potential]
     potential = potential_for(rho, graph, goals)
     values, rho_of = values_for_instances(rho, instances) if potential is None else potential.on_each(instances)
@@ -330,41 +329,36 @@ def _check_at_goals(bounds: Sequence[NDArray[np.float64]], bound_of: ArrayLike, 
 # ---------------------------------------------------------------- many queries
 
 
-def _solve_lowered(
-    instances: InstanceSet, rho: Rho, promised: NDArray[np.float64], below: exact.Below, **options: Any
-) -> Runs:
+def _solve_lowered(instances: InstanceSet, rho: Rho, below: Mapping[int, exact.Shortfall], **options: Any) -> Runs:
     """Solve a set in which some snapshots have weights below the bounds that a promise of optimal answers rests on."""
-    graph, rest = instances.graph, np.ones(len(instances), dtype=bool)
+    graph, rest, said = instances.graph, np.ones(len(instances), dtype=bool), False
     parts: list[Runs] = []
     places: list[NDArray[np.intp]] = []
-    said = False
-    for row, edges in below.items():
-        on_row, weights = instances.rows == row, instances.weights[row]
+
+    def solve_part(mine: NDArray[np.bool_], usable: Rho, **also: Any) -> None:
+        places.append(np.flatnonzero(mine))
+        parts.append(solve_many(instances[places[-1]], usable, **options, **also))
+
+    for row, short in below.items():
+        on_row = instances.rows == row
         potential = potential_for(rho, graph, instances.goals[on_row])
         if potential is not None:
-            where = f"snapshot {row}"
-            guide = exact.smaller(potential, graph, weights, promised, edges, where, stacklevel=5, quiet=said)
-            said = said or guide.scale < exact.WORTH_SAYING * potential.scale
-            parts.append(solve_many(instances[np.flatnonzero(on_row)], guide, **options))
-            places.append(np.flatnonzero(on_row))
+            guide, kept = short.scaled(potential)
+            said = said or short.say(kept, f"snapshot {row}", stacklevel=4)
+            solve_part(on_row, guide)
             rest &= ~on_row
             continue
         for goal in np.unique(instances.goals[on_row]).tolist():
             table = values_for(rho, graph, goal)
-            usable = exact.lowered(table, graph, weights, edges, bool(options["reopen"]))
+            usable = short.lowered(table, reopen=bool(options["reopen"]))
             if usable is table:
                 continue
-            kept = exact.share_kept(usable, table)
-            if kept < exact.WORTH_SAYING and not said:
-                exact.warn(graph, weights, promised, edges, kept, f"snapshot {row}", stacklevel=4)
-                said = True
+            said = said or short.say(exact.share_kept(usable, table), f"snapshot {row}", stacklevel=4)
             mine = on_row & (instances.goals == goal)
-            parts.append(solve_many(instances[np.flatnonzero(mine)], usable, **options))
-            places.append(np.flatnonzero(mine))
+            solve_part(mine, usable)
             rest &= ~mine
     if rest.any():
-        parts.append(solve_many(instances[np.flatnonzero(rest)], rho, checked=True, **options))
-        places.append(np.flatnonzero(rest))
+        solve_part(rest, rho, checked=True)
     return Runs.joined(parts).reordered(np.argsort(np.concatenate(places)))
 
 
