@@ -6,16 +6,15 @@ import re
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar.certificates import _assumptions as assumptions
-from rhostar.errors import InputError, WeightError
+from rhostar.errors import InputError
 from rhostar.instances import InstanceSet
 from rhostar.learners._auto import Auto
 from rhostar.learners._base import Learner, Seed
 from rhostar.learners._potentials import Potentials
-from rhostar.learners._weights import LowerEnvelope, edge_statistics
+from rhostar.learners._weights import LowerEnvelope, edge_statistics, stated_bounds
 from rhostar.learners._wrappers import PerGoal
 from rhostar.search import Algorithm
 from rhostar.utilities import Utility
@@ -151,25 +150,13 @@ def _optimal(instances: InstanceSet, weight_bounds: Any) -> Learner:
     # One pass over the snapshots for all goals: bounds that hold for all instances serve each goal.
     lower = edge_statistics(instances, "min", 0.0).value
     if weight_bounds is not None:
-        lower = _least(weight_bounds, lower, instances)
+        graph = instances.graph
+        stated = np.broadcast_to(assumptions.bounds(weight_bounds, None, graph.m).low, graph.m)
+        # An edge that is never present may have any bound; a road that opens should have a true one.
+        lower = stated_bounds(np.ascontiguousarray(stated), "weight_bounds", lower, graph)
     goals = np.unique(instances.goals).size
     if goals == 1:
         return LowerEnvelope(lower).fit(instances)
     if goals <= min(_MOST_TABLES, len(instances) / _INSTANCES_PER_GOAL):
         return PerGoal(LowerEnvelope(lower)).fit(instances)
     return Potentials(lo=lower).fit(instances)
-
-
-def _least(weight_bounds: Any, seen: NDArray[np.float64], instances: InstanceSet) -> NDArray[np.float64]:
-    """Return the lower bounds that were stated, one per edge."""
-    graph = instances.graph
-    least = np.broadcast_to(assumptions.bounds(weight_bounds, None, graph.m).low, graph.m)
-    below = ~(seen >= least)
-    if below.any():
-        e = int(np.argmax(below))
-        raise WeightError(
-            f"{int(below.sum()):,} edges have training weights below weight_bounds; the first is edge {e}, "
-            f"{graph.tail[e]} -> {graph.head[e]}: {seen[e]} < {least[e]}"
-        )
-    # An edge that is never present may have any bound; a road that opens should have a true one.
-    return np.ascontiguousarray(least, dtype=np.float64)

@@ -13,7 +13,7 @@ from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
 from rhostar.learners import _costs_to_go as costs_to_go
 from rhostar.learners._base import Learner, Seed, generator, one_of
-from rhostar.learners._weights import complete, edge_statistics
+from rhostar.learners._weights import complete, edge_statistics, stated_bounds
 from rhostar.potentials import Clustered, Hierarchy, Potential
 from rhostar.search import distances_to
 
@@ -182,16 +182,7 @@ def _lower_bounds(lo: ArrayLike, instances: InstanceSet, clusters: int, statisti
     graph = instances.graph
     if clusters > 1 or statistic is not None:
         raise WeightError("lo takes the place of a statistic: leave statistic and clusters out")
-    lower = arrays.weight_row(lo, "lo", graph.m).astype(np.float64)
-    least = edge_statistics(instances, "min", 0.0).value
-    below = ~(least >= lower)
-    if below.any():
-        e = int(np.argmax(below))
-        raise WeightError(
-            f"lo[{e}] (edge {graph.tail[e]} -> {graph.head[e]}) is {lower[e]}, but a training instance has "
-            f"{least[e]} there"
-        )
-    return lower
+    return stated_bounds(lo, "lo", edge_statistics(instances, "min", 0.0).value, graph)
 
 
 def _finite(rows: NDArray[np.float64]) -> NDArray[np.float64]:

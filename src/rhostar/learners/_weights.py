@@ -169,21 +169,26 @@ class LowerEnvelope(Learner):
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         graph = instances.graph
         least = edge_statistics(instances, "min", 0.0).value
-        lower = least
-        if self.lo is not None:
-            lower = arrays.weight_row(self.lo, "lo", graph.m).astype(np.float64)
-            below = ~(least >= lower)
-            if below.any():
-                e = int(np.argmax(below))
-                raise WeightError(
-                    f"lo[{e}] (edge {graph.tail[e]} -> {graph.head[e]}) is {lower[e]}, but a training instance has "
-                    f"{least[e]} there"
-                )
+        lower = least if self.lo is None else stated_bounds(self.lo, "lo", least, graph)
         rho = distances_to(graph, lower, int(instances.goals[0]))
         # Vertices that never reach the goal may take the largest value of all: ρ_v − ρ_c ≤ w still holds.
         known = np.isfinite(rho)
         filled = np.where(known, rho, rho[known].max())
         return {"rho_": filled, "lower_": arrays.frozen(lower), "promise_": "optimal"}
+
+
+def stated_bounds(lo: ArrayLike, name: str, least: NDArray[np.float64], graph: Graph) -> NDArray[np.float64]:
+    """Return stated lower bounds, one per edge; raises :class:`WeightError` if `least`, seen in training, is below."""
+    lower: NDArray[np.float64] = arrays.weight_row(lo, name, graph.m).astype(np.float64)
+    below = np.flatnonzero(~(least >= lower))
+    if below.size:
+        e = int(below[0])
+        more = "" if below.size == 1 else f" ({below.size:,} edges have training weights below {name})"
+        raise WeightError(
+            f"{name}[{e}] (edge {graph.tail[e]} -> {graph.head[e]}) is {lower[e]}, but a training instance has "
+            f"{least[e]} there{more}"
+        )
+    return lower
 
 
 class EdgeStatistics(NamedTuple):
