@@ -96,13 +96,19 @@ class Links:
 
         What is not a number stays NaN, for the search to find.
         """
-        read = [self.weight(u, v, weight) for u in self.nodes for v in self._after[u]]
-        values = np.array([np.inf if value is None else value for value in read], dtype=object)
+        items = [item for u in self.nodes for item in self._after[u].values()]
+        if callable(weight):
+            found = (self.weight(u, v, weight) for u in self.nodes for v in self._after[u])
+            read = [np.inf if value is None else value for value in found]
+        elif self.parallel:
+            read = [min([data.get(weight, 1) for data in item.values()]) for item in items]
+        else:
+            read = [data.get(weight, 1) for data in items]
         try:
-            return self.graph.arrange(values.astype(np.float64))
+            values = np.array(read, dtype=np.float64)
         except (TypeError, ValueError):
-            numbers = [value if isinstance(value, int | float) else np.nan for value in values]
-            return self.graph.arrange(np.array(numbers, dtype=np.float64))
+            values = np.array([value if isinstance(value, int | float) else np.nan for value in read])
+        return self.graph.arrange(values)
 
     @cached_property
     def graph(self) -> Graph:
