@@ -19,6 +19,11 @@ hypothesis.settings.register_profile("rhostar", _CALM, derandomize=True)
 hypothesis.settings.register_profile("random", _CALM)
 hypothesis.settings.load_profile("rhostar")
 
+# What commands print depends on the terminal, and tests may be started from any, or from none.
+os.environ["COLUMNS"] = "80"
+for _name in ("FORCE_COLOR", "NO_COLOR", "PY_COLORS", "TERMINAL_WIDTH", "GITHUB_ACTIONS"):
+    os.environ.pop(_name, None)
+
 _SANITIZED = os.environ.get("RHOSTAR_SANITIZED")
 
 
