@@ -61,3 +61,57 @@ def test_certificates_name_goals_as_the_user_does(capsys: pytest.CaptureFixture[
     assert table.best_for(9).category == "goal x9"
     with pytest.raises(rs.errors.InputError, match="goal 7 has no certificate"):
         table.best_for(7)
+
+
+def test_errors_name_vertices_as_the_user_does(capsys: pytest.CaptureFixture[str], city: Path) -> None:
+    trips = rs.InstanceSet.load(city / "trips")
+    graph = trips.graph
+    sources = np.where(trips.sources == 9, 7, trips.sources)
+    rs.InstanceSet(graph, trips.weights, sources, 9, rows=trips.rows).save(city / "others")
+    code, _, err = run(capsys, "evaluate", city / "others", "-m", city / "exact.npz", "--all")
+    assert (code, f"was fitted for goal {trips.goal} ('x{trips.goal}'), not for goal 9 ('x9')" in err) == (2, True)
+    names = f"'x{graph.tail[4]}' -> 'x{graph.head[4]}'"
+    bad = trips.weights[:1].copy()
+    bad[0, 4] = -1.0
+    with pytest.raises(rs.errors.WeightError, match=rf"edge {names}"):
+        rs.InstanceSet(graph, bad, 5, 9)
+    high = np.where(np.arange(graph.m) == 4, 1e6, 0.0)
+    with pytest.raises(rs.errors.WeightError, match=rf"edge {names}"):
+        rs.learn(trips, weight_bounds=(high, np.inf))
+    with pytest.raises(rs.errors.AssumptionError, match=names):
+        rs.certify(np.zeros(graph.n), holdout=trips, utility=rs.utilities.Expansions(300), weight_bounds=(high, np.inf))
+    shut = np.full((1, graph.m), np.inf)
+    with pytest.raises(rs.errors.InfeasibleError, match="no path from 'x5' to 'x9'"):
+        rs.InstanceSet(graph, shut, 5, 9)
+    with pytest.raises(rs.errors.InstanceError, match=r"starts at its goal \(vertex 'x5'\)"):
+        rs.InstanceSet(graph, trips.weights[:1], 5, 5)
+    mixed = rs.InstanceSet(graph, trips.weights[:2], [7, 7], [5, 9])
+    with pytest.raises(rs.errors.InstanceError, match="instance 0 has goal 'x5', instance 1 has goal 'x9'"):
+        rs.learners.MeanDistance().fit(mixed)
+    with pytest.raises(rs.errors.HeuristicError, match=r"no values for goal 9 \('x9'\); it has values for 5 \('x5'\)"):
+        rs.solve_many(mixed, {5: np.zeros(graph.n)})
+
+
+def test_long_labels_fit_into_80_columns(city: Path) -> None:
+    trips = rs.InstanceSet.load(city / "trips")
+    names = [
+        f"the crossing of a very long street with another very long street, number {v}" for v in range(trips.graph.n)
+    ]
+    graph = rs.Graph.from_edges(trips.graph.n, trips.graph.tail, trips.graph.head, labels=names)
+    goals = np.where(np.arange(len(trips)) % 2, 9, 5)
+    sources = np.where(np.isin(trips.sources, [5, 9]), 7, trips.sources)
+    both = rs.InstanceSet(graph, trips.weights, sources, goals, rows=trips.rows)
+    table = rs.certify(np.zeros(graph.n), holdout=both, utility=rs.utilities.Expansions(300), by="goal")
+    assert max(map(len, str(table).splitlines())) <= 80
+    shown = {line[:13].rstrip() for line in str(table).splitlines() if line.startswith("goal ")}
+    assert len(shown) >= 1
+    assert all(str(v) in str(table) for v in (5, 9))
+
+
+def test_models_with_unusual_labels_are_saved(tmp_path: Path) -> None:
+    for labels in ([(0, 0), (0, 1)], [frozenset("a"), frozenset("b")], [7, 3]):
+        graph = rs.Graph.from_edges(2, [0, 1], [1, 0], labels=labels)
+        learner = rs.learners.MeanDistance().fit(rs.InstanceSet(graph, [[1.0, 2.0], [2.0, 1.0]], 0, 1))
+        rs.Model.of(learner, graph).save(tmp_path / "m.npz")
+        found = rs.Model.load(tmp_path / "m.npz").goal_labels
+        assert found == {1: str(labels[1]) if isinstance(labels[1], frozenset) else labels[1]}

@@ -263,9 +263,7 @@ class InstanceSet:
 
     def __repr__(self) -> str:
         goals = np.unique(self.goals)
-        goal = f"goal {goals[0]}" if goals.size == 1 else f"{goals.size} goals"
-        if goals.size == 1 and self.graph.labels is not None:
-            goal += f" ({self.graph.labels[goals[0]]!r})"
+        goal = f"goal {self.graph._vertex_and_label(goals[0])}" if goals.size == 1 else f"{goals.size} goals"
         used = np.unique(self.rows).size
         many, snapshots = arrays.counted(len(self), "instance"), arrays.counted(used, "snapshot")
         return f"InstanceSet({many}, {snapshots} of {arrays.counted(self.graph.m, 'edge')}, {goal})"
