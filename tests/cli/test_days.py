@@ -215,3 +215,11 @@ def test_what_a_split_refuses(capsys: pytest.CaptureFixture[str], history: Path)
     for split in ("day", "last-days"):
         err = run(capsys, "fit", history / "plain", "-o", history / "n.npz", "--split", split)[2]
         assert f"--split {split}: the snapshots of this set have no time stamps" in err
+
+
+def test_one_unseen_day_is_not_enough_for_days_as_draws(capsys: pytest.CaptureFixture[str], history: Path) -> None:
+    answer(capsys, "fit", history / "set", "-o", history / "m.npz", "--split", "last-days", "--fraction", 0.9)
+    words = ("certify", history / "set", "-m", history / "m.npz", "-u", "suboptimality", "-H", 40, "--groups", "day")
+    code, out, err = run(capsys, *words)
+    assert (code, out) == (2, "")
+    assert err == "rhostar: there must be at least two groups: they are the independent draws\n"

@@ -115,3 +115,14 @@ def test_models_with_unusual_labels_are_saved(tmp_path: Path) -> None:
         rs.Model.of(learner, graph).save(tmp_path / "m.npz")
         found = rs.Model.load(tmp_path / "m.npz").goal_labels
         assert found == {1: str(labels[1]) if isinstance(labels[1], frozenset) else labels[1]}
+
+
+def test_numbers_that_are_names_are_printed_as_such(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    table = tmp_path / "ids.csv"
+    table.write_text("tail,head,weight\n46134,90802,1\n90802,365325,2\n365325,46134,3\n")
+    answer(capsys, "import", table, "-o", tmp_path / "set", "--goal", "90802", "-n", 9)
+    out = run(capsys, "solve", tmp_path / "set", "--source", "365325")[1]
+    assert "\nsource     365325\ngoal       90802\n" in out
+    assert "path       365325, 46134, 90802" in out
+    found = answer(capsys, "solve", tmp_path / "set", "--source", "365325")
+    assert (found["source"], found["goal"]) == (365325, 90802)

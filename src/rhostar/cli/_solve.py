@@ -72,12 +72,13 @@ def solve(
         run = rs.gbfs(graph, row, start, end, rho, budget=budget)
     else:
         run = rs.astar(graph, row, start, end, rho, reopen=reopen, budget=budget)
-    path = options.names(graph, run.path.tolist())
+    path, ends = options.names(graph, run.path.tolist()), options.names(graph, [start, end])
     emit(
         {
             "status": str(run.status),
-            "source": options.names(graph, [start])[0],
-            "goal": options.names(graph, [end])[0],
+            # A name is not a count: 46134, not 46,134.
+            "source": ends[0] if json else str(ends[0]),
+            "goal": ends[1] if json else str(ends[1]),
             "snapshot": int(instances.rows[index]) if weights is None else str(weights),
             **facts,
             "cost": run.cost,
