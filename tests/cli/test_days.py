@@ -114,46 +114,6 @@ def test_both_kinds_of_tables_do_not_mix(tmp_path: Path) -> None:
         rs.datasets.read_edge_table([])
 
 
-def test_a_new_table_on_a_known_graph(tmp_path: Path) -> None:
-    known = rs.datasets.read_edge_table(write(tmp_path / "old.csv", 1, 2))
-    table = tmp_path / "new.csv"
-    table.write_text("tail,head,weight,snapshot\n" + "\n".join(reversed(rows(3)[2:])) + "\n")
-    with pytest.raises(rs.errors.ReadError, match=r"2 of 120 weights are missing: 'j0' -> 'j1' in snapshot .*no row"):
-        rs.datasets.read_edge_table(table, graph=known.graph)
-    new = rs.datasets.read_edge_table(table, graph=known.graph, missing="last")
-    assert new.graph is known.graph
-    everything = rs.datasets.read_edge_table(write(tmp_path / "all.csv", 3)).weights
-    assert (new.weights[1:] == everything[1:]).all()
-    gaps = known.graph.edge_index([0, 0], [known.graph.vertex("j1"), known.graph.vertex("j3")])
-    assert (new.weights[0, gaps] == everything[1, gaps]).all(), "before the first known weight, the next"
-    others = np.setdiff1d(np.arange(known.graph.m), gaps)
-    assert (new.weights[0, others] == everything[0, others]).all()
-
-
-def test_a_known_graph_both_ways(tmp_path: Path) -> None:
-    graph = rs.Graph.from_edges(4, [0, 1, 1, 2], [1, 0, 2, 1])
-    table = tmp_path / "x.csv"
-    table.write_text("tail,head,weight\n0,1,5\n2,1,7\n")
-    assert rs.datasets.read_snapshot(table, graph, directed=False).tolist() == [5, 5, 7, 7]
-    with pytest.raises(rs.errors.ReadError, match="2 of 4 weights are missing"):
-        rs.datasets.read_snapshot(table, graph)
-    table.write_text("tail,head,weight\n0,1,5\n0,1,4\n1,2,7\n3,1,1\n")
-    with pytest.warns(rs.errors.RhostarWarning, match="1 edge of the table left out"):
-        assert rs.datasets.read_snapshot(table, graph, directed=False).tolist() == [4, 4, 7, 7]
-    for wrong, match in (
-        ({"missing": "last"}, "needs history"),
-        ({"missing": "last", "history": np.ones((2, 3))}, r"history must have shape \(K, 4\)"),
-    ):
-        with pytest.raises(rs.errors.InputError, match=match):
-            rs.datasets.read_snapshot(table, graph, **wrong)
-    for read in (rs.datasets.read_snapshot, lambda path, g: rs.datasets.read_edge_table(path, graph=g)):
-        with pytest.raises(rs.errors.InputError, match="graph must be a Graph"):
-            read(table, "roads")
-    alike = rs.Graph.from_edges(2, [0, 1], [1, 0], labels=[1, "1"])
-    with pytest.raises(rs.errors.InputError, match="cannot tell apart"):
-        rs.datasets.read_snapshot(table, alike)
-
-
 # ---------------------------------------------------------------- whole days
 
 
