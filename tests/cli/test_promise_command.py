@@ -63,7 +63,7 @@ def test_bounds_from_the_data_say_if(capsys: pytest.CaptureFixture[str], folder:
 def test_a_share_and_fast(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     model, trips = folder / "m.npz", folder / "trips"
     found = answer(capsys, "fit", trips, "-o", model, "-p", "1%", "--time-limit", 2)
-    assert found["promise"].startswith("paths of A* cost at most 1% more than the optimum in total")
+    assert found["promise"].startswith("paths of A* cost at most 1% more than the optimum on average")
     assert rs.Model.load(model).promise_ is None
     found = answer(capsys, "fit", trips, "-o", model, "-p", "fast", "--time-limit", 2, "--force")
     assert found["promise"].startswith("none about costs")

@@ -36,8 +36,8 @@ def fit(
         typer.Option(
             "--promise",
             "-p",
-            help="optimal: every answer is optimal (default). A share such as 1%: paths cost at most 1% more in total. "
-            "fast: the fewest expansions.",
+            help="optimal: every answer is optimal (default). A share such as 1%: paths cost at most 1% more on "
+            "average. fast: the fewest expansions.",
             metavar="optimal|1%|fast",
         ),
     ] = "",
@@ -164,7 +164,7 @@ def _promise(model: Model, algorithm: str, asked: str, bounds: Stated | None) ->
             "them and say so"
         )
     if asked not in ("", "fast") and algorithm == "astar":
-        return f"paths of A* cost at most {asked} more than the optimum in total; single ones may cost more"
+        return f"paths of A* cost at most {asked} more than the optimum on average; single ones may cost more"
     return "none about costs; `rhostar certify` says what holds"
 
 

@@ -55,7 +55,7 @@ def _promised(model: Any) -> str | None:
     shares = [value for name, value in model.parameters.items() if name.split("__")[-1] == "tolerance"]
     if not shares or not isinstance(shares[0], float) or not 0 <= shares[0] < 10:
         return None
-    return f"paths of A* cost at most {100 * shares[0]:g}% more than the optimum in total"
+    return f"paths of A* cost at most {100 * shares[0]:g}% more than the optimum on average"
 
 
 def _promise(certificate: Any) -> str | None:

@@ -59,9 +59,9 @@ class Auto(Learner):
     utility
         The measure that decides. None counts expansions; with A*, only learners within `tolerance` can win.
     tolerance
-        How much more than the optimum paths may cost in total on new instances, as a share; for A* without a
-        `utility`. An upper bound on it, from the instances that a learner was not fitted on, must be within it. If no
-        learner's is, the closest one wins. None is no limit: the fewest expansions win.
+        How much more than the optimum paths may cost on new instances, as a share, both in total and on average over
+        paths; for A* without a `utility`. An upper bound on both, from the instances that a learner was not fitted on,
+        must be within it. If no learner's is, the closest one wins. None is no limit: the fewest expansions win.
     time_limit
         The seconds that a fit may take; None for no limit. It may exceed them by little: by a sweep over the graph,
         and on a cluster by what its workers have begun.

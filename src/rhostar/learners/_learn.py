@@ -52,8 +52,8 @@ def learn(
         - "optimal", the default for A*: every answer is optimal. ρ is the exact distance under lower bounds of the
           weights (U3). Pass the learner to a search, not only its array: it then compares each snapshot with the
           bounds, and stays optimal where a weight is below them (see :func:`rhostar.astar`).
-        - A share, such as "1%" or 0.01: the paths of A* cost at most that much more than the optimum in total, as
-          judged on instances not learned from, with a margin. Single answers may be further off.
+        - A share, such as "1%" or 0.01: the paths of A* cost at most that much more than the optimum, both in total
+          and on average over paths, as judged on instances not learned from, with a margin. Single ones may cost more.
         - "fast", the default for greedy search: the fewest expansions, whatever the paths cost.
     algorithm
         The algorithm that will use ρ: "astar" (with reopening) or "gbfs", which can only be "fast".
