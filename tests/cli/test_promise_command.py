@@ -89,7 +89,10 @@ def test_tables_of_bounds(capsys: pytest.CaptureFixture[str], folder: Path) -> N
         (["--weight-bounds", "nothing.csv"], "'nothing.csv' is not a file, not two numbers, and not from-data"),
         (["--weight-bounds", "1,2,3"], "'1,2,3' is not a file"),
         (["--weight-bounds", "1000,2000"], "edges have training weights below weight_bounds"),
-        (["--weight-bounds", "{folder}/other.csv"], "has no edge of this set in its columns a and b"),
+        (
+            ["--weight-bounds", "{folder}/other.csv"],
+            "has no edge of the graph; its vertices are 1, 2, and those of the graph x0, x1, x2, ...",
+        ),
         (["--weight-bounds", "{folder}/short.csv"], "or only three columns in this order, got a, b"),
         (["--promise", "quick"], "promise must be 'optimal', 'fast', or a share"),
         (["--promise", "optimal", "-a", "gbfs"], "greedy search can only be 'fast'"),

@@ -34,7 +34,9 @@ def info(
             "for": {"astar": "A*", "gbfs": "greedy search", "any": "A* and greedy search"}[model.algorithm],
             "promise": _promised(model),
             "vertices": model.n,
-            "goals": "any" if model.potential_ is not None else model.goals,
+            "goals": "any"
+            if model.potential_ is not None
+            else [model.goal_labels.get(goal, goal) for goal in model.goals],
             "graph": model.fingerprint,
             "family": type(model.family_).__name__,
             "learned_from": None if model.trained_on_ is None else model.trained_on_.size,

@@ -127,16 +127,17 @@ class Contest:
         self.sweep = 0.0
         """The seconds that costs-to-go of one snapshot take."""
         rng = generator(auto.random_state)
-        snapshots = np.unique(instances.rows)
+        self.split = auto.split
+        snapshots, units = np.unique(instances.rows), np.unique(choosing.units(instances, self.split)).size
         self.memory, self.used = None, instances
         if isinstance(instances.goal, int):
             self.memory = self._labels(rng.permutation(snapshots))
             if self.memory.count < snapshots.size:
                 self.used = instances[np.flatnonzero(np.isin(instances.rows, self.memory.known))]
         self.parts: list[choosing.Part] = []
-        if snapshots.size < 2 or auto.validation is not None or np.unique(self.used.rows).size > 1:
+        if units < 2 or auto.validation is not None or np.unique(choosing.units(self.used, self.split)).size > 1:
             Provenance.of(self.used)  # the parts take over what this computes
-            self.parts = self._fewer(choosing.parts(self.used, auto.folds, auto.validation, rng), rng)
+            self.parts = self._fewer(choosing.parts(self.used, auto.folds, auto.validation, rng, self.split), rng)
         self.more = max((len(self.used) / len(part.train) for part in self.parts), default=1.0)
         self.groups = np.concatenate([part.groups for part in self.parts] or [np.empty(0, dtype=np.int64)])
         self.optimum = [self._optimum(part.judged) for part in self.parts] if self.bounded else []
@@ -198,7 +199,13 @@ class Contest:
         if not usable.any():
             return None
         return InstanceSet(
-            judged.graph, judged.weights, sources[usable], memory.goal, rows=rows[usable], infeasible="keep"
+            judged.graph,
+            judged.weights,
+            sources[usable],
+            memory.goal,
+            rows=rows[usable],
+            infeasible="keep",
+            days=judged.days,
         )
 
     @property
@@ -365,7 +372,7 @@ class Contest:
             if more is not None:
                 assert self.memory is not None
                 paid, optimum = np.append(paid, one.further), np.append(optimum, self.memory.at(more))
-                groups = np.append(groups, more.rows)
+                groups = np.append(groups, choosing.units(more, self.split))
                 sources.append(more.sources)
         if not np.isfinite(paid).all():
             return over, np.inf
