@@ -98,7 +98,7 @@ class PerGoal(Wrapper):
             try:
                 fitted[goal] = own.fit(part)
             except InstanceError as error:
-                raise InstanceError(f"goal {goal}: {error}") from error
+                raise InstanceError(f"goal {instances.graph._name_of(goal)}: {error}") from error
         tables = {goal: learner.rho_ for goal, learner in fitted.items()}
         seen = provenance(instances, *(learner.trained_on_ for learner in fitted.values()))
         learned = {"rho_": tables, "learners_": fitted, "goal_": np.array(sorted(fitted)), "trained_on_": seen}

@@ -16,6 +16,7 @@ from rhostar import _arrays as arrays
 from rhostar import learners
 from rhostar.errors import BoundsWarning, InputError
 from rhostar.instances import InstanceSet
+from rhostar.learners._learn import least_weights
 from rhostar.search import Rho, distances_to, solve_many
 
 T = TypeVar("T")
@@ -23,6 +24,7 @@ _MOST_QUERIES, _MOST_PAIRS = 300, 5
 
 ALWAYS = "always exact"
 WHILE = "exact; slower where weights fall below the lowest seen"
+STATED = "exact; slower where weights fall below the bounds given"
 MEASURED = "no promise; the excess was measured"
 
 
@@ -85,13 +87,16 @@ class Advice:
 
     def __str__(self) -> str:
         width = max(len(o.name) for o in self.options)
-        head = f"{'':{width}}  {'snapshot':>11}{'query':>11}{'together':>12}{'excess':>9}  promise"
+        head = f"{'':{width}}  {'snapshot':>8}  {'query':>8}  {'together':>8}  {'excess':>7}"
+        promises = list(dict.fromkeys(o.promise for o in self.options))
         lines = [f"for each goal and snapshot, with {self.queries:g} queries", head]
         for o in sorted(self.options, key=self.seconds):
             fixed = _time(self.seconds(o, 0))
             excess = f"{100 * o.excess:.2f} %"
             whole = f"{_time(self.seconds(o))}"
-            lines.append(f"{o.name:{width}}  {fixed:>11}{_time(o.per_query):>11}{whole:>12}{excess:>9}  {o.promise}")
+            kind = f"({promises.index(o.promise) + 1})"
+            lines.append(f"{o.name:{width}}  {fixed:>8}  {_time(o.per_query):>8}  {whole:>8}  {excess:>7}  {kind}")
+        lines += [f"({k}) {promise}" for k, promise in enumerate(promises, start=1)]
         best = self.best
         plain = next(o for o in self.options if o.name == "Dijkstra")
         lines.append(f"Use {best.name}: {self.seconds(plain) / self.seconds(best):.1f} times as fast as Dijkstra.")
@@ -112,7 +117,9 @@ class Advice:
 CCH = "contraction hierarchy (pyroutingkit)"
 
 
-def advise(instances: InstanceSet, queries: float, *, tolerance: float = 0.0, seed: int = 0) -> Advice:
+def advise(
+    instances: InstanceSet, queries: float, *, tolerance: float = 0.0, weight_bounds: Any = None, seed: int = 0
+) -> Advice:
     """Measure which way of answering queries is the fastest, on half of the snapshots, after learning from the others.
 
     Plain Dijkstra, exact costs-to-go once per goal and snapshot (:func:`rhostar.distances_to`), landmarks, the lower
@@ -128,6 +135,9 @@ def advise(instances: InstanceSet, queries: float, *, tolerance: float = 0.0, se
     tolerance
         The mean excess that you accept: 0.01 for paths that are 1 % longer on average. With 0 only options that
         promise shortest paths are recommended.
+    weight_bounds
+        (least, largest) weights, numbers or one per edge, as for :func:`rhostar.learn`: the lower envelope is that of
+        the least ones. None takes the least weights of the snapshots that are learned from.
     seed
         Draws the half of the snapshots.
 
@@ -140,6 +150,8 @@ def advise(instances: InstanceSet, queries: float, *, tolerance: float = 0.0, se
     ------
     InputError
         If there are fewer than two snapshots, or no query.
+    WeightError
+        If an instance that is learned from has a weight below `weight_bounds`.
 
     Examples
     --------
@@ -159,11 +171,12 @@ def advise(instances: InstanceSet, queries: float, *, tolerance: float = 0.0, se
     test = test[: min(_MOST_QUERIES, len(test))]
     goals = np.unique(instances.goals).size
     zeros = np.zeros(instances.graph.n)
+    least = None if weight_bounds is None else least_weights(train, weight_bounds)
     optimum = solve_many(test, zeros, n_jobs=1).cost
     options = [_searched("Dijkstra", zeros, test, optimum, 0.0, ALWAYS), _costs_to_go(test)]
     for name, learner, promise in (
         ("A* with landmarks", learners.Landmarks(random_state=seed), WHILE),
-        ("A* with the lower envelope", learners.LowerEnvelope(), WHILE),
+        ("A* with the lower envelope", learners.LowerEnvelope(least), WHILE if least is None else STATED),
         ("A* with learned mean distances", learners.MeanDistance(), MEASURED),
     ):
         fitted = learner if goals == 1 or not learner.one_goal else learners.PerGoal(learner)
