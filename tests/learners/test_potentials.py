@@ -22,7 +22,7 @@ from rhostar.errors import (
 )
 from rhostar.learners import Potentials
 from rhostar.potentials import Clustered, Hierarchy
-from support.instances import changing_graph
+from support.instances import changing_graph, square_grid
 
 
 def trips(seed: int = 0, count: int = 60, side: int = 12) -> rs.InstanceSet:
@@ -216,3 +216,25 @@ def test_ctrl_c_ends_a_build_at_once() -> None:
         finally:
             process.kill()
     assert out == "8.0 None\n"
+
+
+def test_where_one_table_is_needed_clusters_are_refused_by_name() -> None:
+    instances, clusters = square_grid(12), rs.learners.Potentials(clusters=2)
+    for around in (
+        rs.learners.PerGoal(clusters),
+        rs.learners.PerGoal(rs.learners.PerGoal()),
+        rs.learners.Scaled(clusters, 1.1),
+        rs.learners.Rounded(clusters),
+        rs.learners.Limited(clusters, excess=1.0),
+        rs.learners.Portfolio(clusters, k=2),
+        rs.learners.BumpSearch(initial=clusters),
+        rs.learners.SelfImitatedRanking(initial=clusters),
+    ):
+        with pytest.raises(rs.errors.InputError, match=r"(learner|initial) must fit (values|one table) for one goal"):
+            around.fit(instances)
+    best = rs.learners.BestOf([rs.learners.MeanDistance(), clusters], random_state=0).fit(instances)
+    assert np.isfinite(best.scores_).all()
+    alone = rs.learners.BestOf([clusters], random_state=0).fit(instances)
+    assert np.array_equal(
+        rs.solve_many(instances, alone).expanded, rs.solve_many(instances, clusters.fit(instances)).expanded
+    )
