@@ -44,6 +44,8 @@ def test_break_even_is_where_both_take_as_long() -> None:
     assert "From 84 queries on, elsewhere is faster." in str(found)
     assert "tables is faster" not in str(found)
     assert "Use envelope: 5.0 times as fast as Dijkstra." in str(found)
+    alone = Advice(found.options[:1], 10, 1, 0.0, "")
+    assert "Use Dijkstra: nothing that is good enough is faster." in str(alone)
     assert "learned is faster" not in str(found)  # not good enough at this tolerance
 
 

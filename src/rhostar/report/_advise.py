@@ -96,7 +96,8 @@ class Advice:
             lines.append(f"{o.name:{width}}  {fixed:>11}{_time(o.per_query):>11}{whole:>12}{excess:>9}  {o.promise}")
         best = self.best
         plain = next(o for o in self.options if o.name == "Dijkstra")
-        lines.append(f"Use {best.name}: {self.seconds(plain) / self.seconds(best):.1f} times as fast as Dijkstra.")
+        faster = f"{self.seconds(plain) / self.seconds(best):.1f} times as fast as Dijkstra"
+        lines.append(f"Use {best.name}: {'nothing that is good enough is faster' if best is plain else faster}.")
         if best.name == CCH:
             lines.append("That is another program: customizable contraction hierarchies, as in RoutingKit.")
         for o in self.accepted[1:]:
