@@ -130,6 +130,11 @@ def test_a_list_of_goals_is_no_goal() -> None:
             rs.astar(GRAPH, GRAPH.length, 0, [19, 7], rho)
 
 
+def test_a_goal_given_as_text_is_seen_in_the_message() -> None:
+    with pytest.raises(HeuristicError, match="has no values for goal 19; it has values for '19'"):
+        rs.solve_many(INSTANCES, {"19": VALUES})
+
+
 def test_many_goals_are_not_all_listed() -> None:
     with pytest.raises(HeuristicError, match=r"it has values for 0, 1, 2, 3, 4 and 11 more$"):
         rs.astar(GRAPH, GRAPH.length, 0, GOAL, dict.fromkeys(range(16), VALUES))

@@ -52,7 +52,10 @@ def parts(instances: InstanceSet, folds: int, validation: InstanceSet | None, ra
     if snapshots.size < 2:
         if found:
             return found
-        raise InstanceError("the training set needs at least 2 snapshots to hold out a part of it, got 1")
+        raise InstanceError(
+            "the training set needs at least 2 snapshots to hold out a part of it, got 1; "
+            "with one, its costs-to-go are best: learn with promise='optimal'"
+        )
     number = rng.permutation(snapshots.size) % min(folds, snapshots.size)
     for fold in range(int(number.max()) + 1):
         out = number[of] == fold

@@ -289,7 +289,7 @@ def _by_goal(rho: Rho, graph: Graph, name: str) -> Callable[[int], ArrayLike]:
 
 
 def _missing(carrier: object, name: str, goal: int, known: Iterable[Any]) -> Exception:
-    goals = [str(key) for key in known]
+    goals = [str(key) if isinstance(key, int | np.integer) else repr(key) for key in known]
     shown = ", ".join(goals[:5]) + (f" and {len(goals) - 5} more" if len(goals) > 5 else "")
     if carrier is None:
         others = f"it has values for {shown}" if shown else "it is empty"
