@@ -108,16 +108,19 @@ bench-workloads: .venv/.dev .venv/.peers .venv/.built  ## find from how many que
 .venv/.python:
 	@command -v $(PYTHON) >/dev/null || { echo "rhostar needs Python 3.11 or later: install python3 (Debian, Ubuntu: apt install python3 python3-venv python3-dev)"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "rhostar needs Python 3.11 or later; $(PYTHON) is older. Set PYTHON=python3.11 or the like."; exit 1; }
+	@echo "Making a Python environment in .venv (some seconds) ..."
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "python3 has no venv: install it (Debian, Ubuntu: apt install python3-venv)"; exit 1; }
 	@$(BIN)/python -m pip install --quiet --require-hashes -r locks/uv.txt
 	@touch $@
 
 .venv/.run: locks/run.txt | .venv/.python
-	$(UV) --require-hashes -r locks/run.txt
+	@echo "Installing numpy, scipy and the other packages that rhostar needs (less than a minute, plus the download) ..."
+	@$(UV) --require-hashes -r locks/run.txt
 	@touch $@
 
 .venv/.dev: locks/dev.txt | .venv/.python
-	$(UV) --require-hashes -r locks/dev.txt
+	@echo "Installing the tools for tests and documentation (about a minute, plus the download) ..."
+	@$(UV) --require-hashes -r locks/dev.txt
 	@touch $@
 
 # The editable install maps the modules it found: a new or removed file needs a new map.
@@ -128,7 +131,8 @@ FORCE:
 .venv/.built: .venv/.run .venv/.files $(CORE)
 	@command -v $(CXX) >/dev/null || { echo "No C++ compiler ($(CXX)): install g++ (Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++; macOS: xcode-select --install)"; exit 1; }
 	@$(BIN)/python -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' || { echo "Python's headers are missing: install them (Debian, Ubuntu: apt install python3-dev; Fedora: dnf install python3-devel)"; exit 1; }
-	$(UV) --no-build-isolation --no-deps -e .
+	@echo "Compiling the core and installing rhostar (1 to 3 minutes the first time, seconds later) ..."
+	@$(UV) --no-build-isolation --no-deps -e .
 	@touch $@
 
 # The compiler zig brings its own C++ library and aims at an old glibc, so the wheel runs on most Linux systems; the

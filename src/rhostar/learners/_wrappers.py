@@ -99,7 +99,7 @@ class PerGoal(Wrapper):
             try:
                 fitted[goal] = own.fit(part)
             except InstanceError as error:
-                raise InstanceError(f"goal {goal}: {error}") from error
+                raise InstanceError(f"goal {instances.graph._name_of(goal)}: {error}") from error
         if not all(isinstance(getattr(learner, "rho_", None), np.ndarray | Tables) for learner in fitted.values()):
             raise InputError(f"learner must fit values for one goal; {inner} serves all goals without PerGoal")
         tables = {goal: learner.rho_ for goal, learner in fitted.items()}

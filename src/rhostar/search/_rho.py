@@ -165,7 +165,7 @@ def for_instance(rho: Rho, graph: Graph, weights: ArrayLike, goal: int) -> Array
     rule: Any = getattr(rho, "rho_", rho)
     if hasattr(rule, "rho_for_weights"):
         values_of(rho, graph)  # the graph may be another one
-        _check_goals(rho, np.array([goal]))
+        _check_goals(rho, graph, np.array([goal]))
     else:
         rule = for_goal(rho, graph, goal)
     values: ArrayLike = rule.rho_for_weights(weights) if hasattr(rule, "rho_for_weights") else rule
@@ -196,13 +196,13 @@ def values_for_instances(rho: Rho, instances: InstanceSet) -> tuple[list[NDArray
     rule: Any = getattr(rho, "rho_", rho)
     rules = rule if isinstance(rule, dict) else dict.fromkeys(np.unique(instances.goals).tolist(), rule)
     if rules is not rule:
-        _check_goals(rho, instances.goals)
+        _check_goals(rho, instances.graph, instances.goals)
     tables: list[NDArray[np.float64]] = []
     table_of = np.empty(len(instances), dtype=np.int32)
     first: dict[int, int] = {}
     for goal in np.unique(instances.goals).tolist():
         if goal not in rules:
-            raise _missing(None if rule is rho else rho, "rho", goal, rules)
+            raise _missing(None if rule is rho else rho, "rho", instances.graph, goal, rules)
         one, mine = rules[goal], np.flatnonzero(instances.goals == goal)
         if id(one) not in first:
             first[id(one)] = len(tables)
@@ -213,11 +213,11 @@ def values_for_instances(rho: Rho, instances: InstanceSet) -> tuple[list[NDArray
     return tables, table_of
 
 
-def _check_goals(rho: Any, goals: NDArray[Any]) -> None:
+def _check_goals(rho: Any, graph: Graph, goals: NDArray[Any]) -> None:
     """Raise unless all goals are the one that a heuristic was fitted for, if it says which."""
     fitted_for = getattr(rho, "goal_", None)
     if fitted_for is not None and (goals != fitted_for).any():
-        raise _missing(rho, "rho", int(goals[goals != fitted_for][0]), [fitted_for])
+        raise _missing(rho, "rho", graph, int(goals[goals != fitted_for][0]), [fitted_for])
 
 
 def values_for(rho: Rho, graph: Graph, goal: int, name: str = "rho") -> NDArray[np.float64]:
@@ -283,13 +283,13 @@ def _by_goal(rho: Rho, graph: Graph, name: str) -> Callable[[int], ArrayLike]:
         if hasattr(carrier, "rho_for"):
             with suppress(InputError):  # it has none; our own message is below
                 return carrier.rho_for(goal)
-        raise _missing(carrier, name, goal, values if keyed else [fitted_for])
+        raise _missing(carrier, name, graph, goal, values if keyed else [fitted_for])
 
     return find
 
 
-def _missing(carrier: object, name: str, goal: int, known: Iterable[Any]) -> Exception:
-    goals = [str(key) if isinstance(key, int | np.integer) else repr(key) for key in known]
+def _missing(carrier: object, name: str, graph: Graph, asked: int, known: Iterable[Any]) -> Exception:
+    goal, goals = graph._vertex_and_label(asked), [graph._vertex_and_label(key) for key in known]
     shown = ", ".join(goals[:5]) + (f" and {len(goals) - 5} more" if len(goals) > 5 else "")
     if carrier is None:
         others = f"it has values for {shown}" if shown else "it is empty"

@@ -62,14 +62,14 @@ class HeuristicCheck:
             lines.append("admissible: no value exceeds the cost-to-go")
         else:
             v, more = int(self.vertices[0]), self.vertex_excess[0]
-            most = f"most at {self._name(v)}, by {more:.4g}"
+            most = f"most at {self.graph._name_of(v)}, by {more:.4g}"
             lines.append(f"not admissible: too high at {self.vertices.size} of {n} vertices, {most}")
             lines.append(f"  times {self.admissible_scale:.4g} it would be")
         if self.consistent:
             lines.append("consistent: along no edge it falls by more than the weight")
         else:
             e, more = int(self.edges[0]), self.edge_excess[0]
-            ends = f"{self._name(self.graph.tail[e])} -> {self._name(self.graph.head[e])}"
+            ends = self.graph._edge_name(e)
             lines.append(f"not consistent: on {self.edges.size} of {m} edges, most on {ends}, by {more:.4g}")
             lines.append(f"  times {self.consistent_scale:.4g} it would be")
         if self.admissible:
@@ -77,9 +77,6 @@ class HeuristicCheck:
         else:
             lines.append("A* may return longer paths")
         return "\n".join(lines)
-
-    def _name(self, vertex: int) -> str:
-        return str(vertex) if self.graph.labels is None else repr(self.graph.labels[vertex])
 
 
 def check(rho: Rho, instances: InstanceSet, *, tolerance: float = 1e-9) -> HeuristicCheck:
