@@ -21,6 +21,7 @@ from rhostar.learners._base import Learner, Scorer, Seed, generator
 from rhostar.learners._distances import MeanDistance
 from rhostar.learners._weights import edge_statistics
 from rhostar.search import Algorithm
+from rhostar.search._tables import Tables
 from rhostar.utilities import Expansions, Utility
 
 
@@ -99,6 +100,8 @@ class PerGoal(Wrapper):
                 fitted[goal] = own.fit(part)
             except InstanceError as error:
                 raise InstanceError(f"goal {instances.graph._name_of(goal)}: {error}") from error
+        if not all(isinstance(getattr(learner, "rho_", None), np.ndarray | Tables) for learner in fitted.values()):
+            raise InputError(f"learner must fit values for one goal; {inner} serves all goals without PerGoal")
         tables = {goal: learner.rho_ for goal, learner in fitted.items()}
         seen = provenance(instances, *(learner.trained_on_ for learner in fitted.values()))
         learned = {"rho_": tables, "learners_": fitted, "goal_": np.array(sorted(fitted)), "trained_on_": seen}
@@ -163,7 +166,7 @@ class Rounded(Wrapper):
         if high is not None:
             high = arrays.number(high, "high", f"finite and above low ({low})", lambda x: low < x < np.inf)
         inner = clone(self._inner()).fit(instances)
-        if not isinstance(inner.rho_, np.ndarray):
+        if not isinstance(getattr(inner, "rho_", None), np.ndarray):
             raise InputError("learner must fit values for one goal; put Rounded inside PerGoal, not around it")
         # The family fixes ρ at the goal; subtracting a constant from all of ρ changes no run.
         rho = inner.rho_ - inner.rho_[inner.goal_]
@@ -234,7 +237,7 @@ class Limited(Wrapper):
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         excess = arrays.number(self.excess, "excess", "at least 0", lambda x: x >= 0)
         inner = clone(self._inner()).fit(instances)
-        if not isinstance(inner.rho_, np.ndarray):
+        if not isinstance(getattr(inner, "rho_", None), np.ndarray):
             raise InputError("learner must fit values for one goal; put Limited inside PerGoal, not around it")
         graph, goal = instances.graph, int(instances.goals[0])
         low = edge_statistics(instances, "min", 0.0).value if self.lo is None else self.lo
@@ -399,7 +402,7 @@ class BestOf(Learner):
         for learner in learners:
             fitted = [clone(learner).fit(part.train) for part in parts]
             judged = zip(fitted, parts, strict=True)
-            scores.append(np.concatenate([scorer.each(one.rho_, part.judged, self.n_jobs) for one, part in judged]))
+            scores.append(np.concatenate([scorer.each(_values(one), part.judged, self.n_jobs) for one, part in judged]))
             seen += [one.trained_on_ for one in fitted]
         best = choosing.choose([-score for score in scores], np.concatenate([part.groups for part in parts]))
         winner = clone(learners[best]).fit(instances)
@@ -409,7 +412,13 @@ class BestOf(Learner):
         # The choice between families was made by looking at all of these.
         if not family.every_rho and family.built_from is not None:
             family = replace(family, built_from=provenance(all_seen, *family.built_from).parts)
-        return learned | {"rho_": winner.rho_, "family_": family, "lower_": winner.lower_, "trained_on_": all_seen}
+        learned |= {"family_": family, "lower_": winner.lower_, "trained_on_": all_seen}
+        return learned | {name: getattr(winner, name) for name in ("rho_", "potential_") if hasattr(winner, name)}
+
+
+def _values(fitted: Learner) -> Any:
+    """Return the table of a learner, which promises nothing, or what computes it."""
+    return fitted.rho_ if hasattr(fitted, "rho_") else fitted.potential_
 
 
 def hold_out(
