@@ -253,6 +253,16 @@ def test_certify_promises_and_keeps_it_in_the_model(
     page = tmp_path / "page.html"
     answer(capsys, "report", data / "set", "-m", model, "-o", page, "--scenes", 0)
     assert "What can be promised" in page.read_text()
+    assert "“model”" not in page.read_text().split("What can be promised")[1]
+    other = ["-m", f"plain={data / 'model.npz'}"]
+    answer(capsys, "report", data / "set", *other, "-m", f"sure={model}", "-o", page, "--scenes", 0, "--force")
+    promised = page.read_text().split("What can be promised")[1]
+    assert "“sure”: On average" in promised, "a promise says which of several models it is about"
+    rs.Model.load(data / "model.npz").with_certificate(kept.certificate).save(tmp_path / "two.npz")
+    other[1] = f"plain={tmp_path / 'two.npz'}"
+    answer(capsys, "report", data / "set", *other, "-m", f"sure={model}", "-o", page, "--scenes", 0, "--force")
+    promised = page.read_text().split("What can be promised")[1]
+    assert promised.index("“plain”: On average") < promised.index("“sure”: On average")
 
 
 def test_fit_resumes(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:

@@ -81,6 +81,11 @@ def test_tables_of_bounds(capsys: pytest.CaptureFixture[str], folder: Path) -> N
     assert (rs.Model.load(folder / "m.npz").lower_ == 0).sum() == 3
     found = answer(capsys, "fit", trips, "-o", folder / "n.npz", "--weight-bounds", "0,60")
     assert (rs.Model.load(folder / "n.npz").lower_ == 0).all()
+    for k, bounds in enumerate(("0,60", table)):
+        answer(capsys, "fit", trips, "-o", folder / f"any{k}.npz", "--any-goal", "--weight-bounds", bounds)
+        kept = rs.Model.load(folder / f"any{k}.npz").lower_
+        assert kept is not None
+        assert (kept == 0).sum() == (kept.size, 3)[k]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Learning without naming a learner."""
 
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -271,6 +272,33 @@ def test_the_tolerance_holds_for_short_paths_among_long_ones() -> None:
     greedier = [c for c in learner.candidates_ if c.over < 1e-3 and c.expanded < chosen.expanded]
     assert greedier, "in total, others are far within the tolerance"
     assert all(c.over_bound > 0.01 for c in greedier)
+
+
+@pytest.mark.parametrize("goals", [1, 3, 40])
+def test_instances_without_a_path_do_not_count_as_good(goals: int) -> None:
+    """Their optimum is infinite: a share of the total would be 0 whatever the other paths cost."""
+    rng = np.random.default_rng(5)
+    graph = rs.Graph.grid(7, 7)
+    weights = rng.uniform(1, 8, size=(240, graph.m))
+    weights[rng.random(weights.shape) < 0.2] = np.inf
+    goal = 48 - rng.integers(0, goals, 240) if goals < 9 else rng.permutation(np.resize(np.arange(25, 49), 240))
+    instances = rs.InstanceSet(graph, weights, rng.integers(0, 24, 240), goal, infeasible="keep")
+    train, test = instances.split(0.5, seed=0)
+    assert 0 < np.isinf(rs.solve_many(train, np.zeros(49)).cost).sum() < 60
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # also those about bounds of candidates, and inf - inf
+        learner = rs.learn(train, promise="1%", time_limit=2.0)
+    best = rs.solve_many(test, np.zeros(49)).cost
+    there = np.isfinite(best)
+    assert rs.solve_many(test, learner).cost[there].sum() / best[there].sum() - 1 < 0.015
+    bold = [c for one in getattr(learner, "learners_", {0: learner}).values() for c in one.candidates_]
+    assert any(c.over > 0 for c in bold), "paths were judged"
+
+
+def test_where_nothing_has_a_path_values_are_those_of_the_bounds() -> None:
+    graph = rs.Graph.from_edges(3, [0, 1], [1, 0])
+    instances = rs.InstanceSet(graph, np.ones((4, 2)), 0, 2, infeasible="keep")
+    assert rs.learn(instances, promise="1%", time_limit=1.0).rho_.tolist() == [0.0, 0.0, 0.0]
 
 
 def test_without_a_tolerance_the_fewest_expansions_win() -> None:

@@ -133,7 +133,7 @@ def test_promises_of_several_methods_are_told_apart() -> None:
     text = shown(render(report))
     assert text.index(said[0]) < text.index(said[1])
     assert exact.best.sentence in text
-    assert (report.tiles[2][0], report.tiles[2][1][:17]) == ("always", "the fastest route")
+    assert (report.tiles[2][0], report.tiles[2][1][:25]) == ("always", "“safe”: the fastest route")
 
 
 # ---------------------------------------------------------------- units

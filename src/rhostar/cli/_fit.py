@@ -57,7 +57,7 @@ def fit(
     split: Annotated[
         str,
         typer.Option(
-            help="What stays on one side of that split: each trip by itself, a whole day, or the last-days unseen.",
+            help="trip: they are dealt out one by one. day: whole days are. last-days: the last days stay unseen.",
             metavar="trip|day|last-days",
         ),
     ] = "trip",
@@ -171,7 +171,7 @@ def _promise(model: Model, algorithm: str, asked: str, bounds: Stated | None) ->
 def _by_edge(bounds: Stated, graph: Any) -> Any:
     import numpy as np
 
-    return np.broadcast_to(np.asarray(bounds.pair[0], dtype=np.float64), graph.m)
+    return np.broadcast_to(np.asarray(bounds.pair[0], dtype=np.float64), graph.m).copy()
 
 
 def _learner(name: str, given: dict[str, Any], seed: int, jobs: int, verbose: bool, split: str) -> Any:

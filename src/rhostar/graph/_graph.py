@@ -337,8 +337,11 @@ class Graph:
 
     def _vertex_and_label(self, vertex: Any) -> str:
         """Return a vertex as programs number it, with its label in brackets if there are labels."""
-        known = isinstance(vertex, int | np.integer) and 0 <= vertex < self.n
-        return f"{vertex} ({self.labels[vertex]!r})" if known and self.labels is not None else str(vertex)
+        if not isinstance(vertex, int | np.integer):
+            return repr(vertex)
+        if self.labels is None or not 0 <= vertex < self.n:
+            return str(vertex)
+        return f"{vertex} ({self.labels[vertex]!r})"
 
     def _edge_name(self, edge: int) -> str:
         """Return how to call an edge in messages: by its ends."""

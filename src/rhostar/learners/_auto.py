@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from rhostar import _arrays as arrays
-from rhostar.errors import FitError, LimitError, StoppedError
+from rhostar.errors import BoundsWarning, FitError, LimitError, StoppedError
 from rhostar.instances import InstanceSet, provenance
 from rhostar.learners._base import Learner, Seed, one_of
 from rhostar.learners._choosing import Split
@@ -94,7 +95,7 @@ class Auto(Learner):
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=63)
     >>> learner = rs.learners.Auto("astar", time_limit=None).fit(instances)
     >>> learner.learner_
-    Scaled(factor=0.948, learner=MeanDistance())
+    Scaled(factor=0.947, learner=MeanDistance())
     >>> print(learner.candidates_[0])
     LowerEnvelope(): 59.2 expansions, 0.00% above the optimum
     """
@@ -134,7 +135,9 @@ class Auto(Learner):
         if self.time_limit is not None:
             limit = arrays.number(self.time_limit, "time_limit", "positive, or None", lambda x: x > 0)
         clock = Clock(limit)
-        with countdown("learning", limit, self.verbose) as show:
+        with countdown("learning", limit, self.verbose) as show, warnings.catch_warnings():
+            # That the bounds of a candidate do not hold on what judges it is no news: it shows in its expansions.
+            warnings.simplefilter("ignore", BoundsWarning)
             show("distances")
             contest = Contest(self, instances, tolerance, clock)
             if contest.memory is None:

@@ -79,7 +79,8 @@ def parts(
     if different.size < 2:
         if found:
             return found
-        raise InstanceError(f"the training set needs at least 2 {split}s to hold out a part of it, got 1")
+        way_out = "; with one, its costs-to-go are best: learn with promise='optimal'" if split == "snapshot" else ""
+        raise InstanceError(f"the training set needs at least 2 {split}s to hold out a part of it, got 1{way_out}")
     number = rng.permutation(different.size) % min(folds, different.size)
     for fold in range(int(number.max()) + 1):
         out = number[of] == fold

@@ -138,9 +138,11 @@ class Contest:
         if units < 2 or auto.validation is not None or np.unique(choosing.units(self.used, self.split)).size > 1:
             Provenance.of(self.used)  # the parts take over what this computes
             self.parts = self._fewer(choosing.parts(self.used, auto.folds, auto.validation, rng, self.split), rng)
+        self.optimum: list[NDArray[np.float64]] = []
+        if self.bounded:
+            self._keep_those_with_a_path()
         self.more = max((len(self.used) / len(part.train) for part in self.parts), default=1.0)
         self.groups = np.concatenate([part.groups for part in self.parts] or [np.empty(0, dtype=np.int64)])
-        self.optimum = [self._optimum(part.judged) for part in self.parts] if self.bounded else []
         self.further = [self._further(part.judged, rng) for part in self.parts] if self.bounded else []
 
     @property
@@ -214,6 +216,19 @@ class Contest:
         if np.isinf(self.clock.limit):
             return 2**31
         return int(self.clock.share(_RUNS) / (self.sweep / 4) / max(len(self.parts), 1))
+
+    def _keep_those_with_a_path(self) -> None:
+        """Find the optimum of what is judged; instances without a path say nothing about what paths cost."""
+        parts = []
+        for part in self.parts:
+            optimum = self._optimum(part.judged)
+            there = np.flatnonzero(np.isfinite(optimum))
+            if there.size:
+                some = there.size < optimum.size
+                fewer = part._replace(judged=part.judged[there], groups=part.groups[there]) if some else part
+                parts.append(fewer)
+                self.optimum.append(optimum[there])
+        self.parts = parts
 
     def _optimum(self, judged: InstanceSet) -> NDArray[np.float64]:
         if self.memory is not None and self.memory.holds(judged):

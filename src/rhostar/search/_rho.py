@@ -164,6 +164,7 @@ def for_instance(rho: Rho, graph: Graph, weights: ArrayLike, goal: int) -> Array
     """
     rule: Any = getattr(rho, "rho_", rho)
     if hasattr(rule, "rho_for_weights"):
+        values_of(rho, graph)  # the graph may be another one
         _check_goals(rho, graph, np.array([goal]))
     else:
         rule = for_goal(rho, graph, goal)
@@ -171,10 +172,27 @@ def for_instance(rho: Rho, graph: Graph, weights: ArrayLike, goal: int) -> Array
     return values
 
 
+def choosing(rho: Rho, graph: Graph) -> Callable[[NDArray[Any], int], NDArray[np.float64]] | None:
+    """Return a function of weights and goal that gives the table a heuristic chooses by them; None if it does not.
+
+    Raises
+    ------
+    NotFittedError, ModelError
+        As :func:`values_of`; the function itself raises as :func:`for_goal` does.
+    """
+    potential = potential_of(rho, graph)
+    if potential is not None and potential.chooses:
+        return lambda weights, goal: potential.on(weights).rho_for(goal)
+    if chooses(rho):
+        return lambda weights, goal: arrays.per_vertex(for_instance(rho, graph, weights, goal), "rho", graph.n)
+    return None
+
+
 def values_for_instances(rho: Rho, instances: InstanceSet) -> tuple[list[NDArray[np.float64]], NDArray[np.int32]]:
     """Return the distinct arrays of values and for each instance the index of its array; see :func:`for_instance`."""
     if not chooses(rho):
         return values_for_each(rho, instances.graph, instances.goals)
+    values_of(rho, instances.graph)  # the graph may be another one
     rule: Any = getattr(rho, "rho_", rho)
     rules = rule if isinstance(rule, dict) else dict.fromkeys(np.unique(instances.goals).tolist(), rule)
     if rules is not rule:

@@ -18,7 +18,7 @@ from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
 from rhostar.search import distances_to
-from rhostar.search._rho import Rho, values_for_each
+from rhostar.search._rho import Rho, choosing, values_for_each
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,8 @@ def check(rho: Rho, instances: InstanceSet, *, tolerance: float = 1e-9) -> Heuri
     Parameters
     ----------
     rho
-        One value per vertex, such an array for each goal, or a fitted learner or model.
+        One value per vertex, such an array for each goal, a potential, or a fitted learner or model. One that chooses
+        among tables by the weights is judged by the table that it chooses.
     instances
         Every pair of a snapshot and a goal that occurs is looked at once: all edges and all vertices.
     tolerance
@@ -125,12 +126,13 @@ def check(rho: Rho, instances: InstanceSet, *, tolerance: float = 1e-9) -> Heuri
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
     graph = instances.graph
-    tables, table_of = values_for_each(rho, graph, instances.goals)
+    choose = choosing(rho, graph)
+    tables, table_of = ([], np.empty(0)) if choose else values_for_each(rho, graph, instances.goals)
     pairs, first = np.unique(np.stack([instances.goals, instances.rows]), axis=1, return_index=True)
     edges, vertices = _Worst(graph.m), _Worst(graph.n)
     at_goal = -np.inf
     for goal, row, i in zip(*pairs.tolist(), first.tolist(), strict=True):
-        values = tables[table_of[i]]
+        values = choose(instances.weights[row], goal) if choose else tables[table_of[i]]
         weights = np.asarray(instances.weights[row], dtype=np.float64)
         fall = values[graph.tail] - values[graph.head]
         edges.see(fall, weights, slack * np.maximum(np.abs(values[graph.tail]), np.abs(values[graph.head])))
