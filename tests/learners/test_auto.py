@@ -140,12 +140,20 @@ def test_a_large_graph_ends_in_time_with_valid_values(algorithm: str, goals: int
         assert runs.cost.sum() < 1.02 * plain.cost.sum()
 
 
+class Quick(rs.learners.MeanDistance):
+    """Takes no time, whatever its limit is."""
+
+    def __init__(self, time_limit: float | None = None) -> None:
+        super().__init__()
+        self.time_limit = time_limit
+
+
 def test_the_share_of_each_goal_is_what_is_left() -> None:
     instances = square_grid(60, side=5)
     goals = np.where(np.arange(60) % 3 == 0, 24, 0)
     sources = np.where(instances.sources == goals, 12, instances.sources)
     both = rs.InstanceSet(instances.graph, instances.weights, sources, goals)
-    found = rs.learners.PerGoal(rs.learners.Auto(time_limit=None), time_limit=1000.0).fit(both)
+    found = rs.learners.PerGoal(Quick(), time_limit=1000.0).fit(both)
     first, second = (found.learners_[goal].time_limit for goal in (0, 24))
     assert 400 < first <= 500
     assert first < second < 1000
@@ -255,6 +263,14 @@ def test_the_tolerance_holds_on_new_instances() -> None:
         learner = rs.learners.Auto(tolerance=0.01, time_limit=None).fit(train)
         held.append(quality(test, learner.rho_)[1] <= 0.01)
     assert sum(held) >= 4  # what a fit gets done in half a second is not the same on every machine
+
+
+def test_the_tolerance_holds_if_there_is_no_time() -> None:
+    for seed in range(6):
+        train, test = grid_instances(7, 7, 400, high=4.0, sources=None, seed=seed).split(0.25, seed=seed)
+        learner = rs.learners.Auto(tolerance=0.01, time_limit=1e-6).fit(train)
+        assert isinstance(learner.learner_, rs.learners.LowerEnvelope)
+        assert quality(test, learner.rho_)[1] < 0.001, "the bounds are of many snapshots"
 
 
 def test_the_tolerance_holds_for_short_paths_among_long_ones() -> None:

@@ -31,6 +31,8 @@ _PROGRAM_SECONDS = 3e-6
 """About what a linear program takes, for each vertex of each snapshot."""
 _SORTING_SECONDS = 1.2e-7
 """About what it takes to sort costs-to-go, for each of them."""
+_FEWEST_FOR_BOUNDS = 50
+"""Snapshots whose least weights are taken for bounds, however little time there is: fewer of them promise nothing."""
 _HIERARCHY_SECONDS = 1.7e-7
 """About what a contraction hierarchy of a grid takes, for each n^1.4."""
 _SIMPLE = 0.6
@@ -342,8 +344,11 @@ def _instant(contest: Contest, pass_on: Callable[[Learner], None]) -> tuple[Lear
     seconds = began - clock.left
     # A pass over a snapshot takes less than a third of that.
     count = every.size if np.isinf(clock.limit) else int((0.5 * clock.left - seconds) / max(seconds / 3, 1e-9))
+    if contest.bounded:
+        count = max(count, _FEWEST_FOR_BOUNDS)
     if len(seen) < len(instances) and count > known.size and not isinstance(learner, MeanDistance):
-        seen = _on(instances, every[:count])
+        count = min(count, every.size)
+        seen = _on(instances, every[np.arange(count) * every.size // count])  # spread over the days
         fitted = clone(learner).fit(seen)
     none = np.empty(0)
     contest.tried.append(Candidate(learner, np.nan, np.nan, np.nan, none, seconds, np.nan, (fitted,)))
