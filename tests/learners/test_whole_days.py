@@ -5,7 +5,9 @@ import pytest
 
 import rhostar as rs
 from rhostar.learners import _choosing as choosing
+from rhostar.learners import _ranking
 from rhostar.learners._contest import Clock, Contest
+from rhostar.learners._wrappers import hold_out
 
 
 def history(days: int = 8, each: int = 4) -> rs.InstanceSet:
@@ -75,3 +77,24 @@ def test_what_is_refused() -> None:
             rs.learn(instances, promise=promise, split="week")
     with pytest.raises(rs.errors.InstanceError, match="needs at least 2 days to hold out a part of it, got 1"):
         rs.learn(history(days=1), promise="1%", split="day")
+
+
+def test_learners_with_their_own_validation(monkeypatch: pytest.MonkeyPatch) -> None:
+    instances = history()
+    for split in ("day", "snapshot"):
+        train, judged = hold_out(instances, 0.4, 0, split)
+        assert (mixed([choosing.Part(train, judged, judged.rows)]) == 0) == (split == "day")
+        asked = []
+        usual = choosing.parts
+        with monkeypatch.context() as patch:
+            patch.setattr(choosing, "parts", lambda *args: asked.append(usual(*args)) or asked[-1])  # noqa: B023
+            rs.learners.BestOf(split=split, random_state=0).fit(instances)
+        assert (mixed(asked[0]) == 0) == (split == "day")
+        held = []
+        with monkeypatch.context() as patch:
+            patch.setattr(_ranking, "hold_out", lambda *args: held.append(hold_out(*args)) or held[-1])  # noqa: B023
+            learner = rs.learners.SelfImitatedRanking(validation=0.4, split=split, iterations=2, random_state=0)
+            learner.fit(instances)
+        assert (mixed([choosing.Part(*held[0], held[0][1].rows)]) == 0) == (split == "day")
+    with pytest.raises(rs.errors.InstanceError, match="at least 2 days"):
+        hold_out(history(days=1), 0.4, 0, "day")

@@ -57,7 +57,7 @@ def fit(
     split: Annotated[
         str,
         typer.Option(
-            help="What stays on one side of that split: each trip by itself, a whole day, or the last-days unseen.",
+            help="trip: they are dealt out one by one. day: whole days are. last-days: the last days stay unseen.",
             metavar="trip|day|last-days",
         ),
     ] = "trip",

@@ -95,7 +95,7 @@ class Auto(Learner):
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=63)
     >>> learner = rs.learners.Auto("astar", time_limit=None).fit(instances)
     >>> learner.learner_
-    Scaled(factor=0.948, learner=MeanDistance())
+    Scaled(factor=0.947, learner=MeanDistance())
     >>> print(learner.candidates_[0])
     LowerEnvelope(): 59.2 expansions, 0.00% above the optimum
     """

@@ -336,7 +336,9 @@ class BestOf(Learner):
     algorithm
         What to run: "astar" (with reopening) or "gbfs".
     folds
-        How many parts the training set is dealt into, by whole snapshots.
+        How many parts the training set is dealt into.
+    split
+        What stays in one part: all instances of a "snapshot", or of a "day" (see :attr:`InstanceSet.days`).
     validation
         A separate set that judges too, or None.
     random_state
@@ -375,11 +377,13 @@ class BestOf(Learner):
         utility: Utility | None = None,
         algorithm: Algorithm = "astar",
         folds: int = 4,
+        split: choosing.Split = "snapshot",
         validation: InstanceSet | None = None,
         random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.learners, self.utility, self.algorithm, self.folds = learners, utility, algorithm, folds
+        self.learners, self.utility, self.algorithm = learners, utility, algorithm
+        self.folds, self.split = folds, split
         self.validation, self.random_state, self.n_jobs = validation, random_state, n_jobs
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
@@ -391,7 +395,7 @@ class BestOf(Learner):
                 raise InputError(f"learners[{k}] must be a Learner, got {learner!r}")
         if not learners:
             raise InputError("learners must hold at least one learner")
-        parts = choosing.parts(instances, self.folds, self.validation, self.random_state)
+        parts = choosing.parts(instances, self.folds, self.validation, self.random_state, self.split)
         limit = 100 * instances.graph.n
         scorer = Scorer(self.utility or Expansions(limit), algorithm=self.algorithm, budget=limit)
         scores, seen = [], []
@@ -418,16 +422,20 @@ def _values(fitted: Learner) -> Any:
 
 
 def hold_out(
-    instances: InstanceSet, validation: float | InstanceSet, random_state: Seed
+    instances: InstanceSet,
+    validation: float | InstanceSet,
+    random_state: Seed,
+    split: choosing.Split = "snapshot",
 ) -> tuple[InstanceSet, InstanceSet]:
-    """Return the training and the validation set: a share is held out by whole snapshots, or a set is given."""
+    """Return the training and the validation set: a share is held out by whole snapshots or days, or a set is given."""
     if isinstance(validation, InstanceSet):
         if len(validation) == 0:
             raise InstanceError("validation must hold at least one instance")
         return instances, validation
     share = arrays.number(validation, "validation", "between 0 and 1, or an InstanceSet", lambda x: 0 < x < 1)
-    groups = np.unique(instances.rows).size
+    units = choosing.units(instances, split)
+    groups = np.unique(units).size
     if groups < 2:
-        raise InstanceError("the training set needs at least 2 snapshots to hold out a part of it, got 1")
+        raise InstanceError(f"the training set needs at least 2 {split}s to hold out a part of it, got 1")
     first = min(max(round((1 - share) * groups), 1), groups - 1)
-    return instances.split(first / groups, generator(random_state), groups=instances.rows)
+    return instances.split(first / groups, generator(random_state), groups=units)
