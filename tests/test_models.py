@@ -93,6 +93,8 @@ def test_parameters_that_are_no_plain_values_are_kept_as_they_print(instances: r
         "top": "inf",
     }
     assert found.search_with() == "gbfs"
+    inside = rs.learners.PerGoal(rs.learners.LowerEnvelope(instances.weights.min(axis=0))).fit(instances)
+    assert len(rs.Model.of(inside, instances.graph).parameters["learner"]) < 80, "not one number per edge"
 
 
 @pytest.mark.parametrize("kind", ["linear", "quantised"])

@@ -377,7 +377,10 @@ def _plain(value: Any) -> Any:
         return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
-    return repr(value) if not isinstance(value, np.ndarray) else f"array of shape {value.shape}"
+    if isinstance(value, np.ndarray):
+        return f"array of shape {value.shape}"
+    with np.printoptions(threshold=0, edgeitems=1, precision=3):  # a learner inside may have one value per edge
+        return repr(value)
 
 
 def _savable(label: Any) -> Any:

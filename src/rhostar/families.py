@@ -90,7 +90,12 @@ class Family:
             )
         for name, part in sets.items():
             if shaped := self.overlap(part):
-                raise AssumptionError(f"the family was built from {shaped} instances of {name}; fix it without them")
+                way_out = (
+                    "pass those that it was not built from, or a holdout alone" if name == "train" else "pass others"
+                )
+                raise AssumptionError(
+                    f"the family was built from {shaped} instances of {name}; fix it without them, or {way_out}"
+                )
 
     def capacities(
         self,

@@ -265,6 +265,16 @@ def test_certify_promises_and_keeps_it_in_the_model(
     assert promised.index("“plain”: On average") < promised.index("“sure”: On average")
 
 
+@pytest.mark.parametrize("learner", ["Portfolio", "LinearFamily", "Rounded"])
+def test_certify_takes_what_bounds_for_every_rho_cannot_use(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path, learner: str
+) -> None:
+    model = tmp_path / "m.npz"
+    answer(capsys, "fit", data / "set", "-o", model, "-l", learner)
+    found = answer(capsys, "certify", data / "set", "-m", model, "-u", "suboptimality", "-H", 20)
+    assert found["rows"][0]["label"].startswith("H4")
+
+
 def test_fit_resumes(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     parts, out = tmp_path / "parts", tmp_path / "m.npz"
     fit = ("fit", data / "set", "-o", out, "-l", "MeanDistance", "--resume", parts)

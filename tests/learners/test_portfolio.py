@@ -182,3 +182,16 @@ def test_the_limit_costs_expansions() -> None:
         rs.learners.Limited(excess=-1.0).fit(train)
     with pytest.raises(rs.errors.InputError, match="inside PerGoal"):
         rs.learners.Limited(rs.learners.PerGoal()).fit(train)
+
+
+def test_a_page_shows_tables_that_are_chosen_by_the_weights() -> None:
+    train, test = two_kinds().split(0.5, seed=0)
+    portfolio = rs.learners.Portfolio(k=2, excess=np.inf).fit(train)
+    several = rs.learners.PerGoal(rs.learners.Portfolio(k=2, excess=np.inf)).fit(train)
+    methods = {"Dijkstra": np.zeros(64), "one": portfolio, "by goal": several}
+    lines = rs.report.build(test[:12], methods, scenes=1)["comparison"].tradeoffs
+    expanded = rs.solve_many(test[:12], portfolio).expanded.mean()
+    for line in lines:
+        assert line.expansions[line.theta.index(1.0)] == expanded, "a factor of 1 changes nothing"
+        assert line.expansions[0] == rs.solve_many(test[:12], np.zeros(64)).expanded.mean()
+    assert len(lines) == 2

@@ -39,8 +39,9 @@ def certify(
 ) -> None:
     """Show what can be promised for unseen instances.
 
-    Instances of the folder that the model was learned from are the training set, the others the holdout. A model that
-    promises optimal answers brings its own bounds on the weights, unless others are given.
+    Instances of the folder that the model was learned from are the training set, the others the holdout. Training
+    instances that shaped the family of a model (Rounded, LinearFamily) or its choice among tables (Portfolio) are left
+    out. A model that promises optimal answers brings its own bounds on the weights, unless others are given.
     """
     from functools import partial
 

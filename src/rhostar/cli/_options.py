@@ -152,7 +152,22 @@ def parts(instances: InstanceSet, model: Model) -> tuple[InstanceSet | None, Ins
     if model.trained_on_ is None:
         return None, instances
     mask = model.trained_on_.recorded(instances)
-    return (instances[mask] if mask.any() else None), (None if mask.all() else instances[~mask])
+    if mask.all():
+        return instances, None
+    return (_fit_for_every_rho(instances[mask], model) if mask.any() else None), instances[~mask]
+
+
+def _fit_for_every_rho(train: InstanceSet, model: Model) -> InstanceSet | None:
+    """Return the training instances that a bound for every ρ can use: those that the family was not built from."""
+    from rhostar.instances import provenance
+    from rhostar.search._rho import chooses
+
+    if chooses(model) or model.family_.built_from is None:
+        return None
+    if not model.family_.built_from:
+        return train
+    apart = ~provenance(*model.family_.built_from).among(train)
+    return train[apart] if apart.any() else None
 
 
 def baseline(name: str, instances: InstanceSet) -> tuple[str, Any]:

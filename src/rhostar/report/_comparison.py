@@ -320,5 +320,10 @@ def _scaled(rho: Rho, instances: InstanceSet, theta: float) -> Rho:
         return potential.scaled(theta)
     values = values_of(rho, instances.graph)
     if isinstance(values, Mapping):
-        return {goal: theta * np.asarray(own) for goal, own in values.items()}
-    return theta * np.asarray(values)
+        return {goal: _times(theta, own) for goal, own in values.items()}
+    return _times(theta, values)
+
+
+def _times(theta: float, values: Any) -> Any:
+    """Return a table times a factor; also several tables of which the weights choose one."""
+    return values.scaled(theta) if hasattr(values, "scaled") else theta * np.asarray(values)

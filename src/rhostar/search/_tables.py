@@ -75,6 +75,12 @@ class Tables:
         found.place(centres, parts["radius"])
         return found
 
+    def scaled(self, factor: float) -> Tables:
+        """Return `factor` times these tables, with the same rule."""
+        found = Tables(self.m, factor * self.tables, self.probes, self._scale, self._cap)
+        found.place(self._centres, self._radius)
+        return found
+
     @property
     def size(self) -> int:
         """The number of vertices."""
