@@ -21,8 +21,8 @@ def worlds(count: int, side: int = 14, seed: int = 0) -> rs.InstanceSet:
     )
 
 
-def contest(instances: rs.InstanceSet, limit: float = np.inf) -> Contest:
-    return Contest(rs.learners.Auto("gbfs", random_state=0), instances, np.inf, Clock(limit))
+def contest(instances: rs.InstanceSet) -> Contest:
+    return Contest(rs.learners.Auto("gbfs", random_state=0), instances, np.inf, Clock(np.inf))
 
 
 def improvement(held: Contest) -> Improvement:
@@ -83,8 +83,12 @@ def test_the_search_for_bumps_goes_on_with_all_instances() -> None:
     found = rs.solve_many(instances, lead.fits[0].rho_, algorithm="gbfs").expanded.mean()
     assert learner.history_[0] == pytest.approx(found), "it starts from what was found"
     assert learner.history_[-1] < found
-    short = contest(instances, 1e-3)
-    assert continued(short, lead)[0] is lead.fits[0], "no time is left"
+    assert repr(learner.initial) == repr(lead.learner)
+    assert learner.max_bumps == learner.tried_
+    held.clock = Clock(0.0)
+    last, seen = continued(held, lead)
+    assert last is lead.fits[0], "no time is left"
+    assert seen is held.parts[0].train
 
 
 def test_the_winner_has_seen_all_instances() -> None:

@@ -225,9 +225,11 @@ def continued(contest: Contest, won: Candidate) -> tuple[Learner, InstanceSet]:
         more.set_params(max_bumps=None, time_limit=seconds)
     try:
         with clock.watched(clock.left):
-            return more.fit(whole), contest.used
+            more.fit(whole)
     except StoppedError:
         return found, contest.parts[0].train
+    # Its parameters say where the values come from, without the values.
+    return more.set_params(initial=clone(won.learner), max_bumps=more.tried_, time_limit=None), contest.used
 
 
 def some(instances: InstanceSet) -> InstanceSet:
