@@ -26,7 +26,7 @@ test: .venv/.dev .venv/.built lint  ## run lint, then all tests
 NETWORKX_TESTS ?= networkx
 test-networkx: .venv/.dev .venv/.built  ## run networkx's own tests through the backend; counts the calls it answers
 	@mkdir -p build/networkx
-	cd build/networkx && NETWORKX_TEST_BACKEND=rhostar NETWORKX_FALLBACK_TO_NX=1 PYTHONPATH=$(CURDIR)/tests \
+	cd build/networkx && NETWORKX_TEST_BACKEND=rhostar NETWORKX_FALLBACK_TO_NX=1 PYTHONPATH=$(CURDIR)/tests PYTHONHASHSEED=0 \
 	  $(CURDIR)/$(BIN)/python -m pytest -q -c /dev/null --rootdir . -p no:cacheprovider -p support.networkx_calls \
 	  --pyargs $(NETWORKX_TESTS)
 
@@ -43,8 +43,9 @@ coverage: .venv/.dev .venv/.built  ## run all tests and show which lines they re
 test-cluster: .venv/.dev .venv/.built  ## run the tests on Dask, Ray and killed worker processes
 	$(BIN)/python -m pytest -q -m cluster tests
 
-fuzz: .venv/.dev .venv/.built  ## read 5,000 damaged files of every format, with capped memory (takes minutes)
+fuzz: .venv/.dev .venv/.built  ## read 5,000 damaged files of every format; try properties on new random examples (takes minutes)
 	$(BIN)/python tools/fuzz.py
+	$(BIN)/python -m pytest -n 2 -q --hypothesis-profile=random $$(grep -rl '^@given' tests)
 
 docs: .venv/.dev .venv/.built  ## build the documentation, with the reference, in build/docs
 	$(BIN)/python tools/housemap.py
@@ -111,16 +112,19 @@ bench-workloads: .venv/.dev .venv/.peers .venv/.built  ## find from how many que
 .venv/.python:
 	@command -v $(PYTHON) >/dev/null || { echo "rhostar needs Python 3.11 or later: install python3 (Debian, Ubuntu: apt install python3 python3-venv python3-dev)"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "rhostar needs Python 3.11 or later; $(PYTHON) is older. Set PYTHON=python3.11 or the like."; exit 1; }
+	@echo "Making a Python environment in .venv (some seconds) ..."
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "python3 has no venv: install it (Debian, Ubuntu: apt install python3-venv)"; exit 1; }
 	@$(BIN)/python -m pip install --quiet --require-hashes -r locks/uv.txt
 	@touch $@
 
 .venv/.run: locks/run.txt | .venv/.python
-	$(UV) --require-hashes -r locks/run.txt
+	@echo "Installing numpy, scipy and the other packages that rhostar needs (less than a minute, plus the download) ..."
+	@$(UV) --require-hashes -r locks/run.txt
 	@touch $@
 
 .venv/.dev: locks/dev.txt | .venv/.python
-	$(UV) --require-hashes -r locks/dev.txt
+	@echo "Installing the tools for tests and documentation (about a minute, plus the download) ..."
+	@$(UV) --require-hashes -r locks/dev.txt
 	@touch $@
 
 # The editable install maps the modules it found: a new or removed file needs a new map.
@@ -131,7 +135,8 @@ FORCE:
 .venv/.built: .venv/.run .venv/.files $(CORE)
 	@command -v $(CXX) >/dev/null || { echo "No C++ compiler ($(CXX)): install g++ (Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++; macOS: xcode-select --install)"; exit 1; }
 	@$(BIN)/python -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' || { echo "Python's headers are missing: install them (Debian, Ubuntu: apt install python3-dev; Fedora: dnf install python3-devel)"; exit 1; }
-	$(UV) --no-build-isolation --no-deps -e .
+	@echo "Compiling the core and installing rhostar (1 to 3 minutes the first time, seconds later) ..."
+	@$(UV) --no-build-isolation --no-deps -e .
 	@touch $@
 
 # The compiler zig brings its own C++ library and aims at an old glibc, so the wheel runs on most Linux systems; the

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial import Delaunay
 
 import rhostar as rs
 
@@ -285,14 +286,14 @@ def roads(case: Roads, log=print) -> dict:
 
 
 def tolerance_cases(count: int, first: int) -> Iterator[Roads]:
-    """Yield networks with a goal: cities, the roads of Los Angeles if they are there, grids with heavy tails."""
+    """Yield networks with a goal: cities, Los Angeles if it is there, grids with heavy tails, triangulations."""
     data = os.environ.get("RHOSTAR_DATA")
     path = Path(data or "") / "metr_la" / "metr_la_week.npz"
     network = rs.datasets.read_metr_la(path, speeds=(3.0, 70.0)) if data and path.exists() else None
     for k in range(count):
         seed = first + k
         rng = np.random.default_rng(seed)
-        kind = ("city", "roads of Los Angeles", "grid, heavy tails")[k % 3]
+        kind = ("city", "roads of Los Angeles", "grid, heavy tails", "triangulation, jams and closures")[k % 4]
         train = int(rng.choice([60, 120, 240]))
         if kind == "roads of Los Angeles" and network is not None:
             goal = int(rng.integers(network.graph.n))
@@ -308,10 +309,31 @@ def tolerance_cases(count: int, first: int) -> Iterator[Roads]:
             sources = rng.integers(0, graph.n - 1, len(weights))
             every = rs.InstanceSet(graph, weights, sources + (sources >= goal), goal)
             yield Roads(kind, every[:train], every[train:])
+        elif kind == "triangulation, jams and closures":
+            graph = triangulation(rng, int(rng.choice([100, 250, 500])))
+            mood = rng.normal(0, 0.3, (train + 1500, 1))
+            weights = graph.length * np.exp(mood + rng.normal(0, 0.4, (train + 1500, graph.m)))
+            jam = np.ix_(rng.random(len(weights)) < 0.04, graph.coordinates[graph.tail, 0] < 0.5)
+            weights[jam] *= 6
+            weights[rng.random(weights.shape) < 0.01] = np.inf
+            goal = int(rng.integers(graph.n))
+            sources = rng.integers(0, graph.n - 1, len(weights))
+            every = rs.InstanceSet(graph, weights, sources + (sources >= goal), goal, infeasible="drop")
+            yield Roads(kind, every[:train], every[train:])
         else:
             law = rs.datasets.city(int(rng.choice([150, 300, 600])), seed=seed)
             law = law.towards(int(rng.integers(law.graph.n)))
             yield Roads("city", law.draw(train, seed=seed + 1_000_000), law.draw(1500, seed=seed + 2_000_000))
+
+
+def triangulation(rng: np.random.Generator, n: int) -> rs.Graph:
+    """Return random points in a square, joined to their neighbours."""
+    points = rng.uniform(size=(n, 2))
+    corners = Delaunay(points).simplices
+    pairs = np.concatenate([corners[:, [a, b]] for a in range(3) for b in range(3) if a != b])
+    tail, head = np.unique(pairs, axis=0).T
+    length = np.linalg.norm(points[tail] - points[head], axis=1)
+    return rs.Graph.from_edges(n, tail, head, coordinates=points, length=length)
 
 
 def tolerances(count: int, first: int, log=print) -> list[dict]:
@@ -320,10 +342,15 @@ def tolerances(count: int, first: int, log=print) -> list[dict]:
     for case in tolerance_cases(count, first):
         optimum = rs.solve_many(case.test, np.zeros(case.test.graph.n)).cost
         learner = rs.learners.Auto(tolerance=TOLERANCE, time_limit=FIT_SECONDS).fit(case.train)
-        expanded, over = judged(learner.rho_, case.test, optimum)
+        runs = rs.solve_many(case.test, learner.rho_)
+        over, share = runs.cost.sum() / optimum.sum() - 1, (runs.cost / optimum).mean() - 1
         exact, _ = judged(rs.learners.LowerEnvelope().fit(case.train).rho_, case.test, optimum)
-        rows.append({"kind": case.name, "train": len(case.train), "over": over, "expanded": expanded})
-        rows[-1] |= {"envelope": exact, "learner": type(learner.learner_).__name__}
+        rows.append({"kind": case.name, "train": len(case.train), "over": float(over), "share": float(share)})
+        rows[-1] |= {
+            "expanded": float(runs.expanded.mean()),
+            "envelope": exact,
+            "learner": type(learner.learner_).__name__,
+        }
         log(f"tolerance: {len(rows)} {rows[-1]}")
     return rows
 
@@ -394,22 +421,25 @@ def quality_lines(found: dict, title: str) -> list[str]:
 
 
 def tolerance_lines(rows: list[dict]) -> list[str]:
-    held = sum(row["over"] <= TOLERANCE for row in rows)
+    held = sum(max(row["over"], row["share"]) <= TOLERANCE for row in rows)
     lines = [f"## Its tolerance: held in {held} of {len(rows)} fits", ""]
     lines += [
         f"`Auto(tolerance={TOLERANCE}, time_limit={FIT_SECONDS:.0f})` with 60, 120 or 240 training snapshots, another "
-        "goal and split each time; the cost above the optimum in total over at least 1,500 other snapshots. "
+        "goal and split each time, judged on at least 1,400 other snapshots: *in total*, by how much all paths "
+        "together cost more than the optimum; *on average*, the mean of that share over the paths. A fit held if both "
+        "are within. "
         "*To envelope*: expansions as a share of those of the lower envelope, which is exact.",
         "",
-        "| networks | fits | held | mean above | worst | to envelope |",
-        "|---|--:|--:|--:|--:|--:|",
+        "| networks | fits | held | in total | worst | on average | worst | to envelope |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for kind in sorted({row["kind"] for row in rows}):
         some = [row for row in rows if row["kind"] == kind]
-        over = np.array([row["over"] for row in some])
-        share = np.mean([row["expanded"] / row["envelope"] for row in some])
-        held = int((over <= TOLERANCE).sum())
-        lines.append(f"| {kind} | {len(some)} | {held} | {over.mean():.2%} | {over.max():.2%} | {share:.2f} |")
+        both = np.array([(row["over"], row["share"]) for row in some])
+        less = np.mean([row["expanded"] / row["envelope"] for row in some])
+        held = int((both <= TOLERANCE).all(axis=1).sum())
+        shown = " | ".join(f"{one.mean():.2%} | {one.max():.2%}" for one in both.T)
+        lines.append(f"| {kind} | {len(some)} | {held} | {shown} | {less:.2f} |")
     return [*lines, ""]
 
 
@@ -427,7 +457,7 @@ def main(arguments: list[str]) -> int:
         if name == "time":
             result["time"] = times()
         elif name == "tolerance":
-            found = tolerances(FITS, 500_000 if rules else 0)
+            found = tolerances(FITS, 500_000 if rules else 2_000_000)
             if rules:
                 print("\n".join(tolerance_lines(found)))
             else:

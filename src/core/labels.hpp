@@ -38,11 +38,10 @@ Ending label(const Snapshots<W, Arcs>& snapshots, std::int32_t goal, Interrupt* 
   return {};
 }
 
-// Finite costs-to-go added up, counted, and the least of them; each snapshot counts times[i] times.
-struct Moments {
+// Finite costs-to-go, added up and counted; each snapshot counts times[i] times.
+struct Sums {
   double* sum;
   std::int64_t* count;
-  double* least;
 
   void add(std::int32_t n, std::int64_t times, auto distance) const {
     for (std::int32_t v = 0; v < n; ++v) {
@@ -50,7 +49,6 @@ struct Moments {
       const bool finite = d < infinity;
       sum[v] += finite ? static_cast<double>(times) * d : 0.0;
       count[v] += finite ? times : 0;
-      least[v] = std::min(least[v], d);
     }
   }
 };

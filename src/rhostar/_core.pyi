@@ -372,7 +372,7 @@ class Graph:
         self, instances: Instances, options: SearchOptions, rho: _Floats, total: int, stop: Stop | None
     ) -> SpendingOutcome: ...
     def optimal_paths(self, instances: Instances, stop: Stop | None) -> PathOutcome: ...
-    def label_moments(
+    def label_sums(
         self,
         weights: NDArray[Any],
         rows: _Positions,
@@ -380,8 +380,10 @@ class Graph:
         goal: int,
         sum: _Floats,
         count: _Positions,
-        least: _Floats,
         stop: Stop | None,
+    ) -> Ending: ...
+    def label_least(
+        self, weights: NDArray[Any], rows: _Positions, goal: int, least: _Floats, stop: Stop | None
     ) -> Ending: ...
     def label_rows(
         self, weights: NDArray[Any], rows: _Positions, goal: int, out: NDArray[Any], stop: Stop | None

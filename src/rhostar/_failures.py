@@ -138,7 +138,7 @@ def weight_failure(
         What to add after the ends of the edge.
     """
     edge = ending.offender
-    what = f"{name} (edge {graph.tail[edge]} -> {graph.head[edge]}{note})"
+    what = f"{name} (edge {graph._edge_name(edge)}{note})"
     limit = " and at most 2**53" if weights.dtype == np.int64 else ""
     return failure(ending, what=what, limit=limit, value=weights[edge])
 

@@ -26,6 +26,7 @@ from rhostar import _files as files
 from rhostar.errors import InputError, StorageError
 from rhostar.families import FAMILIES, Family, FullTable
 from rhostar.graph import Graph
+from rhostar.graph._parts import hashable_label, plain_label
 from rhostar.instances import Provenance, Provenances
 from rhostar.instances._provenance import from_parts, to_parts
 from rhostar.potentials import Potential
@@ -73,6 +74,8 @@ class Model:
         ρ for every goal, a :class:`rhostar.potentials.Potential`, or None.
     versions
         Of rhostar, Python and numpy when it was made.
+    goal_labels
+        The label of each goal, if the vertices of the graph have labels.
 
     Examples
     --------
@@ -103,6 +106,7 @@ class Model:
     certificate: Mapping[str, Any] | None = None
     potential_: Potential | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
+    goal_labels: Mapping[int, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, learner: Any, graph: Graph, *, certificate: Mapping[str, Any] | None = None) -> Model:
@@ -130,6 +134,8 @@ class Model:
         rho = None if isinstance(values, Potential) else _checked(values, graph.n)
         goal = getattr(learner, "goal_", None)
         potential = values if isinstance(values, Potential) else getattr(learner, "potential_", None)
+        goals = list(rho) if isinstance(rho, Mapping) else [goal]
+        own = [int(v) for v in goals if isinstance(v, int | np.integer)] if graph.labels is not None else []
         return cls(
             rho_=rho,
             fingerprint=graph.fingerprint,
@@ -144,6 +150,7 @@ class Model:
             certificate=certificate,
             potential_=potential,
             versions={"rhostar": version("rhostar"), "python": platform.python_version(), "numpy": np.__version__},
+            goal_labels={v: graph.labels[v] for v in own} if graph.labels is not None else {},
         )
 
     @property
@@ -182,7 +189,8 @@ class Model:
 
     def __repr__(self) -> str:
         goals = self.goals
-        goal = f"goal {goals[0]}" if len(goals) == 1 else f"{len(goals)} goals" if goals else "any goal"
+        first = f" ({self.goal_labels[goals[0]]!r})" if len(goals) == 1 and goals[0] in self.goal_labels else ""
+        goal = f"goal {goals[0]}{first}" if len(goals) == 1 else f"{len(goals)} goals" if goals else "any goal"
         goal += ", any other by a potential" if goals and self.potential_ is not None else ""
         return f"Model({self.learner or 'values'}, {self.n} vertices, {goal})"
 
@@ -219,6 +227,7 @@ class Model:
             "promise": self.promise_,
             "certificate": None if self.certificate is None else _plain(dict(self.certificate)),
             "versions": dict(self.versions),
+            "goal_labels": [[goal, _savable(label)] for goal, label in self.goal_labels.items()],
         }
         if self.trained_on_ is None:
             facts["trained_on"] = None
@@ -295,6 +304,7 @@ class Model:
                 certificate=facts["certificate"],
                 potential_=potential,
                 versions=dict(facts["versions"]),
+                goal_labels={int(goal): hashable_label(label) for goal, label in facts.get("goal_labels", [])},
             )
         except FileNotFoundError:
             raise StorageError(f"there is no model at {source}") from None
@@ -368,6 +378,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
     return repr(value) if not isinstance(value, np.ndarray) else f"array of shape {value.shape}"
+
+
+def _savable(label: Any) -> Any:
+    """Return a label for JSON; one of an unusual kind as text, since it is only shown."""
+    try:
+        return plain_label(label)
+    except StorageError:
+        return str(label)
 
 
 def _potential(facts: Any, parts: Mapping[str, NDArray[Any]]) -> Potential | None:

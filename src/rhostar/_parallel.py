@@ -34,6 +34,9 @@ _CHUNKS_PER_JOB = 4
 _CHUNKS_KEPT = 64
 """How many chunks there are while results are kept: a computation may be resumed with another number of jobs."""
 
+_SECONDS_TO_BEGIN = 1.0
+"""How long it waits for the first thread before it lets joblib wait: some backends begin only when they are asked."""
+
 
 class _Watch:
     """The flags of the kernels that run at the moment, all set once the time is up."""
@@ -343,9 +346,9 @@ class _Counted:
                 self.changed.notify_all()
 
     def wait_for(self, finished: int) -> None:
-        """Wait until `finished` calls have ended or one has failed; give up if none has started within a second."""
+        """Wait until `finished` calls have ended or one has failed; give up if none starts soon."""
         with self.changed:
-            if self.changed.wait_for(lambda: self.inside or self.finished, 1.0):
+            if self.changed.wait_for(lambda: self.inside or self.finished, _SECONDS_TO_BEGIN):
                 self.changed.wait_for(lambda: self.finished == finished or self.failed)
 
     def wait_until_empty(self, seconds: float) -> None:

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import rhostar as rs
 from rhostar.errors import WeightError, WorkerError
 from support.clusters import CLUSTERS, Cluster
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]  # a busy machine may need minutes to start a cluster
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test
 
 
@@ -112,21 +113,35 @@ def test_the_atlas(cluster: Cluster, tmp_path: Path) -> None:
         assert (tmp_path / "many" / path.name).read_bytes() == path.read_bytes()
 
 
-def slow(instance: rs.Instance, trace: rs.Trace) -> float:
+def slow(instance: rs.Instance, trace: rs.Trace, last: int, sign: Path) -> float:
+    """Take some time, and for instances from `last` until the sign is there."""
     time.sleep(0.02)
+    while instance.source == last and not sign.exists():
+        time.sleep(0.02)
     return float(instance.source)
 
 
 @pytest.mark.parametrize("delay", [0.05, 0.3])
-def test_a_killed_worker_loses_nothing(cluster: Cluster, either: rs.InstanceSet, delay: float) -> None:
+def test_a_killed_worker_loses_nothing(cluster: Cluster, either: rs.InstanceSet, delay: float, tmp_path: Path) -> None:
+    killed: list[int] = []
+    done = threading.Event()
+
+    def kill_two() -> None:
+        for k in range(2):
+            done.wait(delay if k == 0 else 0.3)
+            while len(killed) == k and not done.wait(0.02):
+                cluster.kill_one(k, killed)
+            (tmp_path / "sign").touch()  # one of them is killed for certain before all is done
+
     with cluster.configured():
         rs.solve_many(either, rho(either))  # the workers are there
-        killed: list[int] = []
-        killers = [threading.Timer(delay + 0.3 * k, cluster.kill_one, (k, killed)) for k in range(2)]
-        for killer in killers:
-            killer.start()
-        found = rs.evaluate(either, rho(either), rs.utilities.Custom(1000.0, slow))
-        for killer in killers:
+        killer = threading.Thread(target=kill_two)
+        killer.start()
+        measure = partial(slow, last=int(either.sources[-1]), sign=tmp_path / "sign")
+        try:
+            found = rs.evaluate(either, rho(either), rs.utilities.Custom(1000.0, measure))
+        finally:
+            done.set()
             killer.join()
     assert killed, "no worker was killed: nothing was tested"
     assert found[0].values.tolist() == either.sources.tolist()
@@ -198,25 +213,27 @@ if __name__ == "__main__":
     instances = rs.InstanceSet(graph, weights, [source] * 8, goal)
     with CLUSTERS[sys.argv[1]]() as cluster, cluster.configured():
         rs.solve_many(instances, np.zeros(graph.n))  # the workers are there
-        pids = []
+        begin = time.perf_counter()
+        rs.solve_many(instances, np.zeros(graph.n))
+        print("call", time.perf_counter() - begin)
+        pids, times = [], []
 
         def interrupt():
+            before = seconds(cluster.workers())
+            while seconds(cluster.workers()) < before + 0.5:  # something is computed that can be interrupted
+                time.sleep(0.1)
             pids.extend(cluster.workers())
-            before = seconds(pids)
-            time.sleep(0.5)
-            assert seconds(pids) > before, "no worker computes: there is nothing to interrupt"
             times.append(time.perf_counter())
             os.kill(os.getpid(), signal.SIGINT)
 
-        times = []
-        threading.Timer(1.5, interrupt).start()
+        threading.Thread(target=interrupt, daemon=True).start()
         try:
             rs.solve_many(instances, rho)
         except KeyboardInterrupt:
             print("interrupted", time.perf_counter() - times[0])
         while True:
             before, then = seconds(pids), time.perf_counter()
-            time.sleep(0.25)
+            time.sleep(1.0)
             if seconds(pids) - before < 0.05:  # a chunk that goes on would take much of the time
                 break
         print("idle", then - times[0])
@@ -232,12 +249,13 @@ def test_ctrl_c_reaches_the_workers(name: str, tmp_path: Path) -> None:
     script.write_text(_INTERRUPTED)
     tests = str(Path(__file__).parents[1])
     child = subprocess.run(
-        [sys.executable, str(script), name, tests], capture_output=True, text=True, timeout=200, check=False
+        [sys.executable, str(script), name, tests], capture_output=True, text=True, timeout=500, check=False
     )
     words = child.stdout.split()
-    assert words[::2] == ["interrupted", "idle", "free"], child.stdout + child.stderr[-2000:]
-    waited, idle, freed = (float(word) for word in words[1::2])
-    assert waited < 2, "the call ended late"
-    assert idle < 2, "workers went on"
+    assert words[::2] == ["call", "interrupted", "idle", "free"], child.stdout + child.stderr[-2000:]
+    call, waited, idle, freed = (float(word) for word in words[1::2])
+    # Not interrupted, it would take weeks; how busy the machine is shows in how long a short call takes.
+    assert waited < 10 + 20 * call, "the call ended late"
+    assert idle < 10 + 20 * call, "workers went on"
     # Ray and joblib end the processes; a new one takes seconds to start on a busy machine.
-    assert freed < (2 if name == "dask" else 30)
+    assert freed < (10 if name == "dask" else 60) + 20 * call

@@ -41,16 +41,17 @@ def broken(folder):
     {{}}
 turns = iter([1] + [0] * 99)
 t.TARGETS["gr"] = t.TARGETS["gr"]._replace(read=broken)
-sys.exit(fuzz.main(["--inside", "--only", "gr", "--count", "3", "--megabytes", "256", "--seconds", "0.5"]))
+sys.exit(fuzz.main(["--inside", "--only", "gr", "--count", "3", "--megabytes", "256", "--seconds", sys.argv[1]]))
 """
-    for breakage, status in (
-        ("raise KeyError('x')", 3),
-        ("b'x' * (1 << 30)", 3),
-        ("import time; time.sleep(2)", 3),
-        ("ctypes.string_at(0)", -11),
-        ("pass", 0),
+    for breakage, seconds, status in (
+        ("raise KeyError('x')", "60", 3),
+        ("b'x' * (1 << 30)", "60", 3),
+        ("import time; time.sleep(60)", "0.5", 3),
+        ("ctypes.string_at(0)", "60", -11),
+        ("pass", "60", 0),
     ):
-        child = subprocess.run([sys.executable, "-c", code.replace("{}", breakage)], capture_output=True, check=False)
+        command = [sys.executable, "-c", code.replace("{}", breakage), seconds]
+        child = subprocess.run(command, capture_output=True, check=False)
         assert child.returncode == status, child.stdout.decode() + child.stderr.decode()
 
 

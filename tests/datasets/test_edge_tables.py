@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import rhostar as rs
 from rhostar import datasets
-from rhostar.datasets import _edge_table as edge_table
+from rhostar.datasets import _edge_files as edge_files
 from rhostar.datasets import _large_csv as large_csv
 from rhostar.errors import InputError, ReadError, RhostarWarning
 
@@ -193,7 +193,7 @@ def _both(path: Path, monkeypatch: pytest.MonkeyPatch, **options: object) -> lis
     """Read a file by each reader, and return what they found, or the error."""
     found: list[object] = []
     for least in (0, 1 << 62):
-        monkeypatch.setattr(edge_table, "_LARGE", least)
+        monkeypatch.setattr(edge_files, "_LARGE", least)
         try:
             network = datasets.read_edge_table(path, **options)
             days = None if network.days is None else network.days.tolist()
@@ -248,8 +248,8 @@ def test_large_files_are_read_by_pyarrow(tmp_path: Path, monkeypatch: pytest.Mon
     fast, slow = _both(path, monkeypatch, missing="closed")
     assert fast == slow
     assert isinstance(fast, tuple)
-    monkeypatch.setattr(edge_table, "_LARGE", 0)
-    monkeypatch.setattr(edge_table, "_csv_rows", None)  # the slower reader is not asked
+    monkeypatch.setattr(edge_files, "_LARGE", 0)
+    monkeypatch.setattr(edge_files, "_csv_rows", None)  # the slower reader is not asked
     assert len(datasets.read_edge_table(path, missing="closed").weights) == 48
 
 
@@ -289,14 +289,14 @@ def test_places_are_right_behind_blank_lines(tmp_path: Path, monkeypatch: pytest
         for found in _both(path, monkeypatch):
             assert f"'b' -> 'a' (line {line})" in str(found)
     path.write_text("tail,head,weight\na,b,1")
-    monkeypatch.setattr(edge_table, "_LARGE", 0)
+    monkeypatch.setattr(edge_files, "_LARGE", 0)
     with pytest.warns(RhostarWarning, match="line 2: the last line has no newline"):
         datasets.read_edge_table(path)
 
 
 def test_a_large_table_without_pyarrow_gets_a_hint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    monkeypatch.setattr("rhostar.datasets._edge_table._LARGE", 1)
+    monkeypatch.setattr("rhostar.datasets._edge_files._LARGE", 1)
     monkeypatch.setattr("rhostar.datasets._large_csv._LONG", 1)
     table = tmp_path / "times.csv"
     table.write_text("tail,head,weight\n0,1,2\n")

@@ -56,13 +56,13 @@ def test_a_file_that_is_really_missing_is_still_an_error(tmp_path: Path) -> None
 
 
 _KILLED = """
-import sys, time
+import sys
 from pathlib import Path
 from rhostar import _files as files
 with files.replacing(sys.argv[1]) as beside:
     beside.write_text("half")
     print("writing", flush=True)
-    time.sleep(60)
+    sys.stdin.read()  # until it is killed
 """
 
 
@@ -70,7 +70,8 @@ def test_the_next_save_removes_what_a_killed_one_left(tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     path.write_text("old")
     (tmp_path / f".{'0' * 16}-other.npz").write_text("of another file")
-    writers = [subprocess.Popen([sys.executable, "-c", _KILLED, str(path)], stdout=subprocess.PIPE) for _ in range(2)]
+    command, pipe = [sys.executable, "-c", _KILLED, str(path)], subprocess.PIPE
+    writers = [subprocess.Popen(command, stdin=pipe, stdout=pipe) for _ in range(2)]
     for writer in writers:
         assert writer.stdout is not None
         writer.stdout.readline()

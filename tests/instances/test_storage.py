@@ -256,6 +256,7 @@ def test_a_killed_save_leaves_the_old_set_intact(tmp_path: Path, instances: rs.I
     )
     assert child.stdout.readline() == "saving\n"
     while len(list(folder.iterdir())) < len(before) + 4:
+        assert child.poll() is None, child.stderr.read()
         time.sleep(0.001)
     child.send_signal(blow)
     out, _ = child.communicate()

@@ -23,7 +23,7 @@ def test_networkx_tests_pass_through_the_backend(tmp_path: Path) -> None:
         cwd=tmp_path,  # away from this project's settings
         env=os.environ
         | {"NETWORKX_TEST_BACKEND": "rhostar", "NETWORKX_FALLBACK_TO_NX": "1", "RHOSTAR_CALLS": str(calls)}
-        | {"PYTHONPATH": str(TESTS)},
+        | {"PYTHONPATH": str(TESTS), "PYTHONHASHSEED": "0"},  # the order of sets of names is not left to chance
         capture_output=True,
         text=True,
         check=False,

@@ -130,14 +130,14 @@ def test_a_hundred_times_the_plain_implementation(sanitized: bool) -> None:
     if sanitized:
         pytest.skip("times mean nothing under a sanitizer")
     instances = rs.lab.theorem5_instances(8).instances
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(joint(instances, "astar")) == 3121
-    plain = time.perf_counter() - start
+    plain = time.process_time() - start
     compiled = []
-    for _ in range(5):
-        start = time.perf_counter()
+    for _ in range(20):
+        start = time.process_time()
         rs.lab.joint_behaviours(instances)
-        compiled.append(time.perf_counter() - start)
+        compiled.append(time.process_time() - start)
     assert plain / min(compiled) > 100
 
 

@@ -279,6 +279,9 @@ def test_what_the_online_learner_refuses() -> None:
     smaller = square_grid(5, side=3)
     with pytest.raises(rs.errors.InstanceError, match="36 vertices and goal 35, got 9 and 8"):
         learner.partial_fit(smaller)
+    graph = rs.Graph.grid(6, 6, neighbours=8)
+    with pytest.raises(rs.errors.InstanceError, match="this one has other edges"):
+        learner.partial_fit(rs.InstanceSet(graph, graph.length, sources=0, goal=35))
     with pytest.raises(rs.errors.InputError, match="the 20 that this was fitted on, got 5"):
         learner.regret(instances[:5])
     assert np.array_equal(learner.rho_, before)

@@ -155,6 +155,9 @@ def test_stated_bounds() -> None:
     assert np.array_equal(learner.lower_, per_edge)
     with pytest.raises(WeightError, match="below weight_bounds"):
         rs.learn(instances, weight_bounds=(100, 200))
+    named = rs.Graph.from_edges(2, [0], [1], labels=["home", "work"])
+    with pytest.raises(WeightError, match="edge 'home' -> 'work'"):
+        rs.learn(rs.InstanceSet(named, [[1.0]], sources=0, goal=1), weight_bounds=(2, 3))
     with pytest.raises(InputError, match="weight_bounds belong to promise='optimal'"):
         rs.learn(instances, promise="1%", weight_bounds=(0, 1))
 

@@ -128,7 +128,7 @@ def test_auto_is_no_worse_than_the_scaled_envelope() -> None:
     law = rs.datasets.city(900, seed=3).towards(17)
     train, test = law.draw(120, seed=4), law.draw(400, seed=5)
     optimum = rs.solve_many(test, np.zeros(law.graph.n)).cost
-    learner = rs.learners.Auto(time_limit=2.0).fit(train)
+    learner = rs.learners.Auto(time_limit=None).fit(train)
     runs = rs.solve_many(test, learner.rho_)
     assert runs.cost.sum() <= 1.01 * optimum.sum()
     careful = rs.solve_many(test, rs.learners.Scaled(rs.learners.LowerEnvelope(), 1.3).fit(train).rho_)

@@ -44,6 +44,8 @@ def test_break_even_is_where_both_take_as_long() -> None:
     assert "From 84 queries on, elsewhere is faster." in str(found)
     assert "tables is faster" not in str(found)
     assert "Use envelope: 5.0 times as fast as Dijkstra." in str(found)
+    alone = Advice(found.options[:1], 10, 1, 0.0, "")
+    assert "Use Dijkstra: nothing that is good enough is faster." in str(alone)
     assert "learned is faster" not in str(found)  # not good enough at this tolerance
 
 
@@ -62,7 +64,9 @@ def test_measured_on_a_city() -> None:
         assert by_name["A* with learned mean distances"].promise == MEASURED
         assert all(o.per_query > 0 and o.worst >= o.excess >= 0 for o in found.options)
         assert by_name["costs-to-go, once per snapshot"].per_goal > 0
-        assert re.search(r"^Use .*: [\d.]+ times as fast as Dijkstra\.$", str(found), flags=re.MULTILINE)
+        assert re.search(
+            r"^Use .*: ([\d.]+ times as fast as Dijkstra|nothing .* is faster)\.$", str(found), flags=re.MULTILINE
+        )
 
 
 def test_bad_input() -> None:
@@ -81,3 +85,27 @@ def test_contraction_hierarchies_are_measured_where_they_are() -> None:
     assert found.options[-1].name == "contraction hierarchy (pyroutingkit)"
     assert found.options[-1].worst < 1e-3
     assert found.left_out == ""
+
+
+def test_any_goal_is_served_by_potentials() -> None:
+    drawn = rs.datasets.city(400, seed=1).draw(40, seed=0)
+    rng = np.random.default_rng(0)
+    ends = np.array([rng.choice(drawn.graph.n, 2, replace=False) for _ in range(40)]).T
+    instances = rs.InstanceSet(drawn.graph, drawn.weights, *ends, rows=drawn.rows, infeasible="drop")
+    found = rs.advise(instances, 1, tolerance=0.5)
+    by_name = {option.name: option for option in found.options}
+    assert by_name["A* with the lower envelope"].excess == pytest.approx(0.0, abs=1e-9)
+    assert 0 <= by_name["A* with learned mean weights"].excess < 0.5
+    assert "with 1 query\n" in str(found)
+
+
+def test_instances_without_a_path_are_left_out() -> None:
+    graph = rs.Graph.grid(4, 4)
+    weights = np.random.default_rng(0).uniform(1, 2, size=(12, graph.m))
+    weights[::3, graph.head == 15] = np.inf  # nothing leads to the goal
+    kept = rs.InstanceSet(graph, weights, sources=0, goal=15, infeasible="keep")
+    found = rs.advise(kept, 3)
+    assert {option.excess for option in found.options if option.exact} == {0.0}
+    weights[:, graph.head == 15] = np.inf
+    with pytest.raises(rs.errors.InfeasibleError, match="none of the 6 instances"):
+        rs.advise(rs.InstanceSet(graph, weights, sources=0, goal=15, infeasible="keep"), 3)

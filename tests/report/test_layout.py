@@ -1,6 +1,7 @@
 """Places for graphs without coordinates: near in the graph is near in the picture, and parts do not overlap."""
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from scipy.stats import spearmanr
 
 import rhostar as rs
 from rhostar.report import _replay as replay
-from rhostar.report._layout import places
+from rhostar.report._layout import LANDMARKS, places
 
 
 def bare(graph: rs.Graph) -> rs.Graph:
@@ -109,9 +110,17 @@ def test_the_replay_uses_them_and_says_so() -> None:
 
 
 @pytest.mark.slow
-def test_forty_thousand_vertices_take_two_seconds_at_most() -> None:
+def test_forty_thousand_vertices_take_little_longer_than_their_searches() -> None:
     graph = bare(rs.datasets.city(40_000, seed=1).graph)
-    start = time.process_time()
-    found = places(graph)
-    assert time.process_time() - start < 2.0, "of the processor: the machine may be busy"
-    assert agreement(graph, found) > 0.85
+
+    def fastest(call: Callable[[], object]) -> float:
+        times = []
+        for _ in range(5):
+            start = time.thread_time()  # of the processor: the machine may be busy
+            call()
+            times.append(time.thread_time() - start)
+        return min(times)
+
+    searches = fastest(lambda: [rs.distances_to(graph, np.ones(graph.m), v) for v in range(LANDMARKS)])
+    assert fastest(lambda: places(graph)) < 25 * searches, "it takes 6 times as long"
+    assert agreement(graph, places(graph)) > 0.85

@@ -133,7 +133,7 @@ def test_promises_of_several_methods_are_told_apart() -> None:
     text = shown(render(report))
     assert text.index(said[0]) < text.index(said[1])
     assert exact.best.sentence in text
-    assert (report.tiles[2][0], report.tiles[2][1][:17]) == ("always", "the fastest route")
+    assert (report.tiles[2][0], report.tiles[2][1][:25]) == ("always", "“safe”: the fastest route")
 
 
 # ---------------------------------------------------------------- units
@@ -194,9 +194,8 @@ def test_timing_takes_as_many_instances_as_there_is_time_for() -> None:
     small = quick_times(instances, methods, seconds=1e-6)
     assert (small.instances, small.rounds) == (10, 3)
     assert small.methods[0].milliseconds > 0
-    whole = quick_times(instances, methods, seconds=0.5)
-    assert whole.instances == 60
-    assert 5 <= whole.rounds <= 25
+    whole = quick_times(instances, methods, seconds=60.0)  # more than a slow machine needs
+    assert (whole.instances, whole.rounds) == (60, 25)
     assert whole.spread >= 0
 
 

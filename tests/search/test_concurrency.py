@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +46,7 @@ def test_joblib_configuration_is_followed(batch, monkeypatch: pytest.MonkeyPatch
         finished_after_waiting.append(self.finished)
 
     monkeypatch.setattr(parallel._Counted, "wait_for", watched)
+    monkeypatch.setattr(parallel, "_SECONDS_TO_BEGIN", 100.0)  # a busy machine may need more than one
     with joblib.parallel_config(backend="loky", n_jobs=2):  # other processes
         assert_equal(rs.solve_many(instances, rho), expected)
     with joblib.parallel_config(backend="threading", n_jobs=3):
@@ -108,7 +108,7 @@ def test_a_forked_child_works_even_if_other_threads_were_searching(batch, busy: 
         for _ in range(5):
             child = context.Process(target=_in_child, args=(instances, rho, expected.cost.tolist()))
             child.start()
-            child.join(30)
+            child.join(200)
             assert child.exitcode == 0
     finally:
         stop.set()
@@ -118,19 +118,15 @@ def test_a_forked_child_works_even_if_other_threads_were_searching(batch, busy: 
 
 def test_a_signal_handler_may_search_while_a_search_is_interrupted(batch) -> None:
     instances, rho, expected = batch
-    graph = instances.graph
     seen: list[float] = []
     old = signal.signal(signal.SIGALRM, lambda *_: seen.append(rs.astar(*instances[0], rho).cost))
     signal.setitimer(signal.ITIMER_REAL, 0.01, 0.03)
     try:
-        end = time.perf_counter() + 0.5
-        while time.perf_counter() < end:
+        while len(seen) < 15:
             assert_equal(rs.solve_many(instances, rho), expected)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, old)
-    assert graph.n == 625
-    assert len(seen) > 3
     assert set(seen) == {expected.cost[0]}
 
 
@@ -154,18 +150,21 @@ _LONG = """
 import os, signal, sys, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
 sys.path.insert(0, sys.argv[2])
-import numpy as np, rhostar as rs
+import numpy as np, rhostar as rs, rhostar.utilities._evaluate
 from support.cases import binary_counter
+from support.failures import press_ctrl_c
 graph, weights, source, goal, rho = binary_counter(45)
 instances = rs.InstanceSet(graph, weights, [source] * 8, goal)
-threading.Timer(0.7, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+few = np.zeros(graph.n)
+rs.evaluate(instances, few, rs.utilities.Custom(9, lambda i, t: 0), n_jobs=2)  # imports what it needs
+press_ctrl_c(computed=0.5)
 try:
     if sys.argv[1] == "0":
         rs.astar(graph, weights, source, goal, rho)
     elif sys.argv[1].startswith("trace"):
         jobs = 2 if sys.argv[1].endswith("2") else 1
-        few = np.zeros(graph.n)  # the batch before the traces is short
-        rs.utilities.solve_many = lambda instances, rho, **options: rs.solve_many(instances, few)
+        # The batch before the traces is short.
+        rhostar.utilities._evaluate.solve_many = lambda instances, rho, **options: rs.solve_many(instances, few)
         rs.evaluate(instances, rho, rs.utilities.Custom(9, lambda i, t: 0), n_jobs=jobs, budget=10**7)
     else:
         rs.solve_many(instances, rho, n_jobs=int(sys.argv[1]))
@@ -181,7 +180,7 @@ def test_ctrl_c_ends_a_long_search_and_all_its_threads(jobs: str) -> None:
         [sys.executable, "-c", _LONG, jobs, str(Path(__file__).parents[1])],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=250,
         check=False,
     )
     assert (child.returncode, child.stdout) == (0, "interrupted\n"), child.stderr
@@ -193,7 +192,9 @@ sys.path.insert(0, sys.argv[1])
 import rhostar as rs
 from support.cases import binary_counter
 case = binary_counter(45)
+begun = threading.Semaphore(0)
 def search():
+    begun.release()
     while True:
         try:
             rs.astar(*case, budget=10**8 if sys.argv[2] == "long" else 5)
@@ -201,6 +202,8 @@ def search():
             pass
 for _ in range(3):
     threading.Thread(target=search, daemon=True).start()
+for _ in range(3):
+    begun.acquire()
 time.sleep(0.3)
 """
 
@@ -212,7 +215,7 @@ def test_the_process_ends_cleanly_while_daemon_threads_search(length: str) -> No
             [sys.executable, "-c", _EXIT, str(Path(__file__).parents[1]), length],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=90,
             check=False,
         )
         assert (child.returncode, child.stderr) == (0, "")
@@ -224,10 +227,16 @@ def test_errors_of_a_signal_handler_are_passed_on() -> None:
     def handler(*_: object) -> None:
         raise TypeError("from the handler")
 
+    case = binary_counter(45)
+
+    def interrupted() -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        rs.astar(*case)
+
     old = signal.signal(signal.SIGALRM, handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.2)
     try:
         with pytest.raises(TypeError, match="from the handler"):
-            rs.astar(*binary_counter(45))
+            interrupted()
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, old)

@@ -60,6 +60,7 @@ def takers() -> dict[str, Callable[[Any, rs.InstanceSet], Any]]:
         "pieces": lambda rho, i: len(rs.pieces(*i[0], np.zeros(20), rho, 0, 1)),
         "dual": lambda rho, i: rs.lab.dual(i, np.zeros(20), rho, 0, 1, "astar", UTILITY).value,
         "report": lambda rho, i: rs.report.compare(i, {"this": rho})[0].expansions,
+        "check": lambda rho, i: rs.check(rho, i).vertex_excess.tolist(),
     }
 
 
@@ -76,8 +77,9 @@ def test_what_does_not_fit_is_refused_everywhere(taker: str) -> None:
     with pytest.raises(NotFittedError, match="this MeanDistance is not fitted yet: call fit first"):
         take(rs.learners.MeanDistance(), INSTANCES)
     elsewhere = rs.Graph.grid(5, 4)
-    with pytest.raises(ModelError, match="fitted on another graph: 20 vertices"):
-        take(rs.Model.of(LEARNER, GRAPH), draw(graph=elsewhere))
+    for rho in (LEARNER, rs.Model.of(LEARNER, GRAPH)):
+        with pytest.raises(ModelError, match="fitted on another graph: 20 vertices"):
+            take(rho, draw(graph=elsewhere))
     other = draw(goals=7)
     for rho in (LEARNER, rs.Model.of(LEARNER, GRAPH), Carrier(VALUES, goal_=np.int64(GOAL))):
         with pytest.raises(ModelError, match=f"was fitted for goal {GOAL}, not for goal 7"):
@@ -89,6 +91,28 @@ def test_what_does_not_fit_is_refused_everywhere(taker: str) -> None:
         take({GOAL: VALUES}, other)
     with pytest.raises(ArrayError, match="one value for each of the 20 vertices"):
         take(Carrier(VALUES[:5]), INSTANCES)
+
+
+@pytest.mark.parametrize("taker", ["astar", "gbfs", "solve_many", "evaluate", "certify", "report", "check"])
+def test_tables_that_are_chosen_by_the_weights_are_for_one_graph(taker: str) -> None:
+    take = takers()[taker]
+    learner = rs.learners.Portfolio(k=2).fit(INSTANCES)
+    several = rs.learners.PerGoal(rs.learners.Portfolio(k=2)).fit(INSTANCES)
+    weighted = rs.learners.Potentials(clusters=2).fit(INSTANCES)
+    for rho in (learner, rs.Model.of(learner, GRAPH), several, rs.Model.of(several, GRAPH), weighted):
+        assert take(rho, INSTANCES) is not None
+        with pytest.raises(ModelError, match="fitted on another graph: 20 vertices"):
+            take(rho, draw(graph=rs.Graph.grid(5, 4)))
+
+
+def test_an_exact_learner_promises_nothing_on_another_graph() -> None:
+    """With as many edges, its bounds would be compared with the weights of other edges, and answers be too long."""
+    ring, back = [(v, (v + 1) % 6) for v in range(6)], [(v, (v + 5) % 6) for v in range(6)]
+    there, other = (rs.Graph.from_edges(6, *zip(*edges, strict=True)) for edges in (ring, back))
+    exact = rs.learn(rs.InstanceSet(there, np.ones((2, 6)), sources=1, goal=0))
+    assert exact.fingerprint == there.fingerprint
+    with pytest.raises(ModelError, match="fitted on another graph"):
+        rs.astar(other, np.ones(6), 1, 0, exact)
 
 
 def test_a_learner_that_holds_for_any_goal_is_asked_for_it() -> None:
@@ -104,6 +128,11 @@ def test_a_list_of_goals_is_no_goal() -> None:
     for rho in (VALUES, {GOAL: VALUES}, LEARNER):
         with pytest.raises(VertexError, match=r"goal must be a vertex .* got \[19, 7\]"):
             rs.astar(GRAPH, GRAPH.length, 0, [19, 7], rho)
+
+
+def test_a_goal_given_as_text_is_seen_in_the_message() -> None:
+    with pytest.raises(HeuristicError, match="has no values for goal 19; it has values for '19'"):
+        rs.solve_many(INSTANCES, {"19": VALUES})
 
 
 def test_many_goals_are_not_all_listed() -> None:

@@ -67,7 +67,7 @@ def ray_cluster() -> Iterator[Cluster]:
     quiet: dict[str, Any] = {"include_dashboard": False, "log_to_driver": False, "logging_level": logging.ERROR}
     for attempt in range(4):
         try:
-            ray.init(num_cpus=2, object_store_memory=200 << 20, **quiet)
+            ray.init("local", num_cpus=2, object_store_memory=200 << 20, **quiet)  # never one that others started
             break
         except Exception as error:  # Ray gives itself 30 s to start, which a busy machine may exceed
             if attempt == 3 or "timed out during startup" not in str(error):

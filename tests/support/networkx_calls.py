@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rhostar.interop import _backend
@@ -60,6 +62,9 @@ def pytest_configure() -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     here["file"] = Path(str(item.path)).name
+    # Many of networkx's tests draw graphs without a seed; a run that fails should fail again.
+    random.seed(0)
+    np.random.seed(0)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

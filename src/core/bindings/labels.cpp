@@ -6,7 +6,7 @@ namespace rhostar::bindings {
 
 namespace {
 
-using Sums = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Counts = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Sizes = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -42,13 +42,22 @@ Ending label_with(Graph& graph, const bindings::Snapshots& weights, const Positi
   return label_with(graph, weights, rows, goal, stop, with_arcs, reduce);
 }
 
-Ending label_moments(Graph& graph, bindings::Snapshots weights, Positions rows, Positions times, std::int64_t goal,
-                     Sums sum, Counts count, Sums least, Stop* stop) {
+Ending label_sums(Graph& graph, bindings::Snapshots weights, Positions rows, Positions times, std::int64_t goal,
+                  Numbers sum, Counts count, Stop* stop) {
   const auto n = static_cast<std::size_t>(graph.csr.n);
-  if (times.size() != rows.size() || sum.size() != n || count.size() != n || least.size() != n) return misfit;
-  const Moments moments{sum.data(), count.data(), least.data()};
+  if (times.size() != rows.size() || sum.size() != n || count.size() != n) return misfit;
+  const Sums sums{sum.data(), count.data()};
   return label_with(graph, weights, rows, goal, stop, [&](std::int64_t i, const auto&, auto distance) {
-    moments.add(graph.csr.n, times.data()[i], distance);
+    sums.add(graph.csr.n, times.data()[i], distance);
+  });
+}
+
+Ending label_least(Graph& graph, bindings::Snapshots weights, Positions rows, std::int64_t goal, Numbers least,
+                   Stop* stop) {
+  if (least.size() != static_cast<std::size_t>(graph.csr.n)) return misfit;
+  double* const found = least.data();
+  return label_with(graph, weights, rows, goal, stop, [&](std::int64_t, const auto&, auto distance) {
+    for (std::int32_t v = 0; v < graph.csr.n; ++v) found[v] = std::min(found[v], distance(v));
   });
 }
 
@@ -95,8 +104,10 @@ Ending label_trees(Graph& graph, bindings::Snapshots weights, Positions rows, st
 
 void bind_labels(GraphClass& graph) {
   graph
-      .def("label_moments", &label_moments, nb::arg("weights").noconvert(), nb::arg("rows").noconvert(),
+      .def("label_sums", &label_sums, nb::arg("weights").noconvert(), nb::arg("rows").noconvert(),
            nb::arg("times").noconvert(), nb::arg("goal"), nb::arg("sum").noconvert(), nb::arg("count").noconvert(),
+           nb::arg("stop").none())
+      .def("label_least", &label_least, nb::arg("weights").noconvert(), nb::arg("rows").noconvert(), nb::arg("goal"),
            nb::arg("least").noconvert(), nb::arg("stop").none())
       .def("label_rows", &label_rows, nb::arg("weights").noconvert(), nb::arg("rows").noconvert(), nb::arg("goal"),
            nb::arg("out").noconvert(), nb::arg("stop").none())

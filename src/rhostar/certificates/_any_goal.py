@@ -185,7 +185,5 @@ def _caps(caps: ArrayLike, graph: Graph, weights: NDArray[np.float64]) -> NDArra
     above = weights > cap
     if above.any():
         e = int(np.argmax(above))
-        raise AssumptionError(
-            f"edge {graph.tail[e]} -> {graph.head[e]} has scale · ŵ = {weights[e]:g}, above its cap, {cap[e]:g}"
-        )
+        raise AssumptionError(f"edge {graph._edge_name(e)} has scale · ŵ = {weights[e]:g}, above its cap, {cap[e]:g}")
     return cap

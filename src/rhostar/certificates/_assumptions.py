@@ -85,7 +85,9 @@ def check_degree(graph: Graph, out_degree: int | None) -> int | None:
     degrees = np.diff(graph.first_out)
     if degrees.max(initial=0) > stated:
         v = int(np.argmax(degrees))
-        raise AssumptionError(f"out_degree is stated as {stated}, but vertex {v} has {degrees[v]} children")
+        raise AssumptionError(
+            f"out_degree is stated as {stated}, but vertex {graph._name_of(v)} has {degrees[v]} children"
+        )
     return stated
 
 
@@ -142,7 +144,7 @@ def _checked(
 
 def _refuse(instances: InstanceSet, stated: Bounds, name: str, i: int, edge: int) -> None:
     graph, weight = instances.graph, instances.weights[instances.rows[i], edge]
-    where = f"{name}: instance {i}, edge {edge} ({graph.tail[edge]} -> {graph.head[edge]})"
+    where = f"{name}: instance {i}, edge {edge} ({graph._edge_name(edge)})"
     if weight == np.inf:
         raise AssumptionError(
             f"{where} is absent, but weight_bounds state a largest weight; state inf for edges that may be absent"

@@ -129,7 +129,9 @@ def make_case(
         check_family(families[goal], values, goal, given["train"] if counted else None)
         placed[goal] = into_class(request, graph, goal, families[goal], limits, values, counted=counted)
     notes += [
-        note if len(placed) == 1 else f"goal {goal}: {note}" for goal, part in placed.items() for note in part.notes
+        note if len(placed) == 1 else f"goal {request.name_of(goal)}: {note}"
+        for goal, part in placed.items()
+        for note in part.notes
     ]
     others = None if computed else _other_goals(rho, graph, placed)
     exact = all(part.exact for part in placed.values())

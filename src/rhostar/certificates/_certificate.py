@@ -65,6 +65,8 @@ class Certificate:
     """What else went into it: ln K, 2R, the mean inconsistency and the like."""
     goal: int | None = None
     """The goal that it is about, where there are several."""
+    goal_label: str | None = None
+    """The label of that goal, if vertices have labels."""
     category: str | None = None
     """The category that it is about."""
 
@@ -93,7 +95,10 @@ class Certificate:
     @property
     def where(self) -> str:
         """Its goal or category, where there are several."""
-        return self.category if self.category is not None else "" if self.goal is None else f"goal {self.goal}"
+        if self.category is not None:
+            return self.category
+        name = self.goal if self.goal_label is None else self.goal_label
+        return "" if self.goal is None else f"goal {name}"
 
     def __repr__(self) -> str:
         what = self.statistic if self.share is None else f"{self.share:g} quantile"
@@ -143,6 +148,7 @@ class Dropped:
     label: str
     reason: str
     goal: int | None = None
+    goal_label: str | None = None
 
 
 def parsed(text: str) -> Any:

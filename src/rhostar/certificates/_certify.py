@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from numpy.typing import ArrayLike
 
 from rhostar import _arrays as arrays
 from rhostar.bounds import _checks as checks
 from rhostar.certificates._case import make_case
+from rhostar.certificates._certificate import Certificate, Dropped
 from rhostar.certificates._parts import certainties, judged, learned
 from rhostar.certificates._promise import best_of, candidate_list, promised, warnings_first
 from rhostar.certificates._request import Request
@@ -21,6 +23,8 @@ from rhostar.families import Family
 from rhostar.instances import InstanceSet
 from rhostar.search import Algorithm, Rho
 from rhostar.utilities import Utility
+
+Named = TypeVar("Named", Certificate, Dropped)
 
 
 def certify(
@@ -170,14 +174,33 @@ def certify(
     parts = [judged(case, bound)] if case.sample is not None else []
     parts += [learned(case)] if "train" in case.sets else []
     parts.append(certainties(case, max(part.largest for part in parts)))
+    rows = ordered(promised([row for part in parts for row in part.rows], parts, bound))
     return CertificateTable(
-        ordered(promised([row for part in parts for row in part.rows], parts, bound)),
-        tuple(entry for part in parts for entry in part.dropped),
+        tuple(_named(_of_goal(row, by), request) for row in rows),
+        tuple(_named(entry, request) for part in parts for entry in part.dropped),
         request.delta,
         request.title,
         warnings_first([*case.notes, *(note for part in parts for note in part.notes)]),
         case.handed_out,
     )
+
+
+def _of_goal(row: Certificate, by: Any) -> Certificate:
+    """Return a row with its goal, if its category is one."""
+    if row.category is None or not isinstance(by, str):
+        return row
+    return replace(row, goal=int(row.category.removeprefix("goal ")))
+
+
+def _named(entry: Named, request: Request) -> Named:
+    """Return a row with the label of its goal, if vertices have labels."""
+    if entry.goal is None or request.labels is None:
+        return entry
+    name = str(request.name_of(entry.goal))
+    change = {"goal_label": name}
+    if getattr(entry, "category", None) is not None:
+        change["category"] = f"goal {name}"
+    return replace(entry, **change)  # type: ignore[arg-type]
 
 
 def _utility(utility: Any) -> Utility:

@@ -75,7 +75,7 @@ def learned(case: Case) -> Part:
         # Where no bound says anything, the range is worth a row only if there is nothing else.
         rows += [replace(row, goal=label) for row in found.rows if case.sample is None or row.label != "range"]
         dropped += [replace(entry, goal=label) for entry in found.dropped]
-        notes += [note if label is None else f"goal {goal}: {note}" for note in found.notes]
+        notes += [note if label is None else f"goal {case.request.name_of(goal)}: {note}" for note in found.notes]
         promises[label] = found.promised
         largest = max(largest, found.largest)
     return Part(tuple(rows), tuple(dropped), tuple(notes), largest, promises)

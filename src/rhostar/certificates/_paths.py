@@ -113,7 +113,8 @@ def optimal_paths(instances: InstanceSet, *, n_jobs: int | None = None) -> Optim
     lost = ~np.isfinite(cost)
     if lost.any():
         i = int(np.argmax(lost))
-        raise InstanceError(f"instance {i} has no path from {instances.sources[i]} to {instances.goals[i]}")
+        source, goal = (instances.graph._name_of(int(ends[i])) for ends in (instances.sources, instances.goals))
+        raise InstanceError(f"instance {i} has no path from {source} to {goal}")
     owner = np.repeat(order, length)
     starts = np.cumsum(length) - length
     inner = np.ones(edges.size, dtype=bool)

@@ -228,8 +228,9 @@ class _Limits:
             try:
                 rho = values_for(fitted, self.instances.graph, goal)
             except InputError as error:
+                name = self.instances.graph._name_of(goal)
                 raise InputError(
-                    f"the table learned before batch {batch} does not serve goal {goal}: {error}"
+                    f"the table learned before batch {batch} does not serve goal {name}: {error}"
                 ) from None
             found[goal] = rho if self.excess is None else self._lowered(rho, goal)
         return found[goals[0]] if len(goals) == 1 else found

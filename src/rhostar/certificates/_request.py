@@ -50,10 +50,10 @@ class Request:
     ) -> str:
         """Return the search, its goals (drawn as these were, or every one of them) and its heuristic, in words."""
         several = f"to any of these {len(goals)} goals" if every else f"to goals drawn as these {len(goals)} were"
-        where = f"to goal {self._name(goals[0])}" if len(goals) == 1 else several
+        where = f"to goal {self.name_of(goals[0])}" if len(goals) == 1 else several
         if category.startswith("goal "):
             vertex = category.removeprefix("goal ")
-            where = f"to goal {self._name(int(vertex)) if vertex.isdigit() else vertex}"
+            where = f"to goal {self.name_of(int(vertex)) if vertex.isdigit() else vertex}"
         elif category:
             where += f" in category {category}"
         return running(
@@ -65,7 +65,8 @@ class Request:
             chosen_on_these=chosen_on_these,
         )
 
-    def _name(self, vertex: int) -> Hashable:
+    def name_of(self, vertex: int) -> Hashable:
+        """Return the label of a vertex, or its number if there are no labels."""
         return vertex if self.labels is None or vertex >= len(self.labels) else self.labels[vertex]
 
     @property

@@ -57,7 +57,7 @@ class CertificateTable:
             If there is none.
         """
         for row in self.promises:
-            if row.goal in (goal, None) and row.category in (f"goal {goal}", None):
+            if row.goal == goal or (row.goal is None and row.category is None):
                 return row
         raise InputError(f"goal {goal!r} has no certificate in this table")
 
@@ -127,6 +127,9 @@ class CertificateTable:
     def __str__(self) -> str:
         head, cells = self._cells()
         widths = [max(len(row[k]) for row in (head, *cells)) for k in range(len(head))]
+        if head[0] == "for":  # the labels of goals can be long
+            widths[0] = min(widths[0], max(12, 80 - sum(widths[1:]) - 2 * (len(head) - 1)))
+            cells = [(_shortened(row[0], widths[0]), *row[1:]) for row in cells]
         lines = textwrap.wrap(self.title, 80)
         for text in self._sentences:
             lines += ["", *textwrap.wrap(text, 80)]
@@ -205,7 +208,16 @@ def _reasons(dropped: Sequence[Dropped]) -> list[str]:
 def _goals_of(entries: Sequence[Dropped]) -> str:
     if entries[0].goal is None:
         return ""
-    return f", goal {entries[0].goal}" + (f" (similar for {len(entries) - 1} more)" if len(entries) > 1 else "")
+    first = entries[0].goal if entries[0].goal_label is None else entries[0].goal_label
+    return f", goal {first}" + (f" (similar for {len(entries) - 1} more)" if len(entries) > 1 else "")
+
+
+def _shortened(text: str, width: int) -> str:
+    """Return a text that is not longer than this, without its middle if it must be; names often differ at the end."""
+    if len(text) <= width:
+        return text
+    end = (width - 2) // 2
+    return f"{text[: width - 2 - end]}..{text[-end:]}"
 
 
 def _section(title: str, texts: Any) -> list[str]:

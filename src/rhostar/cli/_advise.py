@@ -10,6 +10,7 @@ import typer
 from rhostar.cli import _options as options
 from rhostar.cli._app import app
 from rhostar.cli._output import Json, emit, working
+from rhostar.cli._weight_bounds import WeightBounds, stated
 
 
 @app.command()
@@ -19,19 +20,28 @@ def advise(
     tolerance: Annotated[
         float, typer.Option(help="Mean excess that you accept: 0.01 for paths 1 % longer; 0 for shortest paths only.")
     ] = 0.0,
+    weight_bounds: WeightBounds = "",
     json: Json = False,
 ) -> None:
-    """Measure which way of answering queries is the fastest here."""
+    """Measure which way of answering queries is the fastest here.
+
+    With --weight-bounds, the lower envelope is that of these bounds, as in fit; otherwise of the least weights seen.
+    """
     import rhostar as rs
 
     instances = rs.InstanceSet.load(folder)
+    bounds = stated(weight_bounds, instances.graph)
+    pair = None if bounds is None else bounds.pair
     with working("measuring", quiet=json):
-        found = rs.advise(instances, queries, tolerance=tolerance)
+        found = rs.advise(instances, queries, tolerance=tolerance, weight_bounds=pair)
+    facts = {} if bounds is None else bounds.facts
     values = {
         "queries": found.queries,
         "goals": found.goals,
         "best": found.best.name,
         "options": [asdict(o) | {"seconds": found.seconds(o)} for o in found.options],
         "left_out": found.left_out,
+        **facts,
     }
-    emit(values, json, str(found))
+    told = [f"{name.replace('_', ' ')}: {fact}" for name, fact in facts.items()]
+    emit(values, json, "\n".join([str(found), *told]))

@@ -85,8 +85,8 @@ def certify(
         except AssumptionError as error:
             if not own:
                 raise
+            found = run()  # may raise for another reason, which is then the one to tell
             typer.echo(f"note: the bounds of the model do not hold here, so nothing is certain: {error}", err=True)
-            found = run()
     if save:
         fitted.with_certificate(found.to_dict()).save(path)
     emit(found.to_dict(), json, str(found))

@@ -15,6 +15,7 @@ from rhostar.cli._weight_bounds import Stated, WeightBounds, stated
 
 if TYPE_CHECKING:
     from rhostar._models import Model
+    from rhostar.instances import InstanceSet
 
 
 def _learners() -> Iterator[tuple[str, str]]:
@@ -35,8 +36,8 @@ def fit(
         typer.Option(
             "--promise",
             "-p",
-            help="optimal: every answer is optimal (default). A share such as 1%: paths cost at most 1% more in total. "
-            "fast: the fewest expansions.",
+            help="optimal: every answer is optimal (default). A share such as 1%: paths cost at most 1% more on "
+            "average. fast: the fewest expansions.",
             metavar="optimal|1%|fast",
         ),
     ] = "",
@@ -53,6 +54,13 @@ def fit(
     ] = "astar",
     time_limit: Annotated[float, typer.Option(help="Seconds that auto may take.", min=0.1)] = 10.0,
     fraction: Annotated[float, typer.Option(help="Share of the instances to learn from.", min=0.0, max=1.0)] = 0.7,
+    split: Annotated[
+        str,
+        typer.Option(
+            help="trip: they are dealt out one by one. day: whole days are. last-days: the last days stay unseen.",
+            metavar="trip|day|last-days",
+        ),
+    ] = "trip",
     seed: Annotated[int, typer.Option(help="Seed of the split and the learner.", min=0)] = 0,
     resume: Annotated[
         Path | None, typer.Option(help="A folder for finished parts: run the command again to go on after a crash.")
@@ -65,7 +73,8 @@ def fit(
 
     The rest stays unseen: evaluate, certify, bench and report use it. By default every answer of A* will be optimal
     as long as no weight falls below the bounds. They are those of --weight-bounds, or the least weights that were
-    seen. Searches check this, and stay optimal, if slower, where it fails.
+    seen. Searches check this, and stay optimal, if slower, where it fails. With --split day, whole days are learned
+    from, validated on, or unseen: trips of one day are often alike. Then certify with --groups day.
     """
     import contextlib
     import time
@@ -76,7 +85,7 @@ def fit(
     options.refuse_overwrite(out, force)
     instances = rs.InstanceSet.load(folder)
     chosen: Any = options.algorithm_of(algorithm) or "astar"
-    train = instances if fraction == 1 else instances.split(fraction, seed)[0]
+    train, sides = _parts(instances, split, fraction, seed)
     given = options.parameters(settings)
     bounds = stated(weight_bounds, instances.graph)
     if learner != "auto" and (promise or weight_bounds):
@@ -90,9 +99,10 @@ def fit(
         if learner == "auto":
             pair = None if bounds is None else bounds.pair
             how = {"algorithm": chosen, "promise": promise or None, "weight_bounds": pair, "time_limit": time_limit}
+            how |= {} if split == "trip" else {"split": "day"}
             fitted: Any = learn(train, seed=seed, n_jobs=jobs, verbose=int(watching(json)), **how, **given)
         else:
-            fitted = _learner(learner, given, seed, jobs, watching(json)).fit(train)
+            fitted = _learner(learner, given, seed, jobs, watching(json), split).fit(train)
     model = rs.Model.of(fitted, instances.graph)
     if any_goal and model.potential_ is None:
         raise InputError(f"{learner} learns values for given goals only; with --any-goal use Potentials or Landmarks")
@@ -107,11 +117,42 @@ def fit(
             "goals": "any" if model.potential_ is not None else len(model.goals) or "any",
             "learned_from": len(train),
             "unseen": len(instances) - len(train),
+            **sides,
             **({} if bounds is None else bounds.facts),
             "seconds": round(seconds, 3),
         },
         json,
     )
+
+
+def _parts(instances: InstanceSet, split: str, fraction: float, seed: int) -> tuple[InstanceSet, dict[str, Any]]:
+    """Return the instances to learn from, and what to say about the split."""
+    import numpy as np
+
+    from rhostar.datasets import split_by_day
+    from rhostar.errors import InputError
+
+    if split not in ("trip", "day", "last-days"):
+        raise InputError(f"--split must be trip, day or last-days, got {split!r}")
+    if split == "trip":
+        return (instances if fraction == 1 else instances.split(fraction, seed)[0]), {}
+    if instances.days is None:
+        raise InputError(f"--split {split}: the snapshots of this set have no time stamps")
+    day = instances.days[instances.rows]
+    days = np.unique(day).size
+    train = instances
+    if fraction < 1:
+        learned = round(fraction * days)
+        if not 0 < learned < days:
+            what = f"{days} day{'s' * (days > 1)}"
+            raise InputError(f"--split {split}: --fraction {fraction:g} of {what} leaves no day on one side")
+        if split == "day":
+            train = instances.split(fraction, seed, groups=day)[0]
+        else:
+            train = split_by_day(instances, test_days=days - learned)[0]
+    seen = np.unique(train.days[train.rows]).size  # type: ignore[index]
+    words = {"day": "whole days, drawn at random", "last-days": "whole days, the last ones unseen"}[split]
+    return train, {"split": words, "days_learned_from": seen, "days_unseen": days - seen}
 
 
 def _promise(model: Model, algorithm: str, asked: str, bounds: Stated | None) -> str:
@@ -123,17 +164,17 @@ def _promise(model: Model, algorithm: str, asked: str, bounds: Stated | None) ->
             "them and say so"
         )
     if asked not in ("", "fast") and algorithm == "astar":
-        return f"paths of A* cost at most {asked} more than the optimum in total; single ones may cost more"
+        return f"paths of A* cost at most {asked} more than the optimum on average; single ones may cost more"
     return "none about costs; `rhostar certify` says what holds"
 
 
 def _by_edge(bounds: Stated, graph: Any) -> Any:
     import numpy as np
 
-    return np.broadcast_to(np.asarray(bounds.pair[0], dtype=np.float64), graph.m)
+    return np.broadcast_to(np.asarray(bounds.pair[0], dtype=np.float64), graph.m).copy()
 
 
-def _learner(name: str, given: dict[str, Any], seed: int, jobs: int, verbose: bool) -> Any:
+def _learner(name: str, given: dict[str, Any], seed: int, jobs: int, verbose: bool, split: str) -> Any:
     """Return a learner by its name in ``rhostar.learners``, with its parameters."""
     from rhostar import learners
     from rhostar.errors import InputError
@@ -146,7 +187,8 @@ def _learner(name: str, given: dict[str, Any], seed: int, jobs: int, verbose: bo
     for key in given:
         if key not in accepted:
             raise InputError(f"{name} has no parameter {key!r}; it has {', '.join(accepted)}")
-    usual = {"random_state": seed, "n_jobs": jobs, "verbose": int(verbose)}
+    usual: dict[str, Any] = {"random_state": seed, "n_jobs": jobs, "verbose": int(verbose)}
+    usual |= {} if split == "trip" else {"split": "day"}
     try:
         return kind(**{key: value for key, value in usual.items() if key in accepted} | given)
     except TypeError as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rhostar.cli import _options as options
+from rhostar.cli import _tables as tables
 from rhostar.cli._app import app, listing
 from rhostar.cli._output import Json, emit, entries, pairs, working
 
@@ -26,17 +27,16 @@ def _formats() -> Iterator[tuple[str, str]]:
 
 @app.command("import", cls=listing("Formats", _formats))
 def import_(
-    files: Annotated[list[Path], typer.Argument(help="A file or a folder; some formats take two files.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="A file or a folder; several tables of edges are one history; some formats take two files."
+        ),
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
     kind: Annotated[str, typer.Option("--format", help="One of those below; by default the file name decides.")] = "",
-    columns: Annotated[
-        str,
-        typer.Option(help="A table's columns: tail=from,head=to,weight=seconds,snapshot=time, or some of them."),
-    ] = "",
-    missing: Annotated[
-        str,
-        typer.Option(help="Weights that a table lacks: error, closed, last (the snapshot before) or median."),
-    ] = "",
+    columns: tables.Columns = "",
+    missing: tables.Missing = "",
     settings: Annotated[list[str], typer.Option("--set", "-s", help="An option of the reader: name=value.")] = [],  # noqa: B006
     count: Annotated[int, typer.Option("--count", "-n", help="How many instances to draw.", min=1)] = 1000,
     goal: Annotated[
@@ -55,8 +55,9 @@ def import_(
     """Read a network in any format and save a set of instances on it.
 
     Files may be compressed (.gz). The parameters of a format's reader in rhostar.datasets can be set by name, such as
-    --set coordinates=rome.co or --set snapshot=day. If the snapshots are time stamps, they are put in order. With
-    --trips each line of the file is one instance, in the snapshot that it names or the last one before its time;
+    --set coordinates=rome.co or --set snapshot=day. If the snapshots are time stamps, they are put in order; otherwise
+    they keep that of the files. Files without such a column are one snapshot each, named like the file. With --trips
+    each line of the file is one instance, in the snapshot that it names or the last one before its time;
     without such a column, trips take the snapshots in turn.
     """
     from rhostar.cli import _summary as summary
@@ -69,7 +70,7 @@ def import_(
     if sum(map(bool, (goal, any_goal, trips))) > 1:
         raise InputError("give only one of --goal, --any-goal and --trips")
     options.refuse_overwrite(out, force)
-    given = _named(columns) | ({"missing": missing} if missing else {}) | options.parameters(settings)
+    given = tables.columns(columns) | ({"missing": missing} if missing else {}) | options.parameters(settings)
     left_out: list[int] | None = None
     with working("reading", quiet=json):
         found, draw = find(files, kind).open(files, given)
@@ -94,20 +95,6 @@ def import_(
         emit(told | facts, json)
     else:
         pairs([*entries(told), *summary.lines(facts)])
-
-
-def _named(text: str) -> dict[str, str]:
-    """Return the columns in a list such as tail=from,head=to."""
-    from rhostar.errors import InputError
-
-    known = ("tail", "head", "weight", "snapshot")
-    found: dict[str, str] = {}
-    for word in filter(None, text.split(",")):
-        name, mark, column = word.strip().partition("=")
-        if not mark or name.strip() not in known or not column.strip():
-            raise InputError(f"--columns takes name=column with a name of {', '.join(known)}, got {word!r}")
-        found[name.strip()] = column.strip()
-    return found
 
 
 def _drawn(instances: InstanceSet, seed: int) -> InstanceSet:

@@ -34,7 +34,9 @@ def info(
             "for": {"astar": "A*", "gbfs": "greedy search", "any": "A* and greedy search"}[model.algorithm],
             "promise": _promised(model),
             "vertices": model.n,
-            "goals": "any" if model.potential_ is not None else model.goals,
+            "goals": "any"
+            if model.potential_ is not None
+            else [model.goal_labels.get(goal, goal) for goal in model.goals],
             "graph": model.fingerprint,
             "family": type(model.family_).__name__,
             "learned_from": None if model.trained_on_ is None else model.trained_on_.size,
@@ -53,7 +55,7 @@ def _promised(model: Any) -> str | None:
     shares = [value for name, value in model.parameters.items() if name.split("__")[-1] == "tolerance"]
     if not shares or not isinstance(shares[0], float) or not 0 <= shares[0] < 10:
         return None
-    return f"paths of A* cost at most {100 * shares[0]:g}% more than the optimum in total"
+    return f"paths of A* cost at most {100 * shares[0]:g}% more than the optimum on average"
 
 
 def _promise(certificate: Any) -> str | None:

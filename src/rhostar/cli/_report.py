@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rhostar.cli import _options as options
 from rhostar.cli._app import app
 from rhostar.cli._output import Json, emit, working
+
+if TYPE_CHECKING:
+    from rhostar.report._certificate import CertificateSection
 
 
 @app.command()
@@ -33,7 +37,7 @@ def report(
 ) -> None:
     """Write one HTML page, with searches to watch.
 
-    The page shows the comparison, and the certificate if a model file holds one (`rhostar certify --save`).
+    The page shows the comparison, and the certificates that model files hold (`rhostar certify --save`).
     """
     import rhostar as rs
 
@@ -41,14 +45,14 @@ def report(
     instances = rs.InstanceSet.load(folder)
     models = options.load_models(model)
     test = options.unseen(instances, list(models.values()), everything)
-    kept = next((m.certificate for m in models.values() if m.certificate is not None), None)
+    kept = {name: m.certificate for name, m in models.items() if m.certificate is not None}
     with working(f"solving {len(test):,} instances", quiet=json):
         page = rs.report.build(
             test,
             options.methods(test, models, baseline, algorithm, reopen),
             title=title,
             train=options.seen(instances, *models.values()),
-            sections=[] if kept is None else [rs.report.certificate_section(kept)],
+            sections=[] if not kept else [_promised(kept, named=len(models) > 1)],
             scenes=scenes,
             budget=budget,
             cost_unit=unit,
@@ -57,3 +61,12 @@ def report(
         )
         path = rs.report.write(page, out, figures_folder=figures)
     emit({"written": str(path), "bytes": path.stat().st_size, "figures": figures and str(figures)}, json)
+
+
+def _promised(kept: Mapping[str, Mapping[str, Any]], *, named: bool) -> CertificateSection:
+    """Return the section on the certificates, each with the name of its model if there are several."""
+    import rhostar as rs
+
+    *others, (name, table) = kept.items()
+    also = {other: rs.CertificateTable.from_dict(found) for other, found in others}
+    return rs.report.certificate_section(table, method=name if named else "", also=also)

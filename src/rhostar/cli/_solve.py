@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from rhostar.cli import _options as options
+from rhostar.cli import _tables as tables
 from rhostar.cli._app import app
-from rhostar.cli._output import NO_PATH, OK, OUT_OF_BUDGET, Json, emit, words
+from rhostar.cli._output import NO_PATH, OK, OUT_OF_BUDGET, Json, emit, words, working
 
 
 @app.command()
@@ -19,6 +21,14 @@ def solve(
     index: Annotated[int, typer.Option("--index", "-i", help="Which instance.", min=0)] = 0,
     source: Annotated[str, typer.Option(help="Another start: a label or vertex.")] = "",
     goal: Annotated[str, typer.Option(help="Another goal: a label or vertex.")] = "",
+    weights: Annotated[
+        Path | None,
+        typer.Option(
+            help="A table with the weights of today, by the labels of edges; otherwise those of the instance."
+        ),
+    ] = None,
+    columns: tables.Columns = "",
+    missing: tables.Missing = "",
     algorithm: options.Algorithm = "",
     reopen: options.Reopen = True,
     budget: options.Budget = None,
@@ -26,7 +36,9 @@ def solve(
 ) -> int:
     """Find one path.
 
-    The exit code is 1 if there is none, and 3 if the budget runs out.
+    Source, goal and weights are those of an instance of the set, or your own: --weights today.csv --source a --goal b.
+    A model that promises optimal answers compares the weights with its bounds, and answers are optimal in any case.
+    The exit code is 1 if there is no path, and 3 if the budget runs out.
     """
     import rhostar as rs
     from rhostar.errors import InputError
@@ -34,8 +46,14 @@ def solve(
     instances = rs.InstanceSet.load(folder)
     if index >= len(instances):
         raise InputError(f"--index must be below {len(instances)}, got {index}")
+    if weights is None and (columns or missing):
+        raise InputError("--columns and --missing are about the table of --weights, which is not given")
     instance = instances[index]
-    graph = instances.graph
+    graph, row = instances.graph, instance.weights
+    facts: dict[str, Any] = {}
+    if weights is not None:
+        with working("reading", quiet=json):
+            row, facts = tables.today(weights, instances, columns, missing)
     start = options.vertex(graph, source) if source else instance.source
     end = options.vertex(graph, goal) if goal else instance.goal
     if model:
@@ -47,22 +65,22 @@ def solve(
             raise rs.errors.ModelError(f"the model was fitted for goal {fitted}, not {asked}")
         chosen = found.search_with(options.algorithm_of(algorithm))
     else:
-        one = rs.InstanceSet(
-            graph, instance.weights, [start if start != end else (end + 1) % graph.n], end, infeasible="keep"
-        )
+        one = rs.InstanceSet(graph, row, [start if start != end else (end + 1) % graph.n], end, infeasible="keep")
         rho = options.baseline(baseline, one)[1]
         chosen = options.algorithm_of(algorithm) or "astar"
     if chosen == "gbfs":
-        run = rs.gbfs(graph, instance.weights, start, end, rho, budget=budget)
+        run = rs.gbfs(graph, row, start, end, rho, budget=budget)
     else:
-        run = rs.astar(graph, instance.weights, start, end, rho, reopen=reopen, budget=budget)
-    path = options.names(graph, run.path.tolist())
+        run = rs.astar(graph, row, start, end, rho, reopen=reopen, budget=budget)
+    path, ends = options.names(graph, run.path.tolist()), options.names(graph, [start, end])
     emit(
         {
             "status": str(run.status),
-            "source": options.names(graph, [start])[0],
-            "goal": options.names(graph, [end])[0],
-            "snapshot": int(instances.rows[index]),
+            # A name is not a count: 46134, not 46,134.
+            "source": ends[0] if json else str(ends[0]),
+            "goal": ends[1] if json else str(ends[1]),
+            "snapshot": int(instances.rows[index]) if weights is None else str(weights),
+            **facts,
             "cost": run.cost,
             "expanded": run.expanded,
             "generated": run.generated,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rhostar.cli import _options as options
+from rhostar.cli import _tables as tables
 from rhostar.cli._output import words
 
 if TYPE_CHECKING:
@@ -99,10 +100,8 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     if "dropped_loops" in found:
         rows.append(("parallel edges", f"{words(found['merged_parallel_edges'])} merged (the cheapest counts)"))
         rows.append(("loops", f"{words(found['dropped_loops'])} dropped"))
-        done = {"closed": "closed", "last": "as in the snapshot before", "median": "the median of the edge"}
-        policy = found["missing_policy"]
-        of = f"{words(found['missing_weights'])} of {words(found['weights_read'])}"
-        rows.append(("missing weights", "0" if policy is None else f"{of}: {done[policy]}"))
+        counts = found["missing_weights"], found["weights_read"], found["missing_policy"]
+        rows.append(("missing weights", tables.filled_in(*counts)))
     if "trips_without_a_path" in found:
         first = found["first_line_without_a_path"]
         where = "" if first is None else f" left out, the first in line {first}"

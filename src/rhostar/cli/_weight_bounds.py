@@ -74,29 +74,18 @@ def _read(path: Path, graph: Graph) -> Stated:
     """Return the least weights in a table, by the labels of its edges; the least row of an edge counts."""
     import numpy as np
 
-    from rhostar.datasets import read_edge_table
-    from rhostar.errors import InputError
+    from rhostar.datasets._edge_files import table
 
-    tail_name, head_name, name = _columns(path)
-    network = read_edge_table(path, tail=tail_name, head=head_name, weight=name)
-    theirs = network.graph
-    # A number is a vertex only if the graph has no labels.
-    known_as = {str(label): v for v, label in enumerate(graph.labels or range(graph.n))}
-    ours = np.array([known_as.get(str(label), -1) for label in theirs.labels or range(theirs.n)])
-    tail, head = ours[theirs.tail], ours[theirs.head]
-    known = np.flatnonzero((tail >= 0) & (head >= 0))
-    place = graph.edge_index(tail[known], head[known], missing=-1)
-    known, place = known[place >= 0], place[place >= 0]
-    if not known.size:
-        raise InputError(f"{path} has no edge of this set in its columns {tail_name} and {head_name}")
-    least = np.zeros(graph.m)
-    least[place] = network.weights.min(axis=0)[known]
+    names = _columns(path)
+    network = table(path, names, None, missing="keep", graph=graph)
+    least = np.fmin.reduce(network.weights, axis=0)
+    unbounded = int(np.isnan(least).sum())
     facts: dict[str, Any] = {}
-    if place.size < graph.m:
-        facts["edges_without_a_bound"] = f"{graph.m - place.size:,} of {graph.m:,}, taken as 0"
-    if known.size < theirs.m:
-        facts["bounds_for_other_edges"] = f"{theirs.m - known.size:,}, not used"
-    return Stated((least, math.inf), f"in {path.name}", facts)
+    if unbounded:
+        facts["edges_without_a_bound"] = f"{unbounded:,} of {graph.m:,}, taken as 0"
+    if network.reading.others:
+        facts["bounds_for_other_edges"] = f"{network.reading.others:,}, not used"
+    return Stated((np.where(np.isnan(least), 0.0, least), math.inf), f"in {path.name}", facts)
 
 
 def _columns(path: Path) -> tuple[str, str, str]:

@@ -3,6 +3,7 @@ from ._cities import city as city
 from ._dimacs import read_dimacs as read_dimacs
 from ._distribution import Distribution as Distribution
 from ._edge_table import read_edge_table as read_edge_table
+from ._edge_table import read_snapshot as read_snapshot
 from ._generators import IntegerInstances as IntegerInstances
 from ._generators import Overlay as Overlay
 from ._generators import RandomDigraph as RandomDigraph

@@ -6,54 +6,54 @@ becomes labels.
 
 from __future__ import annotations
 
-import contextlib
-import csv
-import io
 import os
-from collections.abc import Iterator
-from typing import Literal
+import warnings
+from collections.abc import Sequence
+from typing import Any
 
-from rhostar.datasets import _large_csv as large_csv
+import numpy as np
+from numpy.typing import NDArray
+
 from rhostar.datasets import _text as text
+from rhostar.datasets._edge_files import Missing, table
 from rhostar.datasets._formats import reader
-from rhostar.errors import InputError, ReadError
+from rhostar.errors import ArrayError, InputError, ReadError, RhostarWarning
+from rhostar.graph import Graph
 from rhostar.instances import Network
-from rhostar.instances import _edge_rows as edge_rows
-
-_LARGE = 1 << 22
-"""Bytes from which on it pays to import pyarrow for a CSV file."""
-_SMALL = 1 << 21
-"""Rows that any Parquet file may have."""
-_RATIO = 16
-"""A larger Parquet file may have this many rows for each of its bytes."""
+from rhostar.instances import _snapshots as snapshots
 
 
-@reader("edges", "table of edges: tail, head, weight, snapshot", suffixes=(".csv", ".parquet", ".pq"))
+@reader("edges", "tables of edges: tail, head, weight, snapshot", suffixes=(".csv", ".parquet", ".pq"), files=None)
 def read_edge_table(
-    path: str | os.PathLike[str],
+    path: text.Path | Sequence[text.Path],
     *,
     tail: str = "tail",
     head: str = "head",
     weight: str = "weight",
     snapshot: str | None = None,
     directed: bool = True,
-    missing: Literal["error", "closed", "last", "median"] = "error",
+    missing: Missing = "error",
+    graph: Graph | None = None,
     max_entries: int | None = None,
 ) -> Network:
-    r"""Read edges from a CSV (also ``.csv.gz``) or Parquet file.
+    r"""Read edges from a CSV (also ``.csv.gz``) or Parquet file, or from several as one history.
 
-    With pyarrow (``rhostar[tables]``), large CSV files are read about ten times faster.
+    With pyarrow (``rhostar[tables]``), large CSV files are read about ten times faster. For the weights of today on a
+    graph that you have, :func:`read_snapshot` is shorter.
 
     Parameters
     ----------
     path
-        The file; Parquet if its name ends with ``.parquet`` (this needs pyarrow).
+        The file; Parquet if its name ends with ``.parquet`` (this needs pyarrow). Or several files of one kind, such as
+        one for each day or month. Each snapshot must be whole in one file. If the files have no column for it, each is
+        one snapshot, named like the file: ``2024-05-01.csv`` is the snapshot of that day.
     tail, head, weight
         Names of the columns.
     snapshot
         Name of the column that says which snapshot a row belongs to; None takes a column called "snapshot" if there is
-        one, and otherwise all rows as one snapshot. If all are ISO time stamps or dates, snapshots are in the order
-        of time and have :attr:`Network.days`, for :func:`split_by_day`; others keep the order of their first rows.
+        one, and otherwise all rows of a file as one snapshot. If all are ISO time stamps or dates, snapshots are in the
+        order of time and have :attr:`Network.days`, for :func:`split_by_day`; others keep the order of their first
+        rows, and that of the files.
     directed
         Whether an edge leads only from tail to head; otherwise both ways.
     missing
@@ -61,6 +61,10 @@ def read_edge_table(
         snapshot. "error" names the first ones; "closed" takes the edge as absent there (``inf``); "last" takes its
         weight in the snapshot before (or the first known one); "median" the median of its known weights. A weight
         written as ``inf`` is not missing: the edge is closed.
+    graph
+        The graph that the weights are for, if you have it already: edges are found by the labels of their ends, those
+        of the graph that the table lacks are missing, and those that the graph lacks are left out with a warning.
+        None makes the graph of all edges in the table.
     max_entries
         How many weights the result may have: the number of snapshots times that of edges. The default is 16 million
         (128 MB), or 50 for each row of the table if that is more. A table needs more if the column `snapshot` has
@@ -87,70 +91,109 @@ def read_edge_table(
     >>> network.graph.labels, network.names, network.weights.tolist()
     (('home', 'work'), ('mon', 'tue'), [[12.0, inf], [15.0, 9.0]])
     """
-    columns, name = (tail, head, weight), os.fspath(path)
+    if graph is not None and not isinstance(graph, Graph):
+        raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
+    network = table(
+        path,
+        (tail, head, weight),
+        snapshot,
+        directed=directed,
+        missing=missing,
+        max_entries=max_entries,
+        graph=graph,
+    )
+    _warn_of_others(path, network)
+    return network
 
-    def made(rows: Iterator[edge_rows.EdgeRows], textual: bool) -> Network:
-        return edge_rows.assemble(
-            rows, directed=directed, path=path, textual=textual, max_entries=max_entries, missing=missing
+
+def read_snapshot(
+    path: text.Path,
+    graph: Graph,
+    *,
+    tail: str = "tail",
+    head: str = "head",
+    weight: str = "weight",
+    directed: bool = True,
+    missing: Missing = "error",
+    history: NDArray[Any] | None = None,
+) -> NDArray[np.float64]:
+    r"""Read one weight for every edge of a graph from a table, such as the travel times of today.
+
+    Parameters
+    ----------
+    path
+        A CSV or Parquet file, as for :func:`read_edge_table`, with one snapshot.
+    graph
+        The graph. Edges are found by the labels of their ends, or by vertices if it has no labels.
+    tail, head, weight, directed
+        As for :func:`read_edge_table`.
+    missing
+        What to do about edges that have no row, or no weight in it: "error" names the first ones; "closed" takes them
+        as absent (``inf``); "last" takes the weight in the last snapshot of `history`, "median" the median there.
+    history
+        For "last" and "median": earlier snapshots, such as ``instances.weights``, in the order of time.
+
+    Returns
+    -------
+    array
+        One weight per edge, in the order of the graph, as :func:`~rhostar.astar` takes it. Of several rows for one
+        edge, the cheapest counts. Edges that the graph lacks are left out with a warning.
+
+    Raises
+    ------
+    ReadError
+        Naming the file, the line and what was expected; also if weights are missing and `missing` is "error".
+    InputError
+        If "last" or "median" has no `history`.
+
+    Examples
+    --------
+    >>> import pathlib, rhostar as rs, tempfile
+    >>> graph = rs.Graph.from_edges(2, [0, 1], [1, 0], labels=["home", "work"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "today.csv"
+    ...     _ = path.write_text("tail,head,weight\nwork,home,9\nhome,work,14\n")
+    ...     today = rs.datasets.read_snapshot(path, graph)
+    >>> today.tolist()
+    [14.0, 9.0]
+    """
+    network = snapshot_of(path, graph, (tail, head, weight), directed=directed, missing=missing, history=history)
+    _warn_of_others(path, network)
+    return network.weights[0]
+
+
+def snapshot_of(
+    path: text.Path,
+    graph: Graph,
+    columns: tuple[str, str, str],
+    *,
+    snapshot: str | None = None,
+    directed: bool = True,
+    missing: Missing = "error",
+    history: NDArray[Any] | None = None,
+) -> Network:
+    """Return the only snapshot in a table, on a given graph, with what was read and filled in."""
+    if not isinstance(graph, Graph):
+        raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
+    if history is not None:
+        if np.ndim(history) not in (1, 2) or np.shape(history)[-1] != graph.m:
+            raise ArrayError(f"history must have shape (K, {graph.m}), one column per edge, got {np.shape(history)}")
+        history = snapshots.matrix(history, graph.m)
+    if missing in ("last", "median") and (history is None or not len(history)):
+        raise InputError(f"missing={missing!r} needs history: earlier snapshots, such as instances.weights")
+    given: Any = {"directed": directed, "missing": missing, "graph": graph, "history": history}
+    network = table(path, columns, snapshot, **given)
+    if len(network.weights) > 1:
+        several = f"{len(network.weights)} snapshots, {network.names[0]!r} and others"  # type: ignore[index]
+        raise ReadError(path, None, f"expected one snapshot, got {several}; keep the rows of one")
+    return network
+
+
+def _warn_of_others(path: text.Path | Sequence[text.Path], network: Network) -> None:
+    """Warn of edges in a table that the graph lacks: a path cannot use them."""
+    if network.reading.others:
+        one = path if isinstance(path, str | os.PathLike) else path[0]
+        edges = f"{network.reading.others} edge{'s' * (network.reading.others > 1)}"
+        warnings.warn(
+            f"{os.fspath(one)}: {edges} of the table left out, which the graph lacks", RhostarWarning, stacklevel=3
         )
-
-    if name.endswith((".parquet", ".pq")):
-        return made(_parquet_rows(path, columns, snapshot), False)
-    with contextlib.suppress(large_csv.UnfitError):  # the slow way says what is wrong, and where
-        if os.path.isfile(name) and os.path.getsize(name) >= _LARGE:
-            return made(large_csv.rows(path, columns, snapshot), True)
-    return made(_csv_rows(path, columns, snapshot), True)
-
-
-def _csv_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) -> Iterator[edge_rows.EdgeRows]:
-    with text.opened(path) as raw:
-        watched = text.Watched(raw)
-        stream = io.TextIOWrapper(io.BufferedReader(watched, 1 << 20), encoding="utf-8-sig", newline="")
-        reader = csv.reader(stream, strict=True)
-        try:
-            names = [name.strip() for name in next(reader, [])]
-            found = edge_rows.columns(path, 1, names, wanted, snapshot)
-            batch: list[list[str]] = []
-            lines: list[int] = []
-            for row in reader:
-                if not row:
-                    continue
-                if len(row) != len(names):
-                    raise ReadError(path, reader.line_num, f"expected {len(names)} columns, got {len(row)}")
-                batch.append([row[k] for k in found])
-                lines.append(reader.line_num)
-                if len(batch) == edge_rows.BATCH:
-                    yield edge_rows.typed(path, [list(c) for c in zip(*batch, strict=True)], lines.__getitem__)
-                    batch, lines = [], []
-            if watched.last not in (b"\n", b""):
-                text.unfinished(path, reader.line_num)
-            if batch:
-                yield edge_rows.typed(path, [list(c) for c in zip(*batch, strict=True)], lines.__getitem__)
-        except csv.Error as error:
-            raise ReadError(path, reader.line_num, f"not a CSV file: {error}") from None
-        except UnicodeDecodeError:
-            raise ReadError(path, reader.line_num + 1, "the line is not UTF-8 text") from None
-
-
-def _parquet_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) -> Iterator[edge_rows.EdgeRows]:
-    try:
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise InputError("Parquet files need pyarrow: pip install 'rhostar[tables]'") from None
-    begin = 0
-    try:
-        with pq.ParquetFile(path) as file:
-            weight, count = os.stat(path).st_size, file.metadata.num_rows
-            if count > max(_SMALL, _RATIO * weight):
-                what = f"the file has {weight} bytes and promises {count} rows, which is not believable"
-                raise ReadError(path, None, what)
-            names = [str(name) for name in file.schema_arrow.names]
-            found = edge_rows.columns(path, None, names, wanted, snapshot)
-            for batch in file.iter_batches(batch_size=edge_rows.BATCH, columns=[names[k] for k in found]):
-                columns = {str(name): batch.column(name).to_pylist() for name in batch.schema.names}
-                yield edge_rows.typed(path, [columns[names[k]] for k in found], begin.__add__, "row")
-                begin += batch.num_rows
-    except (ReadError, InputError):
-        raise
-    except Exception as error:  # pyarrow raises many kinds of errors
-        raise ReadError(path, None, f"not a Parquet file, or a damaged one: {error}") from None

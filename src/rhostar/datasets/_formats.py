@@ -50,8 +50,8 @@ class Format:
     """Takes the files and the reader's own options."""
     suffixes: tuple[str, ...]
     """Endings by which a file is recognised, without .gz."""
-    files: int
-    """How many files it takes."""
+    files: int | None
+    """How many files it takes; None for one or more, which the reader takes as a list if they are several."""
     folder: bool
     """Whether a folder is recognised as this format."""
     draw: Callable[..., InstanceSet]
@@ -59,9 +59,11 @@ class Format:
 
     def fits(self, paths: Sequence[Path]) -> bool:
         """Return whether the files look like this format."""
-        if len(paths) != self.files or paths[0].is_dir() != self.folder:
+        if (self.files or len(paths)) != len(paths) or any(path.is_dir() != self.folder for path in paths):
             return False
-        return not self.suffixes or Path(paths[0].name.removesuffix(".gz")).suffix.lower() in self.suffixes
+        # Of two files of different kinds, the first decides.
+        seen = paths[:1] if self.files else paths
+        return not self.suffixes or all(_suffix(path) in self.suffixes for path in seen)
 
     def open(self, paths: Sequence[Path], options: Mapping[str, Any]) -> tuple[Any, Callable[..., InstanceSet]]:
         """Read files of this format.
@@ -84,16 +86,22 @@ class Format:
         InputError
             If the number of files is wrong, or there is no option with that name.
         """
-        if len(paths) != self.files:
+        if self.files and len(paths) != self.files:
             raise InputError(f"format {self.name} takes {self.files} file{'s' * (self.files > 1)}, got {len(paths)}")
         reading, drawing = _options(self.read), _options(self.draw)
         for name in options:
             if name not in reading | drawing:
                 known = ", ".join(sorted(reading | drawing)) or "none"
                 raise InputError(f"format {self.name} has no option {name!r}; it has {known}")
-        found = self.read(*paths, **{name: value for name, value in options.items() if name in reading})
+        given: Any = [list(paths)] if self.files is None and len(paths) > 1 else paths
+        found = self.read(*given, **{name: value for name, value in options.items() if name in reading})
         rest = {name: value for name, value in options.items() if name in drawing}
         return found, partial(self.draw, found, **rest)
+
+
+def _suffix(path: Path) -> str:
+    """Return the ending of a file name, without .gz."""
+    return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
 def _options(function: Callable[..., Any]) -> set[str]:
@@ -106,7 +114,7 @@ def reader(
     what: str,
     *,
     suffixes: Sequence[str] = (),
-    files: int = 1,
+    files: int | None = 1,
     folder: bool = False,
     draw: Callable[..., InstanceSet] = sample,
 ) -> Callable[[Read], Read]:
@@ -121,7 +129,7 @@ def reader(
     suffixes
         Endings by which a file is recognised, without ``.gz``.
     files
-        How many files the reader takes.
+        How many files the reader takes; None for one or more, and several come as a list.
     folder
         Whether it takes a folder.
     draw

@@ -331,6 +331,22 @@ class Graph:
             raise VertexError(f"the graph has no labels; its vertices are 0..{self.n - 1}")
         return cell_vertex(self.shape, label)
 
+    def _name_of(self, vertex: int) -> str:
+        """Return how to call a vertex in messages: by its label, or by its number if there are no labels."""
+        return str(vertex) if self.labels is None else repr(self.labels[vertex])
+
+    def _vertex_and_label(self, vertex: Any) -> str:
+        """Return a vertex as programs number it, with its label in brackets if there are labels."""
+        if not isinstance(vertex, int | np.integer):
+            return repr(vertex)
+        if self.labels is None or not 0 <= vertex < self.n:
+            return str(vertex)
+        return f"{vertex} ({self.labels[vertex]!r})"
+
+    def _edge_name(self, edge: int) -> str:
+        """Return how to call an edge in messages: by its ends."""
+        return f"{self._name_of(int(self.tail[edge]))} -> {self._name_of(int(self.head[edge]))}"
+
     def edge_index(self, tail: ArrayLike, head: ArrayLike, *, missing: int | None = None) -> NDArray[np.int32]:
         """Return the positions of the edges tail -> head.
 

@@ -22,7 +22,7 @@ def take_apart(graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:
         parts["length"] = graph.length
     facts: dict[str, Any] = {"shape": graph.shape, "labels": None}
     if graph.labels is not None:
-        facts["labels"] = [_plain(label) for label in graph.labels]
+        facts["labels"] = [plain_label(label) for label in graph.labels]
     if graph._given is not None:
         facts["given"] = graph._given.size
         parts["given_order"] = graph._given.order
@@ -38,7 +38,7 @@ def put_together(parts: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) ->
         parts["first_out"],
         parts["head"],
         coordinates=parts.get("coordinates"),
-        labels=None if labels is None else [_hashable(label) for label in labels],
+        labels=None if labels is None else [hashable_label(label) for label in labels],
         length=parts.get("length"),
         shape=None if shape is None else tuple(shape),
     )
@@ -63,15 +63,17 @@ def _require_sound(given: Given, m: int) -> None:
         raise GraphError("the order of the given edges does not match the graph")
 
 
-def _plain(label: Hashable) -> Any:
+def plain_label(label: Hashable) -> Any:
+    """Return a label as JSON can hold it."""
     if isinstance(label, np.generic):
         label = label.item()
     if isinstance(label, tuple):
-        return [_plain(part) for part in label]
+        return [plain_label(part) for part in label]
     if label is None or isinstance(label, str | int | float):
         return label
     raise StorageError(f"the label {label!r} cannot be saved: only numbers, strings and tuples of these can")
 
 
-def _hashable(label: Any) -> Hashable:
-    return tuple(_hashable(part) for part in label) if isinstance(label, list) else label
+def hashable_label(label: Any) -> Hashable:
+    """Return the label that :func:`plain_label` turned into a plain value."""
+    return tuple(hashable_label(part) for part in label) if isinstance(label, list) else label

@@ -12,14 +12,14 @@ from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import partial
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _files as files
-from rhostar.errors import ReadError, StorageError
+from rhostar.errors import InputError, ReadError, StorageError
 from rhostar.graph import Graph
 from rhostar.instances._missing import Policy, fill, refuse, require_policy
 from rhostar.instances._network import Network, Reading
@@ -67,28 +67,45 @@ def assemble(
     path: object,
     textual: bool = False,
     max_entries: int | None = None,
-    missing: Policy = "error",
+    missing: Policy | Literal["keep"] = "error",
+    graph: Graph | None = None,
+    history: NDArray[Any] | None = None,
 ) -> Network:
     """Make a network of the rows; vertices are sorted, and so are snapshots whose names are time stamps.
 
+    With `graph`, the weights are for its edges, found by their labels; other edges are counted and left out. `history`
+    has earlier snapshots of it, which "last" and "median" take weights from.
+
     Raises ReadError if the snapshots would have more than `max_entries` weights in all (by default 2**24, or 50 for
-    each row if that is more), and if weights are missing and `missing` is "error".
+    each row if that is more), and if weights are missing and `missing` is "error". "keep" leaves them NaN.
     """
-    policy = require_policy(missing)
+    policy = "keep" if missing == "keep" else require_policy(missing)
+    is_given = graph is not None
     with _Kept() as kept:
         for part in rows:
             kept.add(part)
         if not kept.vertices:
             raise ReadError(path, None, "the table has no rows")
         turn = _integers if textual else list
-        labels, place = _in_order(turn(list(kept.vertices)), path)
         names, days, rank = _in_time(turn(list(kept.snapshots)))
-        tail, head = (place[end] for end in kept.arcs())
-        loops = tail == head
-        if not directed:
-            tail, head, loops = np.concatenate([tail, head]), np.concatenate([head, tail]), np.tile(loops, 2)
-        graph = Graph.from_edges(len(kept.vertices), tail[~loops], head[~loops], labels=labels)
-        _require_believable(path, len(names), graph.m, kept.size * (1 if directed else 2), max_entries)
+        first, second = kept.arcs()
+        loops = first == second
+        others = 0
+        if graph is None:
+            labels, place = _in_order(turn(list(kept.vertices)), path)
+            tail, head = place[first[~loops]], place[second[~loops]]
+            if not directed:
+                tail, head = np.concatenate([tail, head]), np.concatenate([head, tail])
+            graph = Graph.from_edges(len(kept.vertices), tail, head, labels=labels)
+        else:
+            place = _places(list(kept.vertices), graph)
+            ends = place[first[~loops]], place[second[~loops]]
+            found = _edges(graph, *ends) if directed else np.maximum(_edges(graph, *ends), _edges(graph, *ends[::-1]))
+            others = int((found < 0).sum())
+            if others == found.size:
+                raise ReadError(path, None, _stranger(graph, list(kept.vertices), place))
+        believed = kept.size * (1 if directed else 2) + graph.m * is_given
+        _require_believable(path, len(names), graph.m, believed, max_entries)
         numbered = _Numbered(kept, graph, place, rank if kept.timed else np.zeros(1, dtype=np.int32))
         matrix = files.spacious((max(1, len(names)), graph.m))
         most = _fill_rows(matrix, numbered, directed)
@@ -96,13 +113,14 @@ def assemble(
         if lacking and policy == "error":
             where = partial(numbered.place_of, directed=directed)
             refuse(path, graph, matrix, names if kept.timed else None, where)
-    if lacking:
-        fill(path, graph, matrix, policy)
+    if lacking and policy != "keep":
+        fill(path, graph, matrix, policy, history)
     reading = Reading(
-        loops=int(loops.sum()) // (1 if directed else 2),
+        loops=int(loops.sum()),
         parallels=int((most - 1).sum()),
         missing=lacking,
         policy=policy if lacking else None,
+        others=others,
     )
     return Network(graph, matrix, tuple(names) if kept.timed else None, days, reading=reading)
 
@@ -188,7 +206,7 @@ class _Numbered:
         for batch in self.kept:
             tail, head = self.vertex[batch["tail"]], self.vertex[batch["head"]]
             ends = (head, tail) if turned else (tail, head)
-            yield self.snapshot[batch["when"]], self.graph._kernel.edge_index(*ends), batch["weight"]
+            yield self.snapshot[batch["when"]], _edges(self.graph, *ends), batch["weight"]
 
     def place_of(self, snapshot: int, edge: int, directed: bool) -> str:
         """Return the place in the table where the weight of an edge is missing."""
@@ -202,6 +220,33 @@ class _Numbered:
                     return place_in_part(row - begin)
                 first += when.size
         return "no row"
+
+
+def _places(names: list[Hashable], graph: Graph) -> NDArray[np.int32]:
+    """Return the vertex of each name in a given graph, -1 if it has none; 10 and "10" are the same name."""
+    # A number is a vertex only if the graph has no labels.
+    known = {str(label): v for v, label in enumerate(graph.labels or range(graph.n))}
+    if len(known) < graph.n:
+        raise InputError("the graph has labels that a table cannot tell apart, such as 1 and '1'")
+    return np.array([known.get(str(name), -1) for name in names], dtype=np.int32)
+
+
+def _edges(graph: Graph, tail: NDArray[np.int32], head: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the positions of edges, -1 for loops and for edges that the graph lacks; its vertices may be -1."""
+    if not graph.n:
+        return np.full(tail.size, -1, dtype=np.int32)
+    unknown = (tail < 0) | (head < 0)  # such an edge becomes a loop
+    found: NDArray[np.int32] = graph._kernel.edge_index(np.where(unknown, 0, tail), np.where(unknown, 0, head))
+    return found
+
+
+def _stranger(graph: Graph, names: list[Hashable], place: NDArray[np.int32]) -> str:
+    """Return what to say of a table that has no edge of the graph."""
+    if (place >= 0).any():
+        return "the table has no edge of the graph, though it has vertices of it; are tail and head in the right order?"
+    ours: Any = graph.labels or range(graph.n)
+    some, mine = (", ".join([*map(str, few[:3]), *["..."] * (len(few) > 3)]) for few in (names, ours))
+    return f"the table has no edge of the graph; its vertices are {some}, and those of the graph {mine}"
 
 
 def _fill_rows(matrix: NDArray[np.float64], rows: _Numbered, directed: bool) -> NDArray[np.int64]:

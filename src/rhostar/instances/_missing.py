@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -62,7 +62,9 @@ def refuse(
     )
 
 
-def fill(path: object, graph: Graph, weights: NDArray[Any], policy: Policy) -> None:
+def fill(
+    path: object, graph: Graph, weights: NDArray[Any], policy: Policy, history: NDArray[Any] | None = None
+) -> None:
     """Replace the weights that are NaN, in place.
 
     Parameters
@@ -74,6 +76,8 @@ def fill(path: object, graph: Graph, weights: NDArray[Any], policy: Policy) -> N
     policy
         "closed" makes them inf. "last" takes the weight of the snapshot before, and before the first known one the
         next; "median" the median of the edge's known weights.
+    history
+        Earlier snapshots without gaps. The first snapshot then follows its last one; medians are those of its weights.
 
     Raises
     ------
@@ -83,6 +87,17 @@ def fill(path: object, graph: Graph, weights: NDArray[Any], policy: Policy) -> N
     if policy == "closed":
         for row in weights:
             row[np.isnan(row)] = np.inf
+        return
+    if history is not None:
+        gaps = np.isnan(weights)
+        if policy == "last":
+            np.copyto(weights[0], history[-1], where=gaps[0])
+            for k in range(1, len(weights)):
+                np.copyto(weights[k], weights[k - 1], where=gaps[k])
+        else:
+            for part in _blocks(np.flatnonzero(gaps.any(axis=0)), len(history)):
+                usual = np.median(history[:, part], axis=0)
+                weights[:, part] = np.where(gaps[:, part], usual, weights[:, part])
         return
     known = np.zeros(graph.m, dtype=bool)
     gaps = np.zeros(graph.m, dtype=bool)
@@ -105,8 +120,12 @@ def fill(path: object, graph: Graph, weights: NDArray[Any], policy: Policy) -> N
         for k in range(len(weights) - 2, -1, -1):
             np.copyto(weights[k], weights[k + 1], where=np.isnan(weights[k]))
         return
-    columns = np.flatnonzero(gaps)
-    width = max(1, _BLOCK // len(weights))
-    for part in (columns[begin : begin + width] for begin in range(0, columns.size, width)):
+    for part in _blocks(np.flatnonzero(gaps), len(weights)):
         values = weights[:, part]
         weights[:, part] = np.where(np.isnan(values), np.nanmedian(values, axis=0), values)
+
+
+def _blocks(columns: NDArray[np.int64], rows: int) -> Iterator[NDArray[np.int64]]:
+    """Return the columns, as many at a time as are sorted at once."""
+    width = max(1, _BLOCK // rows)
+    return (columns[begin : begin + width] for begin in range(0, columns.size, width))

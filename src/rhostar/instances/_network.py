@@ -30,6 +30,8 @@ class Reading:
     """Weights that the data lacks."""
     policy: str | None = None
     """What was done about them: "closed", "last" or "median"; None if there were none."""
+    others: int = 0
+    """Edges that the graph lacks, if one was given: they were left out."""
 
 
 @dataclass(frozen=True, eq=False)

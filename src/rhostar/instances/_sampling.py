@@ -108,7 +108,7 @@ def sample_sources(
     reaching = np.flatnonzero(graph._kernel.reaches(row, goal))
     reaching = reaching[reaching != goal]
     if reaching.size == 0:
-        raise InfeasibleError(f"no other vertex reaches the goal {goal}")
+        raise InfeasibleError(f"no other vertex reaches the goal {graph._name_of(goal)}")
     return np.random.default_rng(seed).choice(reaching, arrays.integer(count, "count", 1))
 
 
@@ -160,7 +160,7 @@ def _feasible_draws(
         if not missing:
             break
     else:
-        where = f"the goal {goal}" if isinstance(goal, int) else f"one of the {goal.size} goals"
+        where = f"the goal {graph._name_of(goal)}" if isinstance(goal, int) else f"one of the {goal.size} goals"
         raise InfeasibleError(
             f"only {count - missing} of {arrays.counted(count, 'instance')} drawn have a path to {where}"
         )

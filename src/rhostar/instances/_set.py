@@ -137,7 +137,9 @@ class InstanceSet:
         same = source == target
         if same.any():
             i = int(np.argmax(same))
-            raise InstanceError(f"instance {i} starts at its goal (vertex {source[i]}); s and t must differ")
+            raise InstanceError(
+                f"instance {i} starts at its goal (vertex {graph._name_of(int(source[i]))}); s and t must differ"
+            )
         has_absent = snapshots.check_weights(graph, matrix, row)
         when = snapshots.days(days, len(matrix))
         self._fill(graph, matrix, row, source, target, secrets.token_hex(8), np.arange(row.size), days=when)
@@ -148,8 +150,9 @@ class InstanceSet:
             return
         if infeasible == "raise":
             i = int(np.argmin(feasible))
+            ends = f"from {graph._name_of(int(source[i]))} to {graph._name_of(int(target[i]))}"
             raise InfeasibleError(
-                f"instance {i} has no path from {source[i]} to {target[i]} (snapshot {row[i]}); "
+                f"instance {i} has no path {ends} (snapshot {row[i]}); "
                 "pass infeasible='drop' to leave such instances out"
             )
         if not feasible.any():
@@ -260,7 +263,7 @@ class InstanceSet:
 
     def __repr__(self) -> str:
         goals = np.unique(self.goals)
-        goal = f"goal {goals[0]}" if goals.size == 1 else f"{goals.size} goals"
+        goal = f"goal {self.graph._vertex_and_label(goals[0])}" if goals.size == 1 else f"{goals.size} goals"
         used = np.unique(self.rows).size
         many, snapshots = arrays.counted(len(self), "instance"), arrays.counted(used, "snapshot")
         return f"InstanceSet({many}, {snapshots} of {arrays.counted(self.graph.m, 'edge')}, {goal})"

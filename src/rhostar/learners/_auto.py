@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,10 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from rhostar import _arrays as arrays
-from rhostar.errors import FitError, LimitError, StoppedError
+from rhostar.errors import BoundsWarning, FitError, LimitError, StoppedError
 from rhostar.instances import InstanceSet, provenance
 from rhostar.learners._base import Learner, Seed, one_of
 from rhostar.learners._bumps import BumpSearch
+from rhostar.learners._choosing import Split
 from rhostar.learners._contest import Candidate, Clock, Contest
 from rhostar.learners._distances import MeanDistance
 from rhostar.learners._improving import Improvement, continued, some
@@ -60,14 +62,17 @@ class Auto(Learner):
     utility
         The measure that decides. None counts expansions; with A*, only learners within `tolerance` can win.
     tolerance
-        How much more than the optimum paths may cost in total on new instances, as a share; for A* without a
-        `utility`. An upper bound on it, from the instances that a learner was not fitted on, must be within it. If no
-        learner's is, the closest one wins. None is no limit: the fewest expansions win.
+        How much more than the optimum paths may cost on new instances, as a share, both in total and on average over
+        paths; for A* without a `utility`. An upper bound on both, from the instances that a learner was not fitted on,
+        must be within it. If no learner's is, the closest one wins. None is no limit: the fewest expansions win.
     time_limit
         The seconds that a fit may take; None for no limit. It may exceed them by little: by a sweep over the graph,
         and on a cluster by what its workers have begun.
     folds
-        How many parts the training set is dealt into, by whole snapshots.
+        How many parts the training set is dealt into.
+    split
+        What stays in one part: all instances of a "snapshot", or of a "day" (see :attr:`InstanceSet.days`), whose
+        snapshots are often alike.
     validation
         A separate set that judges too, or None.
     random_state
@@ -92,7 +97,7 @@ class Auto(Learner):
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=63)
     >>> learner = rs.learners.Auto("astar", time_limit=None).fit(instances)
     >>> learner.learner_
-    Scaled(factor=0.948, learner=MeanDistance())
+    Scaled(factor=0.947, learner=MeanDistance())
     >>> print(learner.candidates_[0])
     LowerEnvelope(): 59.2 expansions, 0.00% above the optimum
     """
@@ -113,13 +118,14 @@ class Auto(Learner):
         tolerance: float | None = 0.01,
         time_limit: float | None = 10.0,
         folds: int = 4,
+        split: Split = "snapshot",
         validation: InstanceSet | None = None,
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.algorithm, self.utility, self.tolerance, self.time_limit = algorithm, utility, tolerance, time_limit
-        self.folds, self.validation, self.random_state = folds, validation, random_state
+        self.folds, self.split, self.validation, self.random_state = folds, split, validation, random_state
         self.n_jobs, self.verbose = n_jobs, verbose
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
@@ -131,7 +137,9 @@ class Auto(Learner):
         if self.time_limit is not None:
             limit = arrays.number(self.time_limit, "time_limit", "positive, or None", lambda x: x > 0)
         clock = Clock(limit)
-        with countdown("learning", limit, self.verbose) as show:
+        with countdown("learning", limit, self.verbose) as show, warnings.catch_warnings():
+            # That the bounds of a candidate do not hold on what judges it is no news: it shows in its expansions.
+            warnings.simplefilter("ignore", BoundsWarning)
             show("distances")
             contest = Contest(self, instances, tolerance, clock)
             if contest.memory is None:

@@ -46,6 +46,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     lower_
         Weights w such that ρ is consistent on every instance whose weights are all at least w, so that A* is
         optimal there (U3: ρ_v − ρ_c ≤ w on every edge); None if no such weights are known.
+    fingerprint_
+        The hash of the graph that it was fitted on; searches on another graph raise :class:`ModelError`.
     promise_
         "optimal" if A* is meant to be optimal with these values. A search then compares the weights with ``lower_``,
         and lowers the values where weights are below it (see :func:`rhostar.astar`). None otherwise.
@@ -74,6 +76,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     goal_: int
     family_: Family
     trained_on_: Provenance | Provenances
+    fingerprint_: str
     lower_: NDArray[np.float64] | None
     promise_: Literal["optimal"] | None
 
@@ -102,6 +105,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         self._check_instances(instances)
         learned = {
             "goal_": instances.goal,
+            "fingerprint_": instances.graph.fingerprint,
             "family_": FullTable(),
             "lower_": None,
             "promise_": None,
@@ -115,6 +119,11 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         for name, value in learned.items():
             setattr(self, name, value)
         return self
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The hash of the graph that it was fitted on; None before a fit."""
+        return getattr(self, "fingerprint_", None)
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         """Return the attributes that a fit sets, "rho_" or "potential_" among them."""
@@ -191,9 +200,10 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             raise InstanceError(f"{name} needs at least {least} instance{'s' * (least > 1)}, got {len(instances)}")
         if self.one_goal and not isinstance(instances.goal, int):
             i = int(np.argmax(instances.goals != instances.goals[0]))
+            one, other = (instances.graph._name_of(int(instances.goals[k])) for k in (0, i))
             raise InstanceError(
-                f"{name} fits one goal: instance 0 has goal {instances.goals[0]}, instance {i} has goal "
-                f"{instances.goals[i]}; use PerGoal, or instances.by_goal()"
+                f"{name} fits one goal: instance 0 has goal {one}, instance {i} has goal {other}; use PerGoal, or "
+                "instances.by_goal()"
             )
 
     def __sklearn_is_fitted__(self) -> bool:

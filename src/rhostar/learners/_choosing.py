@@ -1,15 +1,15 @@
 """Compares learners by cross-fitting, and lets the simpler of two win unless the other is better beyond doubt.
 
-The training set is dealt into folds, by whole snapshots. A learner is fitted on all folds but one and judged on that
-one, for each fold in turn: every instance judges it, and none that it was fitted on. A separate validation set judges
-what was fitted on the whole training set, and comes first. A slow learner may be judged on the first parts alone; two
-learners are always compared on the instances that judged both.
+The training set is dealt into folds, by whole snapshots or days. A learner is fitted on all folds but one and judged
+on that one, for each fold in turn: every instance judges it, and none that it was fitted on. A separate validation set
+judges what was fitted on the whole training set, and comes first. A slow learner may be judged on the first parts
+alone; two learners are always compared on the instances that judged both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from rhostar.errors import InputError, InstanceError
 from rhostar.instances import InstanceSet
 from rhostar.learners._base import Seed, generator
 
+Split = Literal["snapshot", "day"]
+"""What stays on one side when instances are held out."""
+
 
 class Part(NamedTuple):
     """Instances to fit on, and others to judge on."""
@@ -26,16 +29,39 @@ class Part(NamedTuple):
     train: InstanceSet
     judged: InstanceSet
     groups: NDArray[np.int64]
-    """The snapshot of each judged instance; no other part has the same number."""
+    """The snapshot or day of each judged instance; no other part has the same number."""
 
 
-def parts(instances: InstanceSet, folds: int, validation: InstanceSet | None, random_state: Seed) -> list[Part]:
+def units(instances: InstanceSet, split: Split) -> NDArray[np.int64]:
+    """Return the snapshot or the day of each instance: what stays on one side when some are held out.
+
+    Raises
+    ------
+    InputError
+        If the set does not know its days, or `split` is another word.
+    """
+    if split not in get_args(Split):
+        raise InputError(f"split must be 'snapshot' or 'day', got {split!r}")
+    if split == "snapshot":
+        return instances.rows
+    if instances.days is None:
+        raise InputError("split='day' needs instances that know their days, as those from time stamps do")
+    return instances.days[instances.rows]
+
+
+def parts(
+    instances: InstanceSet,
+    folds: int,
+    validation: InstanceSet | None,
+    random_state: Seed,
+    split: Split = "snapshot",
+) -> list[Part]:
     """Return the parts to fit and judge on, a given validation set first.
 
     Raises
     ------
     InstanceError
-        If the set has only one snapshot and there is no validation set, or the validation set is empty.
+        If the set has only one snapshot (or day) and there is no validation set, or the validation set is empty.
     InputError
         If `validation` is not a set, or `folds` is not an integer of at least 2.
     """
@@ -47,16 +73,18 @@ def parts(instances: InstanceSet, folds: int, validation: InstanceSet | None, ra
             raise InputError(f"validation must be an InstanceSet or None, got {validation!r}")
         if len(validation) == 0:
             raise InstanceError("validation must hold at least one instance")
-        found.append(Part(instances, validation, -1 - validation.rows))
-    snapshots, of = np.unique(instances.rows, return_inverse=True)
-    if snapshots.size < 2:
+        found.append(Part(instances, validation, -1 - units(validation, split)))
+    unit = units(instances, split)
+    different, of = np.unique(unit, return_inverse=True)
+    if different.size < 2:
         if found:
             return found
-        raise InstanceError("the training set needs at least 2 snapshots to hold out a part of it, got 1")
-    number = rng.permutation(snapshots.size) % min(folds, snapshots.size)
+        way_out = "; with one, its costs-to-go are best: learn with promise='optimal'" if split == "snapshot" else ""
+        raise InstanceError(f"the training set needs at least 2 {split}s to hold out a part of it, got 1{way_out}")
+    number = rng.permutation(different.size) % min(folds, different.size)
     for fold in range(int(number.max()) + 1):
         out = number[of] == fold
-        found.append(Part(instances[np.flatnonzero(~out)], instances[np.flatnonzero(out)], instances.rows[out]))
+        found.append(Part(instances[np.flatnonzero(~out)], instances[np.flatnonzero(out)], unit[out]))
     return found
 
 

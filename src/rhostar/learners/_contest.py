@@ -86,7 +86,7 @@ class Candidate(NamedTuple):
     over: float
     """How much more than the optimum its paths cost in total there, as a share; NaN if that does not matter."""
     over_bound: float
-    """An upper bound on that share on new instances, which must be within the tolerance."""
+    """An upper bound on that share, and on the mean share of a path, on new instances; must be within the tolerance."""
     losses: NDArray[np.float64]
     """What decides, instance by instance; lower is better. Slow learners are not judged on all instances."""
     seconds: float
@@ -111,7 +111,7 @@ class Contest:
     instances
         The training set.
     tolerance
-        How much more than the optimum paths may cost in total; inf if that does not matter.
+        How much more than the optimum paths may cost, in total and on average; inf if that does not matter.
     clock
         What is left of the time.
     """
@@ -127,19 +127,22 @@ class Contest:
         self.sweep = 0.0
         """The seconds that costs-to-go of one snapshot take."""
         rng = generator(auto.random_state)
-        snapshots = np.unique(instances.rows)
+        self.split = auto.split
+        snapshots, units = np.unique(instances.rows), np.unique(choosing.units(instances, self.split)).size
         self.memory, self.used = None, instances
         if isinstance(instances.goal, int):
             self.memory = self._labels(rng.permutation(snapshots))
             if self.memory.count < snapshots.size:
                 self.used = instances[np.flatnonzero(np.isin(instances.rows, self.memory.known))]
         self.parts: list[choosing.Part] = []
-        if snapshots.size < 2 or auto.validation is not None or np.unique(self.used.rows).size > 1:
+        if units < 2 or auto.validation is not None or np.unique(choosing.units(self.used, self.split)).size > 1:
             Provenance.of(self.used)  # the parts take over what this computes
-            self.parts = self._fewer(choosing.parts(self.used, auto.folds, auto.validation, rng), rng)
+            self.parts = self._fewer(choosing.parts(self.used, auto.folds, auto.validation, rng, self.split), rng)
+        self.optimum: list[NDArray[np.float64]] = []
+        if self.bounded:
+            self._keep_those_with_a_path()
         self.more = max((len(self.used) / len(part.train) for part in self.parts), default=1.0)
         self.groups = np.concatenate([part.groups for part in self.parts] or [np.empty(0, dtype=np.int64)])
-        self.optimum = [self._optimum(part.judged) for part in self.parts] if self.bounded else []
         self.further = [self._further(part.judged, rng) for part in self.parts] if self.bounded else []
 
     @property
@@ -198,7 +201,13 @@ class Contest:
         if not usable.any():
             return None
         return InstanceSet(
-            judged.graph, judged.weights, sources[usable], memory.goal, rows=rows[usable], infeasible="keep"
+            judged.graph,
+            judged.weights,
+            sources[usable],
+            memory.goal,
+            rows=rows[usable],
+            infeasible="keep",
+            days=judged.days,
         )
 
     @property
@@ -207,6 +216,19 @@ class Contest:
         if np.isinf(self.clock.limit):
             return 2**31
         return int(self.clock.share(_RUNS) / (self.sweep / 4) / max(len(self.parts), 1))
+
+    def _keep_those_with_a_path(self) -> None:
+        """Find the optimum of what is judged; instances without a path say nothing about what paths cost."""
+        parts = []
+        for part in self.parts:
+            optimum = self._optimum(part.judged)
+            there = np.flatnonzero(np.isfinite(optimum))
+            if there.size:
+                some = there.size < optimum.size
+                fewer = part._replace(judged=part.judged[there], groups=part.groups[there]) if some else part
+                parts.append(fewer)
+                self.optimum.append(optimum[there])
+        self.parts = parts
 
     def _optimum(self, judged: InstanceSet) -> NDArray[np.float64]:
         if self.memory is not None and self.memory.holds(judged):
@@ -358,10 +380,11 @@ class Contest:
         )
 
     def excess(self, found: list[_Judged], *, certain: bool, level: float = _LEVEL) -> tuple[float, float]:
-        """Return the share above the optimum on the first parts, and a bound on that of new instances.
+        """Return the share above the optimum in total on the first parts, and a bound for new instances.
 
-        Values that cannot exceed the optimum where no weight is less than those seen are `certain`: they need no
-        allowance for snapshots unlike all that were seen.
+        The bound is on the share in total, where long paths count most, and on the mean of the shares of single paths,
+        where short ones do: a tolerance holds in both senses. Values that cannot exceed the optimum where no weight is
+        less than those seen are `certain`: they need no allowance for snapshots unlike all that were seen.
         """
         paid, optimum = np.concatenate([one.excess for one in found]), np.concatenate(self.optimum[: len(found)])
         groups = self.groups[: paid.size]
@@ -371,14 +394,21 @@ class Contest:
             if more is not None:
                 assert self.memory is not None
                 paid, optimum = np.append(paid, one.further), np.append(optimum, self.memory.at(more))
-                groups = np.append(groups, more.rows)
+                groups = np.append(groups, choosing.units(more, self.split))
                 sources.append(more.sources)
         if not np.isfinite(paid).all():
             return over, np.inf
         # With further starts, the paths of one snapshot depend on each other, and so do those from one start.
         by = [groups, np.concatenate(sources)] if len(sources) > len(found) else [groups]
         how = {"level": level, "least": 0.0 if certain else _SURPRISE * self.tolerance}
-        return over, max(over, *(choosing.upper_bound(paid, each, optimum, **how) for each in by))
+        some = optimum > 0  # a path that costs nothing has no share
+        shares = np.divide(paid, optimum, out=np.zeros(paid.size), where=some)
+        bounds = (
+            choosing.upper_bound(values, each, scale, **how)
+            for each in by
+            for values, scale in ((paid, optimum), (shares, some.astype(np.float64)))
+        )
+        return over, max(over, *bounds)
 
 
 def _excess(runs: Runs, optimum: NDArray[np.float64]) -> NDArray[np.float64]:

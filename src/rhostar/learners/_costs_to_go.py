@@ -27,7 +27,7 @@ from rhostar.instances import InstanceSet
 T = TypeVar("T")
 
 _BLOCKS = 32
-"""Partial sums; each takes as much memory as three arrays of n values."""
+"""Partial sums; each takes as much memory as two arrays of n values."""
 
 _LARGEST_MATRIX = 2**27
 """Entries that a matrix of costs-to-go may have in float64; a larger one is kept in float32."""
@@ -161,48 +161,57 @@ def remembered(instances: InstanceSet) -> Memory | None:
     return memory if memory is not None and memory.holds(instances) else None
 
 
-class Moments(NamedTuple):
-    """Finite costs-to-go of every vertex, summed up over instances."""
+class Sums(NamedTuple):
+    """Finite costs-to-go of every vertex, added up over instances."""
 
     total: NDArray[np.float64]
     reached: NDArray[np.int64]
     """In how many instances the goal can be reached."""
-    least: NDArray[np.float64]
-    """inf if it never can."""
 
 
-def moments(instances: InstanceSet, n_jobs: int | None = None) -> Moments:
-    """Return sum, count and minimum of the finite costs-to-go d(v, goal) over the instances."""
+def sums(instances: InstanceSet, n_jobs: int | None = None) -> Sums:
+    """Return the sum and the number of the finite costs-to-go d(v, goal) over the instances."""
+    n = instances.graph.n
+    whole = Sums(np.zeros(n), np.zeros(n, dtype=np.int64))
+    memory = remembered(instances)
+    calls = _blocks(instances)
+    # Blocks are added up in order as they come: few of them are in memory at once.
+    for block in (
+        map_calls(_sums, calls, n_jobs=n_jobs)
+        if memory is None
+        else (_sums_of(memory.labels(part.rows), times) for part, times in calls.values())
+    ):
+        np.add(whole.total, block.total, out=whole.total)
+        np.add(whole.reached, block.reached, out=whole.reached)
+    return whole
+
+
+def least(instances: InstanceSet, n_jobs: int | None = None) -> NDArray[np.float64]:
+    """Return the least cost-to-go d(v, goal) of the instances, inf if none has a path."""
+    whole = np.full(instances.graph.n, np.inf)
+    memory = remembered(instances)
+    if memory is not None:
+        return np.minimum(whole, memory.labels(np.unique(instances.rows)).min(axis=0))
+    for block in map_calls(_least, _blocks(instances), n_jobs=n_jobs):
+        np.minimum(whole, block, out=whole)
+    return whole
+
+
+def _blocks(instances: InstanceSet) -> dict[str, tuple[InstanceSet, NDArray[np.int64]]]:
+    """Return the distinct snapshots in blocks, and how often each counts."""
     distinct = snapshots(instances)
     count = len(distinct.instances)
     size = max(1, -(-count // _BLOCKS))
-    calls = {
+    return {
         f"snapshots {begin} to {min(begin + size, count) - 1}": (
             distinct.instances[begin : begin + size],
             distinct.times[begin : begin + size],
         )
         for begin in range(0, count, size)
     }
-    n = instances.graph.n
-    whole = Moments(np.zeros(n), np.zeros(n, dtype=np.int64), np.full(n, np.inf))
-    memory = remembered(instances)
-    if memory is not None:
-        for block, times in calls.values():
-            _add(whole, _moments_of(memory.labels(block.rows), times))
-        return whole
-    # Blocks are added up in order as they come: few of them are in memory at once.
-    for block in map_calls(_moments, calls, n_jobs=n_jobs):
-        _add(whole, block)
-    return whole
 
 
-def _add(whole: Moments, block: Moments) -> None:
-    np.add(whole.total, block.total, out=whole.total)
-    np.add(whole.reached, block.reached, out=whole.reached)
-    np.minimum(whole.least, block.least, out=whole.least)
-
-
-def _moments_of(labels: NDArray[np.float64], times: NDArray[np.int64]) -> Moments:
+def _sums_of(labels: NDArray[np.float64], times: NDArray[np.int64]) -> Sums:
     """Return the same as the core, bit for bit: it adds up one snapshot after the other."""
     n = labels.shape[1]
     total, reached = np.zeros(n), np.zeros(n, dtype=np.int64)
@@ -210,7 +219,7 @@ def _moments_of(labels: NDArray[np.float64], times: NDArray[np.int64]) -> Moment
         finite = row < np.inf
         total += np.where(finite, row, 0.0) * often
         reached += finite * np.int64(often)
-    return Moments(total, reached, labels.min(axis=0))
+    return Sums(total, reached)
 
 
 def matrix(instances: InstanceSet, n_jobs: int | None = None) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -264,12 +273,19 @@ def _all_trees(
     return edge, below
 
 
-def _moments(block: InstanceSet, times: NDArray[np.int64], stop: _core.Stop) -> Moments:
+def _sums(block: InstanceSet, times: NDArray[np.int64], stop: _core.Stop) -> Sums:
     n = block.graph.n
-    found = Moments(np.zeros(n), np.zeros(n, dtype=np.int64), np.full(n, np.inf))
-    ending = block.graph._kernel.label_moments(
+    found = Sums(np.zeros(n), np.zeros(n, dtype=np.int64))
+    ending = block.graph._kernel.label_sums(
         block.weights, block.rows, arrays.aligned(times), int(block.goals[0]), *found, stop
     )
+    _require_done(ending, block, block.rows)
+    return found
+
+
+def _least(block: InstanceSet, times: NDArray[np.int64], stop: _core.Stop) -> NDArray[np.float64]:
+    found = np.full(block.graph.n, np.inf)
+    ending = block.graph._kernel.label_least(block.weights, block.rows, int(block.goals[0]), found, stop)
     _require_done(ending, block, block.rows)
     return found
 

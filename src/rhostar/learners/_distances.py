@@ -61,12 +61,13 @@ class MeanDistance(Learner):
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         one_of(self.statistic, "statistic", ("mean", "median", "min", "quantile"))
         level = arrays.number(self.quantile, "quantile", "between 0 and 1", lambda x: 0 <= x <= 1)
-        if self.statistic in ("mean", "min"):
-            found = costs_to_go.moments(instances, self.n_jobs)
-            known = found.reached > 0
-            rho = found.least if self.statistic == "min" else found.total
-            if self.statistic == "mean":
-                np.divide(rho, found.reached, out=rho, where=known)
+        if self.statistic == "mean":
+            rho, reached = costs_to_go.sums(instances, self.n_jobs)
+            known = reached > 0
+            np.divide(rho, reached, out=rho, where=known)
+        elif self.statistic == "min":
+            rho = costs_to_go.least(instances, self.n_jobs)
+            known = np.isfinite(rho)
         else:
             matrix, times = costs_to_go.matrix(instances, self.n_jobs)
             rho = finite_quantile(matrix, times, 0.5 if self.statistic == "median" else level)

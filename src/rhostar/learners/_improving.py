@@ -54,7 +54,9 @@ class Traded(Utility):
     def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
         """Return the sum for each run."""
         assert optimum is not None
-        over = np.divide(runs.cost - optimum, optimum, out=np.zeros(optimum.size), where=optimum > 0)
+        matters = (optimum > 0) & (optimum < np.inf)  # where there is no path, none costs more
+        more = np.subtract(runs.cost, optimum, out=np.zeros(optimum.size), where=matters)
+        over = np.divide(more, optimum, out=np.zeros(optimum.size), where=matters)
         return np.asarray(runs.expanded + self.price * np.maximum(over, 0.0))
 
 

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar.certificates import _assumptions as assumptions
@@ -13,6 +14,7 @@ from rhostar.errors import InputError
 from rhostar.instances import InstanceSet
 from rhostar.learners._auto import Auto
 from rhostar.learners._base import Learner, Seed
+from rhostar.learners._choosing import Split, units
 from rhostar.learners._potentials import Potentials
 from rhostar.learners._weights import LowerEnvelope, edge_statistics, stated_bounds
 from rhostar.learners._wrappers import PerGoal
@@ -34,6 +36,7 @@ def learn(
     utility: Utility | None = None,
     weight_bounds: Any = None,
     time_limit: float | None = 10.0,
+    split: Split = "snapshot",
     seed: Seed = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -49,8 +52,8 @@ def learn(
         - "optimal", the default for A*: every answer is optimal. ρ is the exact distance under lower bounds of the
           weights (U3). Pass the learner to a search, not only its array: it then compares each snapshot with the
           bounds, and stays optimal where a weight is below them (see :func:`rhostar.astar`).
-        - A share, such as "1%" or 0.01: the paths of A* cost at most that much more than the optimum in total, as
-          judged on instances not learned from, with a margin. Single answers may be further off.
+        - A share, such as "1%" or 0.01: the paths of A* cost at most that much more than the optimum, both in total
+          and on average over paths, as judged on instances not learned from, with a margin. Single ones may cost more.
         - "fast", the default for greedy search: the fewest expansions, whatever the paths cost.
     algorithm
         The algorithm that will use ρ: "astar" (with reopening) or "gbfs", which can only be "fast".
@@ -61,6 +64,9 @@ def learn(
         matter. None takes the least weights of the training set. Weights of the training set may not be below.
     time_limit
         The seconds that it may take, for all goals together; None for no limit. "optimal" needs none.
+    split
+        What stays on one side where instances are held out to judge learners: all of a "snapshot", or of a "day" (see
+        :attr:`InstanceSet.days`). "optimal" holds out none.
     seed
         Deals out the folds, and seeds the learners that draw random numbers.
     n_jobs
@@ -104,6 +110,7 @@ def learn(
     """
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
+    units(instances, split)  # also where nothing is held out, days must be known
     tolerance = _tolerance(promise, arrays.algorithm(algorithm), utility)
     if tolerance is None:
         return _optimal(instances, weight_bounds)
@@ -115,6 +122,7 @@ def learn(
         utility=utility,
         tolerance=tolerance,
         time_limit=time_limit,
+        split=split,
         random_state=seed,
         n_jobs=n_jobs,
         verbose=verbose,
@@ -122,6 +130,18 @@ def learn(
     # A table for each goal needs instances of each; with few, one weight per edge serves all goals.
     each = PerGoal(auto, time_limit=time_limit)
     return (each if 1 < goals <= len(instances) / _INSTANCES_PER_GOAL else auto).fit(instances)
+
+
+def least_weights(instances: InstanceSet, weight_bounds: Any) -> NDArray[np.float64]:
+    """Return the least weight of each edge: by `weight_bounds`, as :func:`learn` takes them, or in the training set."""
+    # One pass over the snapshots for all goals: bounds that hold for all instances serve each goal.
+    lower = edge_statistics(instances, "min", 0.0).value
+    if weight_bounds is None:
+        return lower
+    graph = instances.graph
+    stated = np.broadcast_to(assumptions.bounds(weight_bounds, None, graph.m).low, graph.m)
+    # An edge that is never present may have any bound; a road that opens should have a true one.
+    return stated_bounds(np.ascontiguousarray(stated), "weight_bounds", lower, graph)
 
 
 def _tolerance(promise: str | float | None, algorithm: str, utility: Utility | None) -> float | None:
@@ -147,13 +167,7 @@ def _tolerance(promise: str | float | None, algorithm: str, utility: Utility | N
 
 def _optimal(instances: InstanceSet, weight_bounds: Any) -> Learner:
     """Return a lower envelope: a table for each goal, or a potential if there are many."""
-    # One pass over the snapshots for all goals: bounds that hold for all instances serve each goal.
-    lower = edge_statistics(instances, "min", 0.0).value
-    if weight_bounds is not None:
-        graph = instances.graph
-        stated = np.broadcast_to(assumptions.bounds(weight_bounds, None, graph.m).low, graph.m)
-        # An edge that is never present may have any bound; a road that opens should have a true one.
-        lower = stated_bounds(np.ascontiguousarray(stated), "weight_bounds", lower, graph)
+    lower = least_weights(instances, weight_bounds)
     goals = np.unique(instances.goals).size
     if goals == 1:
         return LowerEnvelope(lower).fit(instances)

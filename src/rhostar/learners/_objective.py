@@ -106,7 +106,7 @@ def initial_table(initial: Initial, instances: InstanceSet) -> tuple[NDArray[np.
     """Return a copy of the values given, or of those that the learner fits, and which instances were seen."""
     if initial is None or isinstance(initial, Learner):
         learner = MeanDistance() if initial is None else clone(initial)
-        table = learner.fit(instances).rho_
+        table = getattr(learner.fit(instances), "rho_", None)
         if not isinstance(table, np.ndarray):
             raise InputError(f"initial must fit values for one goal, got {learner!r}")
         return table.copy(), learner.trained_on_

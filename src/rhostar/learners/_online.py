@@ -136,7 +136,7 @@ class OnlineInconsistency(Learner):
         Raises
         ------
         InstanceError
-            If there are no instances, or their vertices or goal differ from those before.
+            If there are no instances, or their graph or goal differs from the one before.
         InputError
             If a parameter is not accepted.
         """
@@ -148,6 +148,8 @@ class OnlineInconsistency(Learner):
                 f"instances must continue with {self.last_.size} vertices and goal {self.goal_}, "
                 f"got {instances.graph.n} and {instances.goal}"
             )
+        if instances.graph.fingerprint != self.fingerprint_:
+            raise InstanceError("instances must continue on the graph of the calls before; this one has other edges")
         learned = self._advance(instances, {name: getattr(self, name) for name in _ARRAYS})
         learned |= {"trained_on_": provenance(self.trained_on_, instances), "family_": FullTable()}
         for name, value in learned.items():

@@ -114,7 +114,7 @@ class Portfolio(Wrapper):
             excess = arrays.number(excess, "excess", "at least 0, or None", lambda x: x >= 0)
         rng = generator(self.random_state)
         common = clone(self._inner()).fit(instances)
-        if not isinstance(common.rho_, np.ndarray):
+        if not isinstance(getattr(common, "rho_", None), np.ndarray):
             raise InputError("learner must fit one table for one goal")
         edges, scale, cap = _probes(instances, probes, rng)
         finder = Tables(instances.graph.m, common.rho_[None], edges, scale, cap)

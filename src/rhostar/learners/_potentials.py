@@ -33,7 +33,8 @@ class Potentials(Learner):
     - *Bounded*: ``Potentials(scale=1.2)`` expands fewer vertices, and every path costs at most 1.2 times the optimum,
       on the same instances.
     - *Learned*: ``Potentials(clusters=8)`` groups the snapshots by how similar they are and takes the mean weights of
-      each group. A search uses those that are nearest to the weights of its query.
+      each group. A search uses those that are nearest to the weights of its query. With ``worst=1.5`` no path costs
+      more than 1.5 times the optimum, on the same instances, however the weights were learned.
 
     Parameters
     ----------
@@ -47,7 +48,12 @@ class Potentials(Learner):
     quantile
         Which quantile, for "quantile".
     lo
-        (m,) lower bounds on the weights of every instance, which ŵ is then; for one cluster and no `statistic`.
+        (m,) lower bounds on the weights of every instance. With one cluster and no `statistic` they are ŵ; otherwise
+        `worst` rests on them.
+    worst
+        The most that a path may cost, as a multiple of the optimum: ŵ times `scale` is cut at this multiple of `lo`, or
+        of the least weights of the training set. It holds for A* with reopening, for every goal, where no weight is
+        below these (U5). None cuts nothing.
     random_state
         Seeds the choice of the edges by which snapshots are compared, and the clusters.
 
@@ -104,10 +110,11 @@ class Potentials(Learner):
         *,
         quantile: float = 0.5,
         lo: ArrayLike | None = None,
+        worst: float | None = None,
         random_state: Seed = 0,
     ) -> None:
         self.statistic, self.clusters, self.scale, self.quantile = statistic, clusters, scale, quantile
-        self.lo, self.random_state = lo, random_state
+        self.lo, self.worst, self.random_state = lo, worst, random_state
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         graph = instances.graph
@@ -117,12 +124,20 @@ class Potentials(Learner):
         scale = arrays.number(self.scale, "scale", "finite and not negative", lambda x: 0 <= x < np.inf)
         level = arrays.number(self.quantile, "quantile", "between 0 and 1", lambda x: 0 <= x <= 1)
         level = 0.5 if statistic == "median" else level
+        worst = self.worst
+        if worst is not None:
+            worst = arrays.number(worst, "worst", "finite and at least 1, or None", lambda x: 1 <= x < np.inf)
         cluster_of = np.zeros(len(instances), dtype=np.int32)
         probes = np.empty(0, dtype=np.int32)
         if clusters > 1:
             cluster_of, probes = _clusters(instances, clusters, generator(self.random_state))
-        if self.lo is not None:
-            weights = _lower_bounds(self.lo, instances, clusters, self.statistic)[None, :]
+        least = None
+        if self.lo is not None or worst is not None:
+            least = _lower_bounds(self.lo, instances)
+        if self.lo is not None and worst is None and (clusters > 1 or self.statistic is not None):
+            raise WeightError("lo takes the place of a statistic: leave statistic and clusters out, or give worst")
+        if self.lo is not None and least is not None and clusters == 1 and self.statistic is None:
+            weights = least[None, :]
         else:
             kind = "quantile" if statistic == "median" else statistic
             weights = np.stack(
@@ -131,6 +146,8 @@ class Potentials(Learner):
                     for k in range(int(cluster_of.max()) + 1)
                 ]
             )
+        if worst is not None and least is not None and scale > 0:
+            weights = np.minimum(weights, worst / scale * least)
         hierarchies = Hierarchy.for_rows(graph, weights, scale=scale)
         potential: Potential = hierarchies[0]
         if len(hierarchies) > 1:
@@ -178,11 +195,10 @@ def _table(graph: Graph, weights: NDArray[np.float64], goal: int, scale: float) 
     return np.where(reached, rho, rho[reached].max()) * scale
 
 
-def _lower_bounds(lo: ArrayLike, instances: InstanceSet, clusters: int, statistic: str | None) -> NDArray[np.float64]:
-    graph = instances.graph
-    if clusters > 1 or statistic is not None:
-        raise WeightError("lo takes the place of a statistic: leave statistic and clusters out")
-    return stated_bounds(lo, "lo", edge_statistics(instances, "min", 0.0).value, graph)
+def _lower_bounds(lo: ArrayLike | None, instances: InstanceSet) -> NDArray[np.float64]:
+    """Return stated lower bounds, or the least weights of the instances; inf for edges that are never present."""
+    least = edge_statistics(instances, "min", 0.0).value
+    return least if lo is None else stated_bounds(lo, "lo", least, instances.graph)
 
 
 def _finite(rows: NDArray[np.float64]) -> NDArray[np.float64]:

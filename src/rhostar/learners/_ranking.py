@@ -23,6 +23,7 @@ from rhostar import _failures as failures
 from rhostar.errors import InputError, StoppedError
 from rhostar.instances import InstanceSet, Provenance, provenance
 from rhostar.learners._base import Learner, Seed, generator
+from rhostar.learners._choosing import Split
 from rhostar.learners._objective import Blur, Initial, Objective, Search, initial_table, spread
 from rhostar.learners._progress import progress
 from rhostar.learners._wrappers import hold_out
@@ -53,8 +54,11 @@ class SelfImitatedRanking(Learner):
         The measure that decides which ρ is best; None is the number of expansions. With A*, use one that includes the
         cost if the paths should stay good.
     validation
-        The instances that ρ is judged on: None is the training set, a number is the share of it that is held out
-        (whole snapshots), or pass a set of instances.
+        The instances that ρ is judged on: None is the training set, a number is the share of it that is held out,
+        or pass a set of instances.
+    split
+        What stays on one side when a share is held out: all instances of a "snapshot", or of a "day" (see
+        :attr:`InstanceSet.days`).
     step_sizes
         Initial step size of a round, one or several, in standard deviations of the initial values, so that scaling all
         weights scales ρ in the same way.
@@ -126,6 +130,7 @@ class SelfImitatedRanking(Learner):
         reopen: bool = True,
         utility: Utility | None = None,
         validation: float | InstanceSet | None = None,
+        split: Split = "snapshot",
         step_sizes: float | Sequence[float] = (1.0, 0.4, 0.15, 0.05),
         blurs: float | Sequence[float] = (0.0, 1.0, 2.0, 4.0),
         rounds: Sequence[tuple[float, float]] | None = None,
@@ -143,7 +148,8 @@ class SelfImitatedRanking(Learner):
         verbose: int = 0,
     ) -> None:
         self.initial, self.algorithm, self.reopen, self.utility = initial, algorithm, reopen, utility
-        self.validation, self.step_sizes, self.iterations, self.batch = validation, step_sizes, iterations, batch
+        self.validation, self.split = validation, split
+        self.step_sizes, self.iterations, self.batch = step_sizes, iterations, batch
         self.blurs, self.rounds, self.clip, self.damping, self.every = blurs, rounds, clip, damping, every
         self.give_up, self.screen_size, self.budget, self.time_limit = give_up, screen_size, budget, time_limit
         self.random_state, self.n_jobs, self.verbose = random_state, n_jobs, verbose
@@ -166,7 +172,7 @@ class SelfImitatedRanking(Learner):
         rng = generator(self.random_state)
         train, judged = instances, instances
         if self.validation is not None:
-            train, judged = hold_out(instances, self.validation, rng)
+            train, judged = hold_out(instances, self.validation, rng, self.split)
         if judged.graph is not train.graph and judged.graph != train.graph:
             raise InputError("validation must be on the graph of the training set")
         objective = Objective(judged, self.utility, self.algorithm, self.reopen, self.budget, self.n_jobs)

@@ -185,7 +185,7 @@ def stated_bounds(lo: ArrayLike, name: str, least: NDArray[np.float64], graph: G
         e = int(below[0])
         more = "" if below.size == 1 else f" ({below.size:,} edges have training weights below {name})"
         raise WeightError(
-            f"{name}[{e}] (edge {graph.tail[e]} -> {graph.head[e]}) is {lower[e]}, but a training instance has "
+            f"{name}[{e}] (edge {graph._edge_name(e)}) is {lower[e]}, but a training instance has "
             f"{least[e]} there{more}"
         )
     return lower

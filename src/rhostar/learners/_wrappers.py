@@ -21,6 +21,7 @@ from rhostar.learners._base import Learner, Scorer, Seed, generator
 from rhostar.learners._distances import MeanDistance
 from rhostar.learners._weights import edge_statistics
 from rhostar.search import Algorithm
+from rhostar.search._tables import Tables
 from rhostar.utilities import Expansions, Utility
 
 
@@ -98,7 +99,9 @@ class PerGoal(Wrapper):
             try:
                 fitted[goal] = own.fit(part)
             except InstanceError as error:
-                raise InstanceError(f"goal {goal}: {error}") from error
+                raise InstanceError(f"goal {instances.graph._name_of(goal)}: {error}") from error
+        if not all(isinstance(getattr(learner, "rho_", None), np.ndarray | Tables) for learner in fitted.values()):
+            raise InputError(f"learner must fit values for one goal; {inner} serves all goals without PerGoal")
         tables = {goal: learner.rho_ for goal, learner in fitted.items()}
         seen = provenance(instances, *(learner.trained_on_ for learner in fitted.values()))
         learned = {"rho_": tables, "learners_": fitted, "goal_": np.array(sorted(fitted)), "trained_on_": seen}
@@ -163,7 +166,7 @@ class Rounded(Wrapper):
         if high is not None:
             high = arrays.number(high, "high", f"finite and above low ({low})", lambda x: low < x < np.inf)
         inner = clone(self._inner()).fit(instances)
-        if not isinstance(inner.rho_, np.ndarray):
+        if not isinstance(getattr(inner, "rho_", None), np.ndarray):
             raise InputError("learner must fit values for one goal; put Rounded inside PerGoal, not around it")
         # The family fixes ρ at the goal; subtracting a constant from all of ρ changes no run.
         rho = inner.rho_ - inner.rho_[inner.goal_]
@@ -234,7 +237,7 @@ class Limited(Wrapper):
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         excess = arrays.number(self.excess, "excess", "at least 0", lambda x: x >= 0)
         inner = clone(self._inner()).fit(instances)
-        if not isinstance(inner.rho_, np.ndarray):
+        if not isinstance(getattr(inner, "rho_", None), np.ndarray):
             raise InputError("learner must fit values for one goal; put Limited inside PerGoal, not around it")
         graph, goal = instances.graph, int(instances.goals[0])
         low = edge_statistics(instances, "min", 0.0).value if self.lo is None else self.lo
@@ -333,7 +336,9 @@ class BestOf(Learner):
     algorithm
         What to run: "astar" (with reopening) or "gbfs".
     folds
-        How many parts the training set is dealt into, by whole snapshots.
+        How many parts the training set is dealt into.
+    split
+        What stays in one part: all instances of a "snapshot", or of a "day" (see :attr:`InstanceSet.days`).
     validation
         A separate set that judges too, or None.
     random_state
@@ -372,11 +377,13 @@ class BestOf(Learner):
         utility: Utility | None = None,
         algorithm: Algorithm = "astar",
         folds: int = 4,
+        split: choosing.Split = "snapshot",
         validation: InstanceSet | None = None,
         random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.learners, self.utility, self.algorithm, self.folds = learners, utility, algorithm, folds
+        self.learners, self.utility, self.algorithm = learners, utility, algorithm
+        self.folds, self.split = folds, split
         self.validation, self.random_state, self.n_jobs = validation, random_state, n_jobs
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
@@ -388,14 +395,14 @@ class BestOf(Learner):
                 raise InputError(f"learners[{k}] must be a Learner, got {learner!r}")
         if not learners:
             raise InputError("learners must hold at least one learner")
-        parts = choosing.parts(instances, self.folds, self.validation, self.random_state)
+        parts = choosing.parts(instances, self.folds, self.validation, self.random_state, self.split)
         limit = 100 * instances.graph.n
         scorer = Scorer(self.utility or Expansions(limit), algorithm=self.algorithm, budget=limit)
         scores, seen = [], []
         for learner in learners:
             fitted = [clone(learner).fit(part.train) for part in parts]
             judged = zip(fitted, parts, strict=True)
-            scores.append(np.concatenate([scorer.each(one.rho_, part.judged, self.n_jobs) for one, part in judged]))
+            scores.append(np.concatenate([scorer.each(_values(one), part.judged, self.n_jobs) for one, part in judged]))
             seen += [one.trained_on_ for one in fitted]
         best = choosing.choose([-score for score in scores], np.concatenate([part.groups for part in parts]))
         winner = clone(learners[best]).fit(instances)
@@ -405,20 +412,30 @@ class BestOf(Learner):
         # The choice between families was made by looking at all of these.
         if not family.every_rho and family.built_from is not None:
             family = replace(family, built_from=provenance(all_seen, *family.built_from).parts)
-        return learned | {"rho_": winner.rho_, "family_": family, "lower_": winner.lower_, "trained_on_": all_seen}
+        learned |= {"family_": family, "lower_": winner.lower_, "trained_on_": all_seen}
+        return learned | {name: getattr(winner, name) for name in ("rho_", "potential_") if hasattr(winner, name)}
+
+
+def _values(fitted: Learner) -> Any:
+    """Return the table of a learner, which promises nothing, or what computes it."""
+    return fitted.rho_ if hasattr(fitted, "rho_") else fitted.potential_
 
 
 def hold_out(
-    instances: InstanceSet, validation: float | InstanceSet, random_state: Seed
+    instances: InstanceSet,
+    validation: float | InstanceSet,
+    random_state: Seed,
+    split: choosing.Split = "snapshot",
 ) -> tuple[InstanceSet, InstanceSet]:
-    """Return the training and the validation set: a share is held out by whole snapshots, or a set is given."""
+    """Return the training and the validation set: a share is held out by whole snapshots or days, or a set is given."""
     if isinstance(validation, InstanceSet):
         if len(validation) == 0:
             raise InstanceError("validation must hold at least one instance")
         return instances, validation
     share = arrays.number(validation, "validation", "between 0 and 1, or an InstanceSet", lambda x: 0 < x < 1)
-    groups = np.unique(instances.rows).size
+    units = choosing.units(instances, split)
+    groups = np.unique(units).size
     if groups < 2:
-        raise InstanceError("the training set needs at least 2 snapshots to hold out a part of it, got 1")
+        raise InstanceError(f"the training set needs at least 2 {split}s to hold out a part of it, got 1")
     first = min(max(round((1 - share) * groups), 1), groups - 1)
-    return instances.split(first / groups, generator(random_state), groups=instances.rows)
+    return instances.split(first / groups, generator(random_state), groups=units)

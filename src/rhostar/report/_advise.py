@@ -14,15 +14,18 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import learners
-from rhostar.errors import BoundsWarning, InputError
+from rhostar.errors import BoundsWarning, InfeasibleError, InputError
 from rhostar.instances import InstanceSet
+from rhostar.learners._learn import least_weights
 from rhostar.search import Rho, distances_to, solve_many
 
 T = TypeVar("T")
 _MOST_QUERIES, _MOST_PAIRS = 300, 5
+_MOST_TABLES, _CLUSTERS, _FEW = 64, 8, 30
 
 ALWAYS = "always exact"
 WHILE = "exact; slower where weights fall below the lowest seen"
+STATED = "exact; slower where weights fall below the bounds given"
 MEASURED = "no promise; the excess was measured"
 
 
@@ -85,16 +88,21 @@ class Advice:
 
     def __str__(self) -> str:
         width = max(len(o.name) for o in self.options)
-        head = f"{'':{width}}  {'snapshot':>11}{'query':>11}{'together':>12}{'excess':>9}  promise"
-        lines = [f"for each goal and snapshot, with {self.queries:g} queries", head]
+        head = f"{'':{width}}  {'snapshot':>8}  {'query':>8}  {'together':>8}  {'excess':>7}"
+        promises = list(dict.fromkeys(o.promise for o in self.options))
+        many = "query" if self.queries == 1 else "queries"
+        lines = [f"for each goal and snapshot, with {self.queries:g} {many}", head]
         for o in sorted(self.options, key=self.seconds):
             fixed = _time(self.seconds(o, 0))
             excess = f"{100 * o.excess:.2f} %"
             whole = f"{_time(self.seconds(o))}"
-            lines.append(f"{o.name:{width}}  {fixed:>11}{_time(o.per_query):>11}{whole:>12}{excess:>9}  {o.promise}")
+            kind = f"({promises.index(o.promise) + 1})"
+            lines.append(f"{o.name:{width}}  {fixed:>8}  {_time(o.per_query):>8}  {whole:>8}  {excess:>7}  {kind}")
+        lines += [f"({k}) {promise}" for k, promise in enumerate(promises, start=1)]
         best = self.best
         plain = next(o for o in self.options if o.name == "Dijkstra")
-        lines.append(f"Use {best.name}: {self.seconds(plain) / self.seconds(best):.1f} times as fast as Dijkstra.")
+        faster = f"{self.seconds(plain) / self.seconds(best):.1f} times as fast as Dijkstra"
+        lines.append(f"Use {best.name}: {'nothing that is good enough is faster' if best is plain else faster}.")
         if best.name == CCH:
             lines.append("That is another program: customizable contraction hierarchies, as in RoutingKit.")
         for o in self.accepted[1:]:
@@ -112,12 +120,16 @@ class Advice:
 CCH = "contraction hierarchy (pyroutingkit)"
 
 
-def advise(instances: InstanceSet, queries: float, *, tolerance: float = 0.0, seed: int = 0) -> Advice:
+def advise(
+    instances: InstanceSet, queries: float, *, tolerance: float = 0.0, weight_bounds: Any = None, seed: int = 0
+) -> Advice:
     """Measure which way of answering queries is the fastest, on half of the snapshots, after learning from the others.
 
     Plain Dijkstra, exact costs-to-go once per goal and snapshot (:func:`rhostar.distances_to`), landmarks, the lower
-    envelope, and learned mean distances are measured in processor time on one thread. So are customizable contraction
-    hierarchies, if ``pyroutingkit`` is installed and the graph has coordinates.
+    envelope, and learned mean distances are measured in processor time on one thread. With more than 64 goals, or goals
+    that the others do not have, the last two are potentials, which serve any goal. Customizable contraction hierarchies
+    are measured too, if ``pyroutingkit`` is installed and the graph has coordinates. Instances without a path are left
+    out.
 
     Parameters
     ----------
@@ -128,6 +140,9 @@ def advise(instances: InstanceSet, queries: float, *, tolerance: float = 0.0, se
     tolerance
         The mean excess that you accept: 0.01 for paths that are 1 % longer on average. With 0 only options that
         promise shortest paths are recommended.
+    weight_bounds
+        (least, largest) weights, numbers or one per edge, as for :func:`rhostar.learn`: the lower envelope is that of
+        the least ones. None takes the least weights of the snapshots that are learned from.
     seed
         Draws the half of the snapshots.
 
@@ -140,6 +155,10 @@ def advise(instances: InstanceSet, queries: float, *, tolerance: float = 0.0, se
     ------
     InputError
         If there are fewer than two snapshots, or no query.
+    InfeasibleError
+        If no instance to measure on has a path.
+    WeightError
+        If an instance that is learned from has a weight below `weight_bounds`.
 
     Examples
     --------
@@ -159,12 +178,23 @@ def advise(instances: InstanceSet, queries: float, *, tolerance: float = 0.0, se
     test = test[: min(_MOST_QUERIES, len(test))]
     goals = np.unique(instances.goals).size
     zeros = np.zeros(instances.graph.n)
+    least = None if weight_bounds is None else least_weights(train, weight_bounds)
     optimum = solve_many(test, zeros, n_jobs=1).cost
+    there = np.flatnonzero(np.isfinite(optimum))
+    if not there.size:
+        raise InfeasibleError(f"none of the {len(test)} instances to measure on has a path from its source to its goal")
+    test, optimum = test[there], optimum[there]
     options = [_searched("Dijkstra", zeros, test, optimum, 0.0, ALWAYS), _costs_to_go(test)]
+    # A table leads to one goal that was learned; for others, and for many, values are computed.
+    computed = goals > _MOST_TABLES or not np.isin(test.goals, train.goals).all()
+    envelope = learners.Potentials(lo=least) if computed else learners.LowerEnvelope(least)
+    clusters = learners.Potentials(clusters=_CLUSTERS, random_state=seed)
     for name, learner, promise in (
         ("A* with landmarks", learners.Landmarks(random_state=seed), WHILE),
-        ("A* with the lower envelope", learners.LowerEnvelope(), WHILE),
-        ("A* with learned mean distances", learners.MeanDistance(), MEASURED),
+        ("A* with the lower envelope", envelope, WHILE if least is None else STATED),
+        ("A* with learned mean weights", clusters, MEASURED)
+        if computed
+        else ("A* with learned mean distances", learners.MeanDistance(), MEASURED),
     ):
         fitted = learner if goals == 1 or not learner.one_goal else learners.PerGoal(learner)
         once, _ = _timed(1, fitted.fit, train)
@@ -190,8 +220,9 @@ def _costs_to_go(test: InstanceSet) -> Option:
         weights = test.weights[row]
         took, table = _timed(2, distances_to, test.graph, weights, goal)
         tables += took
-        # From all sources that lead to this goal: a call for one query would measure the call.
-        sources = test.sources[test.goals == goal]
+        # From all sources that lead to this goal, or all that there are: a call for one query would measure the call.
+        own = test.sources[test.goals == goal]
+        sources = own if own.size >= _FEW else test.sources[test.sources != goal]
         mine = InstanceSet(test.graph, weights, sources, goal, infeasible="drop")
         # An unreachable vertex costs infinity, and no search comes there.
         queries += _timed(3, solve_many, mine, np.where(np.isfinite(table), table, 0.0), n_jobs=1)[0]

@@ -62,8 +62,12 @@ class Promise:
         if weakest.vacuous:
             return None
         sure = "for certain" if self.delta == 0 else f"with probability at least {confidence(self.delta)}"
+        about = f"“{self.method}”: " if self.method else ""
         if weakest.label == "U3":
-            return "always", f"{self.costs.best}, up to the rounding of sums: promised {sure}{_conditions(weakest)}"
+            return (
+                "always",
+                f"{about}{self.costs.best}, up to the rounding of sums: promised {sure}{_conditions(weakest)}",
+            )
         found = quantity(weakest.subject, self.subject, self.costs)
         sign = "≤" if weakest.side == "upper" else "≥"
         number = found.number(outward(weakest.value, weakest.side, 3))
@@ -78,7 +82,7 @@ class Promise:
             "every": ", every answer",
         }[weakest.statistic]
         what = f"{found.after or found.axis}{which}{where}{self._limit(short=True)}"
-        return f"{sign} {number}", f"{what}; promised for new queries {sure}{_conditions(weakest)}"
+        return f"{sign} {number}", f"{about}{what}; promised for new queries {sure}{_conditions(weakest)}"
 
     @property
     def sentence(self) -> str:

@@ -60,7 +60,7 @@ class Shortfall(NamedTuple):
         bad = self.edges[~(self.weights[self.edges] >= 0)]
         if bad.size:
             e = int(bad[0])
-            ends = f"{self.graph.tail[e]} -> {self.graph.head[e]}"
+            ends = self.graph._edge_name(e)
             raise WeightError(f"weights[{e}] (edge {ends}) is {self.weights[e]}; it must not be negative or NaN")
 
     def lowered(self, table: NDArray[np.float64], *, reopen: bool) -> NDArray[np.float64]:

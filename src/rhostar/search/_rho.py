@@ -164,27 +164,45 @@ def for_instance(rho: Rho, graph: Graph, weights: ArrayLike, goal: int) -> Array
     """
     rule: Any = getattr(rho, "rho_", rho)
     if hasattr(rule, "rho_for_weights"):
-        _check_goals(rho, np.array([goal]))
+        values_of(rho, graph)  # the graph may be another one
+        _check_goals(rho, graph, np.array([goal]))
     else:
         rule = for_goal(rho, graph, goal)
     values: ArrayLike = rule.rho_for_weights(weights) if hasattr(rule, "rho_for_weights") else rule
     return values
 
 
+def choosing(rho: Rho, graph: Graph) -> Callable[[NDArray[Any], int], NDArray[np.float64]] | None:
+    """Return a function of weights and goal that gives the table a heuristic chooses by them; None if it does not.
+
+    Raises
+    ------
+    NotFittedError, ModelError
+        As :func:`values_of`; the function itself raises as :func:`for_goal` does.
+    """
+    potential = potential_of(rho, graph)
+    if potential is not None and potential.chooses:
+        return lambda weights, goal: potential.on(weights).rho_for(goal)
+    if chooses(rho):
+        return lambda weights, goal: arrays.per_vertex(for_instance(rho, graph, weights, goal), "rho", graph.n)
+    return None
+
+
 def values_for_instances(rho: Rho, instances: InstanceSet) -> tuple[list[NDArray[np.float64]], NDArray[np.int32]]:
     """Return the distinct arrays of values and for each instance the index of its array; see :func:`for_instance`."""
     if not chooses(rho):
         return values_for_each(rho, instances.graph, instances.goals)
+    values_of(rho, instances.graph)  # the graph may be another one
     rule: Any = getattr(rho, "rho_", rho)
     rules = rule if isinstance(rule, dict) else dict.fromkeys(np.unique(instances.goals).tolist(), rule)
     if rules is not rule:
-        _check_goals(rho, instances.goals)
+        _check_goals(rho, instances.graph, instances.goals)
     tables: list[NDArray[np.float64]] = []
     table_of = np.empty(len(instances), dtype=np.int32)
     first: dict[int, int] = {}
     for goal in np.unique(instances.goals).tolist():
         if goal not in rules:
-            raise _missing(None if rule is rho else rho, "rho", goal, rules)
+            raise _missing(None if rule is rho else rho, "rho", instances.graph, goal, rules)
         one, mine = rules[goal], np.flatnonzero(instances.goals == goal)
         if id(one) not in first:
             first[id(one)] = len(tables)
@@ -195,11 +213,11 @@ def values_for_instances(rho: Rho, instances: InstanceSet) -> tuple[list[NDArray
     return tables, table_of
 
 
-def _check_goals(rho: Any, goals: NDArray[Any]) -> None:
+def _check_goals(rho: Any, graph: Graph, goals: NDArray[Any]) -> None:
     """Raise unless all goals are the one that a heuristic was fitted for, if it says which."""
     fitted_for = getattr(rho, "goal_", None)
     if fitted_for is not None and (goals != fitted_for).any():
-        raise _missing(rho, "rho", int(goals[goals != fitted_for][0]), [fitted_for])
+        raise _missing(rho, "rho", graph, int(goals[goals != fitted_for][0]), [fitted_for])
 
 
 def values_for(rho: Rho, graph: Graph, goal: int, name: str = "rho") -> NDArray[np.float64]:
@@ -265,13 +283,13 @@ def _by_goal(rho: Rho, graph: Graph, name: str) -> Callable[[int], ArrayLike]:
         if hasattr(carrier, "rho_for"):
             with suppress(InputError):  # it has none; our own message is below
                 return carrier.rho_for(goal)
-        raise _missing(carrier, name, goal, values if keyed else [fitted_for])
+        raise _missing(carrier, name, graph, goal, values if keyed else [fitted_for])
 
     return find
 
 
-def _missing(carrier: object, name: str, goal: int, known: Iterable[Any]) -> Exception:
-    goals = [str(key) for key in known]
+def _missing(carrier: object, name: str, graph: Graph, asked: int, known: Iterable[Any]) -> Exception:
+    goal, goals = graph._vertex_and_label(asked), [graph._vertex_and_label(key) for key in known]
     shown = ", ".join(goals[:5]) + (f" and {len(goals) - 5} more" if len(goals) > 5 else "")
     if carrier is None:
         others = f"it has values for {shown}" if shown else "it is empty"

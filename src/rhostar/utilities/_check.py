@@ -18,7 +18,7 @@ from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
 from rhostar.search import distances_to
-from rhostar.search._rho import Rho, values_for_each
+from rhostar.search._rho import Rho, choosing, values_for_each
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,14 +62,14 @@ class HeuristicCheck:
             lines.append("admissible: no value exceeds the cost-to-go")
         else:
             v, more = int(self.vertices[0]), self.vertex_excess[0]
-            most = f"most at {self._name(v)}, by {more:.4g}"
+            most = f"most at {self.graph._name_of(v)}, by {more:.4g}"
             lines.append(f"not admissible: too high at {self.vertices.size} of {n} vertices, {most}")
             lines.append(f"  times {self.admissible_scale:.4g} it would be")
         if self.consistent:
             lines.append("consistent: along no edge it falls by more than the weight")
         else:
             e, more = int(self.edges[0]), self.edge_excess[0]
-            ends = f"{self._name(self.graph.tail[e])} -> {self._name(self.graph.head[e])}"
+            ends = self.graph._edge_name(e)
             lines.append(f"not consistent: on {self.edges.size} of {m} edges, most on {ends}, by {more:.4g}")
             lines.append(f"  times {self.consistent_scale:.4g} it would be")
         if self.admissible:
@@ -77,9 +77,6 @@ class HeuristicCheck:
         else:
             lines.append("A* may return longer paths")
         return "\n".join(lines)
-
-    def _name(self, vertex: int) -> str:
-        return str(vertex) if self.graph.labels is None else repr(self.graph.labels[vertex])
 
 
 def check(rho: Rho, instances: InstanceSet, *, tolerance: float = 1e-9) -> HeuristicCheck:
@@ -91,7 +88,8 @@ def check(rho: Rho, instances: InstanceSet, *, tolerance: float = 1e-9) -> Heuri
     Parameters
     ----------
     rho
-        One value per vertex, such an array for each goal, or a fitted learner or model.
+        One value per vertex, such an array for each goal, a potential, or a fitted learner or model. One that chooses
+        among tables by the weights is judged by the table that it chooses.
     instances
         Every pair of a snapshot and a goal that occurs is looked at once: all edges and all vertices.
     tolerance
@@ -128,12 +126,13 @@ def check(rho: Rho, instances: InstanceSet, *, tolerance: float = 1e-9) -> Heuri
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
     graph = instances.graph
-    tables, table_of = values_for_each(rho, graph, instances.goals)
+    choose = choosing(rho, graph)
+    tables, table_of = ([], np.empty(0)) if choose else values_for_each(rho, graph, instances.goals)
     pairs, first = np.unique(np.stack([instances.goals, instances.rows]), axis=1, return_index=True)
     edges, vertices = _Worst(graph.m), _Worst(graph.n)
     at_goal = -np.inf
     for goal, row, i in zip(*pairs.tolist(), first.tolist(), strict=True):
-        values = tables[table_of[i]]
+        values = choose(instances.weights[row], goal) if choose else tables[table_of[i]]
         weights = np.asarray(instances.weights[row], dtype=np.float64)
         fall = values[graph.tail] - values[graph.head]
         edges.see(fall, weights, slack * np.maximum(np.abs(values[graph.tail]), np.abs(values[graph.head])))

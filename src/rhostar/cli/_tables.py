@@ -1,0 +1,72 @@
+"""Options of commands that read tables of edges, and today's weights for a set of instances."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rhostar.cli._output import words
+
+if TYPE_CHECKING:
+    from rhostar.instances import InstanceSet
+
+Columns = Annotated[
+    str,
+    typer.Option(help="A table's columns: tail=from,head=to,weight=seconds,snapshot=time, or some of them."),
+]
+Missing = Annotated[
+    str,
+    typer.Option(help="Weights that a table lacks: error, closed, last (the snapshot before) or median."),
+]
+
+
+def columns(text: str) -> dict[str, str]:
+    """Return the columns in a list such as tail=from,head=to."""
+    from rhostar.errors import InputError
+
+    known = ("tail", "head", "weight", "snapshot")
+    found: dict[str, str] = {}
+    for word in filter(None, text.split(",")):
+        name, mark, column = word.strip().partition("=")
+        if not mark or name.strip() not in known or not column.strip():
+            raise InputError(f"--columns takes name=column with a name of {', '.join(known)}, got {word!r}")
+        found[name.strip()] = column.strip()
+    return found
+
+
+def today(path: Path, instances: InstanceSet, named: str, missing: str) -> tuple[Any, dict[str, Any]]:
+    """Return one weight for each edge of the instances' graph from a table, and what to say about it.
+
+    Parameters
+    ----------
+    path
+        The table, with one snapshot.
+    instances
+        The set; "last" and "median" take weights from its snapshots.
+    named, missing
+        The options --columns and --missing.
+    """
+    from rhostar.datasets._edge_table import snapshot_of
+
+    given = columns(named)
+    ends: Any = tuple(given.get(name, name) for name in ("tail", "head", "weight"))
+    policy: Any = missing or "error"
+    network = snapshot_of(
+        path, instances.graph, ends, snapshot=given.get("snapshot"), missing=policy, history=instances.weights
+    )
+    facts: dict[str, Any] = {}
+    if network.reading.missing:
+        facts["missing_weights"] = filled_in(network.reading.missing, instances.graph.m, network.reading.policy)
+    if network.reading.others:
+        facts["edges_not_in_the_set"] = f"{words(network.reading.others)}, not used"
+    return network.weights[0], facts
+
+
+def filled_in(count: int, size: int, policy: str | None) -> str:
+    """Return in words how many weights of a table were missing, and what they were replaced by."""
+    if policy is None:
+        return "0"
+    done = {"closed": "closed", "last": "as in the snapshot before", "median": "the median of the edge"}
+    return f"{words(count)} of {words(size)}: {done[policy]}"

@@ -1,0 +1,136 @@
+"""Weights of today from a file: the command solve, and the reader behind it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rhostar as rs
+from support.commands import answer, run
+
+COLUMNS = ("--columns", "tail=from,head=to,weight=seconds")
+
+
+@pytest.fixture
+def city(tmp_path: Path) -> Path:
+    """A set of trips between named crossings, and a model that promises optimal answers."""
+    drawn = rs.datasets.city(300, seed=2).draw(120, seed=0)
+    graph = rs.Graph.from_edges(
+        drawn.graph.n, drawn.graph.tail, drawn.graph.head, labels=[f"x{v}" for v in range(drawn.graph.n)]
+    )
+    trips = rs.InstanceSet(graph, drawn.weights, drawn.sources, drawn.goal, rows=drawn.rows)
+    trips.save(tmp_path / "trips")
+    rs.Model.of(rs.learn(trips), graph).save(tmp_path / "exact.npz")
+    return tmp_path
+
+
+def write(path: Path, graph: rs.Graph, weights: np.ndarray, *, seed: int = 0, extra: str = "") -> list[int]:
+    """Write the edges in another order, and return it."""
+    order = np.random.default_rng(seed).permutation(graph.m).tolist()
+    lines = [f"{graph.labels[graph.tail[e]]},{graph.labels[graph.head[e]]},{float(weights[e])!r}" for e in order]
+    path.write_text("from,to,seconds\n" + "\n".join(lines) + "\n" + extra)
+    return order
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.7, 0.5])
+def test_solve_takes_the_weights_of_today(capsys: pytest.CaptureFixture[str], city: Path, factor: float) -> None:
+    trips, model = rs.InstanceSet.load(city / "trips"), rs.Model.load(city / "exact.npz")
+    graph = trips.graph
+    rng = np.random.default_rng(1)
+    weights = factor * trips.weights[3] * rng.uniform(1, 1.2, graph.m)
+    write(city / "today.csv", graph, weights)
+    for source in ("x5", "x71", "x200"):
+        words = ["solve", city / "trips", "-m", city / "exact.npz", "--weights", city / "today.csv", *COLUMNS]
+        code, out, err = run(capsys, *words, "--source", source)
+        expected = rs.astar(graph, weights, graph.vertex(source), trips.goal, np.zeros(graph.n))
+        assert code == 0
+        assert max(map(len, (line for line in out.splitlines() if "today.csv" not in line))) <= 80
+        # Where roads are faster than in training, the program says so, and the answer is optimal all the same.
+        assert ("below the lower bounds in this snapshot: x" in " ".join(err.split())) == (factor < 1)
+        found = {line.split("  ")[0]: line.split("  ", 1)[1].strip() for line in out.splitlines() if line[0] != " "}
+        assert float(found["cost"]) == pytest.approx(expected.cost, rel=1e-5)
+        assert (found["source"], found["goal"]) == (source, f"x{trips.goal}")
+        assert found["snapshot"] == str(city / "today.csv")
+        if factor >= 1:
+            assert int(found["expanded"]) == rs.astar(graph, weights, graph.vertex(source), trips.goal, model).expanded
+    # The order of the edges matters: in the order of the file, the weights would be others.
+    other = rs.astar(graph, weights[write(city / "x.csv", graph, weights)], 5, trips.goal, np.zeros(graph.n))
+    assert other.cost != pytest.approx(rs.astar(graph, weights, 5, trips.goal, np.zeros(graph.n)).cost)
+
+
+def test_solve_without_a_model(capsys: pytest.CaptureFixture[str], city: Path) -> None:
+    graph = rs.InstanceSet.load(city / "trips").graph
+    weights = np.random.default_rng(4).uniform(1, 9, graph.m)
+    write(city / "today.csv", graph, weights)
+    words = ["solve", city / "trips", "--weights", city / "today.csv", *COLUMNS, "--source", "x5", "--goal", "x9"]
+    found = answer(capsys, *words)
+    expected = rs.astar(graph, weights, 5, 9, np.zeros(graph.n))
+    assert (found["cost"], found["expanded"]) == (expected.cost, expected.expanded)
+    assert found["path"] == [f"x{v}" for v in expected.path]
+    assert answer(capsys, *words, "-b", "landmarks")["cost"] == pytest.approx(expected.cost)
+
+
+def test_edges_that_today_lacks(capsys: pytest.CaptureFixture[str], city: Path) -> None:
+    trips = rs.InstanceSet.load(city / "trips")
+    graph, today = trips.graph, city / "today.csv"
+    order = write(today, graph, trips.weights[0])
+    lines = today.read_text().splitlines()
+    closed, empty = order[6], order[9]
+    ends = lines[10].rsplit(",", 1)[0]
+    today.write_text("\n".join([*lines[:7], *lines[8:10], f"{ends},", *lines[11:], "x0,nowhere,3", "x1,x1,2"]) + "\n")
+    words = ["solve", city / "trips", "--weights", today, *COLUMNS, "--source", "x5", "--goal", "x9"]
+    code, out, err = run(capsys, *words)
+    assert (code, out) == (2, "")
+    first = sorted([(closed, "no row"), (empty, "line 10")])
+    names = [f"'x{graph.tail[e]}' -> 'x{graph.head[e]}' ({where})" for e, where in first]
+    assert err.startswith(f"rhostar: {today}: 2 of {graph.m} weights are missing: {', '.join(names)}; set missing (--m")
+    filled = {
+        "closed": (np.inf, "closed"),
+        "last": (trips.weights[-1, [closed, empty]], "as in the snapshot before"),
+        "median": (np.median(trips.weights[:, [closed, empty]], axis=0), "the median of the edge"),
+    }
+    for policy, (values, said) in filled.items():
+        found = answer(capsys, *words, "--missing", policy)
+        weights = trips.weights[0].copy()
+        weights[[closed, empty]] = values
+        assert found["cost"] == rs.astar(graph, weights, 5, 9, np.zeros(graph.n)).cost
+        assert found["missing_weights"] == f"2 of {graph.m}: {said}"
+        assert found["edges_not_in_the_set"] == "1, not used"
+        with pytest.warns(rs.errors.RhostarWarning, match="1 edge of the table left out, which the graph lacks"):
+            row = rs.datasets.read_snapshot(
+                today, graph, tail="from", head="to", weight="seconds", missing=policy, history=trips.weights
+            )
+        assert (row == weights).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "complaint"),
+    [
+        ("from,to,seconds\nx0,x1,fast\n", [], "today.csv, line 2: weight must be a number, got 'fast'"),
+        ("from,to,seconds\nx0,x1,-4\n", [], "today.csv, line 2: weight must be a non-negative number"),
+        ("tail,head,weight\nx0,x1,4\n", [], "the column 'from' is missing"),
+        ("from,to,seconds\n4,5,1\n", [], "has no edge of the graph; its vertices are 4, 5, and those of the graph x0"),
+        ("from,to,seconds\n", [], "the table has no rows"),
+        ("from,to,seconds\nx0,x0,1\nx1,x0,3\n", [], "no edge of the graph, though it has vertices of it; are tail"),
+        (
+            "from,to,seconds,snapshot\nx{0},x{1},4,8:00\nx{0},x{1},5,9:00\n",
+            ["--missing", "last"],
+            "expected one snapshot, got 2 snapshots, '8:00' and others; keep the rows of one",
+        ),
+        ("from,to,seconds\nx0,x1,4\n", ["--missing", "zero"], "missing must be one of error, closed, last, median"),
+    ],
+)
+def test_what_solve_refuses(
+    capsys: pytest.CaptureFixture[str], city: Path, text: str, words: list[str], complaint: str
+) -> None:
+    graph = rs.InstanceSet.load(city / "trips").graph
+    assert graph.edge_index([1], [0], missing=-1) == -1
+    (city / "today.csv").write_text(text.format(graph.tail[0], graph.head[0]))
+    code, out, err = run(capsys, "solve", city / "trips", "--weights", city / "today.csv", *COLUMNS, *words)
+    assert (code, out, complaint in err) == (2, "", True), err
+
+
+def test_options_of_a_table_need_one(capsys: pytest.CaptureFixture[str], city: Path) -> None:
+    for words in (COLUMNS, ("--missing", "last")):
+        code, _, err = run(capsys, "solve", city / "trips", *words)
+        assert (code, "--columns and --missing are about the table of --weights" in err) == (2, True)
