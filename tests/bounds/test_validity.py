@@ -197,8 +197,8 @@ def test_no_row_of_a_table_fails_more_often_than_delta() -> None:
     assert not any(too_often(failed) for failed in found.values())
 
 
-def test_a_table_with_two_fifths_of_the_widths_is_caught() -> None:
-    assert too_often(failures_of_certify(0.4, luckier)["H4 betting"])
+def test_a_table_with_a_fifth_of_the_widths_is_caught() -> None:
+    assert too_often(failures_of_certify(0.2, luckier)["H4 betting"])
 
 
 def test_the_holdout_bound_on_train_is_caught() -> None:
