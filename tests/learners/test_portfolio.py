@@ -65,14 +65,15 @@ def test_it_is_taken_wherever_rho_is() -> None:
     assert isinstance(best.learner_, rs.learners.Portfolio)
 
 
-def test_a_query_unlike_all_others_takes_the_common_table() -> None:
+def test_a_query_between_the_groups_takes_the_common_table() -> None:
     train = two_kinds()
     portfolio = rs.learners.Portfolio(k=2).fit(train)
     odd = np.full(train.graph.m, 2.0)
     assert portfolio.rho_.which(odd) == 0
     assert np.array_equal(portfolio.rho_.rho_for_weights(odd), rs.learners.MeanDistance().fit(train).rho_)
-    odd[portfolio.rho_.probes] = np.inf
-    assert portfolio.rho_.which(odd) == 0
+    for number in (1, 2):  # farther out than all others, but on the side of one group
+        example = train.weights[train.rows[np.flatnonzero(portfolio.groups_ == number)[0]]]
+        assert portfolio.rho_.which(odd + 4 * (example - odd)) == number
     few = rs.learners.Portfolio(k=2, least=1000).fit(train)
     assert len(few.rho_) == 1
     same = rs.InstanceSet(train.graph, np.ones((3, train.graph.m)), sources=0, goal=63)
@@ -94,14 +95,14 @@ def test_no_table_may_be_farther_off_than_the_common_one(seed: int) -> None:
 def test_the_nearest_centre_wins() -> None:
     rng = np.random.default_rng(0)
     tables = Tables(6, np.zeros((5, 3)), np.arange(6), np.full(6, 2.0), np.full(6, 10.0))
-    centres = rng.uniform(0, 4, (4, 6))
-    tables.place(centres, np.full(4, 2.5))
+    centres = rng.uniform(0, 4, (5, 6))
+    tables.place(centres)
     numbers = []
     for _ in range(200):
         weights = rng.uniform(0, 9, 6)
         away = np.linalg.norm(weights / 2 - centres, axis=1)
         numbers.append(tables.which(weights))
-        assert numbers[-1] == (int(away.argmin()) + 1 if away.min() <= 2.5 else 0)
+        assert numbers[-1] == away.argmin()
     assert set(numbers) == {0, 1, 2, 3, 4}
 
 
@@ -142,7 +143,8 @@ def test_a_model_keeps_the_tables_and_the_rule(goals: list[int], tmp_path: Path)
     for name, wrong in (
         ("choice_0_probes", np.array([0, 10**6])),
         ("choice_0_tables", np.zeros((1, 64))),
-        ("choice_0_radius", np.array([np.nan, 1.0])),
+        ("choice_0_centres", np.full((3, 32), np.nan)),
+        ("choice_0_centres", np.zeros((1, 32))),
         ("choice_0_scale", None),
     ):
         np.savez_compressed(path, **{key: part for key, part in parts.items() if key != name})

@@ -328,6 +328,12 @@ def test_the_simpler_one_wins_within_one_standard_error() -> None:
         assert choosing.choose([base + noise + lead * error, base], groups) == expected
     assert choosing.choose([base, base + 1.0], groups) == 0
     assert choosing.choose([base + 5.0, base, base[:100] - 1.0], groups) == 2, "compared on what judged both"
+    wide = base + 20 * noise
+    for judged in (400, 100):  # behind by 5 %, which is less than one standard error
+        best = wide[:judged] - 0.05 * wide[:judged].mean()
+        best -= (np.arange(judged) % 2 - 0.5) * 200
+        assert choosing.choose([wide, best], groups) == 0
+        assert choosing.choose([wide, best], groups, 0.02) == 1, "at most 2 %, also if few instances judged"
     pairs = np.repeat(np.arange(200), 2)
     twice = np.repeat(noise[:200] - noise[:200].mean(), 2)
     single = choosing.estimate(twice[::2], np.arange(200))

@@ -14,10 +14,11 @@ from rhostar import _arrays as arrays
 from rhostar.errors import BoundsWarning, FitError, LimitError, StoppedError
 from rhostar.instances import InstanceSet, provenance
 from rhostar.learners._base import Learner, Seed, one_of
+from rhostar.learners._bumps import BumpSearch
 from rhostar.learners._choosing import Split
 from rhostar.learners._contest import Candidate, Clock, Contest
 from rhostar.learners._distances import MeanDistance
-from rhostar.learners._improving import Improvement, some
+from rhostar.learners._improving import Improvement, continued, some
 from rhostar.learners._inconsistency import InconsistencyLP
 from rhostar.learners._potentials import Potentials
 from rhostar.learners._progress import countdown
@@ -49,7 +50,8 @@ class Auto(Learner):
     first learner within one standard error of the best, and within 2 %, wins. Learners that take long are judged on one
     fold only. With a tolerance, tables are also multiplied by the factor that just keeps it (:class:`Scaled`). About
     half of the time goes into improving the best values so far, by :class:`SelfImitatedRanking` and
-    :class:`BumpSearch`.
+    :class:`BumpSearch`. If bumps help and paths may cost anything, the search for them goes on with the whole training
+    set until the time is up.
 
     If there is no time for all snapshots, some are used: as many as the costs-to-go of which take a third of the time.
     If there is no time to compare anything, ρ is :class:`LowerEnvelope` where paths must be good, and otherwise
@@ -149,7 +151,7 @@ class Auto(Learner):
 
     def _compete(self, contest: Contest, show: Callable[[str], None]) -> dict[str, Any]:
         """Return what was learned, within the time."""
-        instances = contest.instances
+        instances, lead = contest.instances, None
         if contest.parts:
             for learner in _learners(contest):
                 self._pass_on(learner)
@@ -162,10 +164,10 @@ class Auto(Learner):
             if contest.is_decided and isinstance(instances.goal, int):
                 if not isinstance(contest.best.learner, (*_CHEAP, Scaled)):
                     try_factors(contest, contest.best)
-                Improvement(contest, self._shared(), show).run()
+                lead = Improvement(contest, self._shared(), show).run()
         if contest.is_decided:
             show("the last fit")
-            winner, seen = _last_fit(contest)
+            winner, seen = _last_fit(contest, lead)
         else:
             winner, seen = _instant(contest, self._pass_on)
         judged = (part.judged for part in contest.parts)
@@ -268,12 +270,19 @@ def _for_all_goals(contest: Contest) -> Iterator[Learner]:
 # ---------------------------------------------------------------- what is fitted in the end
 
 
-def _last_fit(contest: Contest) -> tuple[Learner, InstanceSet]:
-    """Return the winner fitted on as many instances as there is time for, and these."""
+def _last_fit(contest: Contest, lead: Candidate | None) -> tuple[Learner, InstanceSet]:
+    """Return the winner fitted on as many instances as there is time for, and these.
+
+    If improved values win, those that lead among them are taken.
+    """
     won, clock = contest.winner, contest.clock
-    fitted, seen = won.fits[0], contest.parts[0].train
     inner = won.learner.learner if isinstance(won.learner, Scaled) else won.learner
     iterates = hasattr(inner, "initial")
+    if iterates and lead is not None:
+        won = lead
+        if isinstance(won.learner, BumpSearch):
+            return continued(contest, won)
+    fitted, seen = won.fits[0], contest.parts[0].train
     whole = contest.used
     if iterates:
         whole = some(contest.used)

@@ -168,12 +168,9 @@ def choose(losses: Sequence[NDArray[np.float64]], groups: NDArray[np.int64], wor
     groups
         The snapshot of each instance.
     worst
-        By how much its mean may be above that of the best, as a share, however large the standard error is; for a best
-        that all instances judged.
+        By how much its mean may be above that of the best, as a share, however large the standard error is.
     """
     best = least(losses)
-    if losses[best].size < groups.size:
-        worst = np.inf
     for k in range(best):
         count = min(losses[k].size, losses[best].size)
         worse = estimate(losses[k][:count] - losses[best][:count], groups[:count])

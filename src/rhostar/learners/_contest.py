@@ -322,6 +322,13 @@ class Contest:
         self.tried.append(self._summed_up(learner, found, longest if seconds is None else seconds))
         return self.tried[-1]
 
+    def losses(self, fitted: Learner, instances: InstanceSet) -> NDArray[np.float64]:
+        """Return what decides, on any instances; lower is better."""
+        if self.scorer is not None:
+            return -self.scorer.each(fitted.rho_, instances, self.n_jobs)
+        runs = solve_many(instances, fitted.rho_, algorithm=self.algorithm, budget=self.budget, n_jobs=self.n_jobs)
+        return runs.expanded.astype(np.float64)
+
     def judge(self, fitted: Learner, k: int) -> _Judged:
         """Return what ρ does on part k."""
         judged, rho = self.parts[k].judged, getattr(fitted, "rho_", fitted)

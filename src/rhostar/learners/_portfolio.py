@@ -1,10 +1,10 @@
 """Several tables of heuristic values, one of which is chosen for each query by a look at a few of its weights.
 
 Snapshots that resemble each other get a table of their own: one for the night, one for each rush hour. They are found
-by k-means on a few edges, the probes, and a query takes the table of the nearest centre. Two guards keep single
-answers from becoming worse: a query that is farther from its centre than any training snapshot was takes the table
-learned from all of them; and each table is lowered until its certain bound on a single answer (U5) is not above that
-of this common table.
+by k-means on a few edges, the probes, and a query takes the table of the nearest centre: a group's, or the mean of all
+snapshots, which has the table learned from all of them. Queries unlike all others are often the slowest ones, and even
+a group far from them is closer than the mean of all. To keep single answers from becoming worse, each table is lowered
+until its certain bound on a single answer (U5) is not above that of the common table.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Portfolio(Wrapper):
         What to fit to each group; it is cloned. None is :class:`MeanDistance`. It must fit one goal; for several, put
         the portfolio into :class:`PerGoal`.
     k
-        How many groups to look for. Groups with fewer than `least` instances use the common table.
+        How many groups to look for. Snapshots in groups with fewer than `least` instances use the nearest other table.
     probes
         How many edges a query is recognised by. They are drawn from those that optimal paths use and whose weights
         vary, with probabilities in proportion to both.
@@ -46,7 +46,7 @@ class Portfolio(Wrapper):
         The least number of instances that a group needs to have its own table.
     excess
         No table may have a larger certain bound on its excess (U5) than this; None takes that of the common table,
-        and inf does not limit it.
+        and inf does not limit it, which saves expansions.
     lo
         (m,) lower bounds on the weights, for U5; None takes the least weights of the training set.
     random_state
@@ -121,22 +121,19 @@ class Portfolio(Wrapper):
         fitted, tables = [common], [common.rho_]
         rows, of = np.unique(instances.rows, return_inverse=True)
         seen = np.stack([finder.features(instances.weights[row]) for row in rows])
-        group = _groups(seen, np.bincount(of), k, rng) if edges.size else np.zeros(rows.size, dtype=np.int64)
-        centres, radius = [], []
+        times = np.bincount(of)
+        group = _groups(seen, times, k, rng) if edges.size else np.zeros(rows.size, dtype=np.int64)
+        centres = [np.average(seen, axis=0, weights=times)]
         for number in range(int(group.max()) + 1 if edges.size else 0):
             own = np.flatnonzero(group[of] == number)
             if own.size < max(least, common.least_instances):
                 continue
             learner = clone(self._inner()).fit(instances[own])
-            part = seen[group == number]
-            centre = part.mean(axis=0)
             fitted.append(learner)
             tables.append(self._guarded(instances, learner.rho_, common.rho_, excess))
-            centres.append(centre)
-            radius.append(np.sqrt(((part - centre) ** 2).sum(axis=1).max()) * (1 + 1e-9))
+            centres.append(np.average(seen[group == number], axis=0, weights=times[group == number]))
         rule = Tables(instances.graph.m, np.stack(tables), edges, scale, cap)
-        if centres:
-            rule.place(np.stack(centres), np.array(radius))
+        rule.place(np.stack(centres))
         seen_by = provenance(instances, *(learner.trained_on_ for learner in fitted))
         return {"rho_": rule, "learners_": fitted, "groups_": rule.which_of(instances), "trained_on_": seen_by}
 

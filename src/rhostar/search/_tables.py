@@ -19,7 +19,7 @@ class Tables:
     Attributes
     ----------
     tables
-        (k + 1, n) the values; the first row was learned from all instances, and is taken where no other fits.
+        (k + 1, n) the values; the first row was learned from all instances.
     probes
         The edges that the rule looks at.
     """
@@ -35,12 +35,11 @@ class Tables:
         self.m, self.tables, self.probes, self._cap = m, arrays.frozen(tables), probes, cap
         self._scale, self._per_scale = scale, 1 / scale
         self._rows = list(self.tables)
-        self.place(np.empty((0, probes.size)), np.empty(0))
+        self.place(np.zeros((len(tables), probes.size)))
 
-    def place(self, centres: NDArray[np.float64], radius: NDArray[np.float64]) -> None:
-        """Set the centres, as :meth:`features` has them, and how far from each a snapshot may be."""
+    def place(self, centres: NDArray[np.float64]) -> None:
+        """Set the centre of each table, as :meth:`features` has it; a query takes the table of the nearest one."""
         self._centres, self._half = centres, (centres**2).sum(axis=1) / 2
-        self._radius, self._most = radius, [float(r) for r in radius**2]
 
     def to_parts(self) -> dict[str, NDArray[Any]]:
         """Return it as plain arrays, for a file."""
@@ -50,7 +49,6 @@ class Tables:
             "scale": self._scale,
             "cap": self._cap,
             "centres": self._centres,
-            "radius": self._radius,
             "edges": np.array([self.m]),
         }
 
@@ -58,13 +56,13 @@ class Tables:
     def from_parts(cls, parts: Mapping[str, NDArray[Any]]) -> Tables:
         """Return what :meth:`to_parts` gave; raises :class:`InputError` if the arrays do not belong together."""
         tables, probes, centres, m = parts["tables"], parts["probes"], parts["centres"], parts["edges"]
-        floats = [tables, centres, *(parts[name] for name in ("scale", "cap", "radius"))]
-        k, count = len(centres), probes.size
+        floats = [tables, centres, *(parts[name] for name in ("scale", "cap"))]
+        count = probes.size
         if (
-            [part.shape for part in (probes, *floats[2:], m)] != [(count,), (count,), (count,), (k,), (1,)]
+            [part.shape for part in (probes, *floats[2:], m)] != [(count,), (count,), (count,), (1,)]
             or tables.ndim != 2
-            or centres.shape != (k, count)
-            or len(tables) != k + 1
+            or len(tables) < 1
+            or centres.shape != (len(tables), count)
             or not all(part.dtype == np.float64 and np.isfinite(part).all() for part in floats)
             or not all(part.dtype == np.int64 for part in (probes, m))
             or not ((probes >= 0) & (probes < m[0])).all()
@@ -72,7 +70,7 @@ class Tables:
         ):
             raise InputError("the tables, or the rule that chooses among them, are damaged")
         found = cls(int(m[0]), tables, probes, parts["scale"], parts["cap"])
-        found.place(centres, parts["radius"])
+        found.place(centres)
         return found
 
     def scaled(self, factor: float) -> Tables:
@@ -100,13 +98,9 @@ class Tables:
 
     def which(self, weights: NDArray[Any]) -> int:
         """Return the number of the table for a row of weights."""
-        if not self._most:
-            return 0
-        seen = self.features(weights)
-        score = self._centres.dot(seen)
+        score = self._centres.dot(self.features(weights))
         score -= self._half
-        best = int(score.argmax())
-        return best + 1 if seen.dot(seen) - 2 * score[best] <= self._most[best] else 0
+        return int(score.argmax())
 
     def which_of(self, instances: InstanceSet) -> NDArray[np.int32]:
         """Return the number of the table for each instance."""
