@@ -76,7 +76,7 @@ class Tables:
     def scaled(self, factor: float) -> Tables:
         """Return `factor` times these tables, with the same rule."""
         found = Tables(self.m, factor * self.tables, self.probes, self._scale, self._cap)
-        found.place(self._centres, self._radius)
+        found.place(self._centres)
         return found
 
     @property
