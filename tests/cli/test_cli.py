@@ -123,8 +123,40 @@ def test_evaluate_counts_as_the_library_does(capsys: pytest.CaptureFixture[str],
     assert [m["name"] for m in found["methods"]] == ["Dijkstra", "octile", "mine"]
     assert found["methods"][2]["expansions"] == rs.solve_many(test, model.rho_).expanded.mean()
     assert found["methods"][1]["excess_max"] == 0  # scaled so that it never overestimates
-    code, out, _ = run(capsys, "evaluate", data / "set", "-m", data / "model.npz")
+    excess = rs.solve_many(test, model.rho_).cost / rs.solve_many(test, np.zeros(42)).cost - 1
+    quantile = np.quantile(excess, 0.99, method="inverted_cdf")
+    shares = [found["methods"][2][key] for key in ("excess", "excess_99", "excess_max")]
+    assert shares == pytest.approx([excess.mean(), quantile, excess.max()])
+
+
+def test_the_table_of_evaluate_has_the_tail_and_fits_the_screen(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    graph = rs.Graph.grid(7, 7)
+    instances = rs.InstanceSet(graph, np.random.default_rng(0).uniform(1, 4, size=(300, graph.m)), 0, 48)
+    instances.save(tmp_path / "set")
+    train, test = instances.split(0.5, 0)
+    rho = rs.learners.MeanDistance().fit(train).rho_
+    answer(capsys, "fit", tmp_path / "set", "-o", tmp_path / "a.npz", "-l", "MeanDistance", "--fraction", 0.5)
+    words = ("evaluate", tmp_path / "set", "-m", f"a long name={tmp_path / 'a.npz'}", "-b", "zero")
+    code, out, _ = run(capsys, *words)
+    first, head, *rows = out.splitlines()
+    assert (code, first) == (0, "150 unseen instances; A*")
+    assert head.split() == ["heuristic", "expanded", "fewer", "ms", "excess", "%", "99", "%", "worst"]
+    excess = rs.solve_many(test, rho).cost / rs.solve_many(test, np.zeros(49)).cost - 1
+    high = np.quantile(excess, 0.99, method="inverted_cdf")
+    assert 0 < excess.mean() < high < excess.max()
+    shown = [float(word) for word in rows[1].split()[-3:]]
+    assert shown == pytest.approx([100 * excess.mean(), 100 * high, 100 * excess.max()], rel=1e-3)
+
+    answer(capsys, "fit", tmp_path / "set", "-o", tmp_path / "g.npz", "-l", "SelfImitatedRanking", "-a", "gbfs")
+    both = (*words, "-m", f"greedy={tmp_path / 'g.npz'}", "-b", "euclidean", "--no-reopen", "--all", "--budget", 40)
+    code, out, _ = run(capsys, *both)
+    first, head, *rows = out.splitlines()
     assert code == 0
+    assert first == "300 instances, learned from or not; A* without reopening and greedy search"
+    assert (head.split()[1], head.split()[-1]) == ("search", "solved")
+    assert [row[head.index("search") :].split()[0] for row in rows] == ["A*", "A*", "A*", "greedy"]
     assert max(map(len, out.splitlines())) <= 80
 
 
@@ -466,7 +498,7 @@ def test_a_model_of_all_instances_gets_the_bounds_for_every_rho(
     assert "H1-kl" in out
     assert "H4" not in out, "a bound from instances that had no part in choosing rho"
     code, out, _ = run(capsys, "evaluate", data / "set", "-m", model, "--all")
-    assert (code, out.splitlines()[0]) == (0, "60 instances, learned from or not")
+    assert (code, out.splitlines()[0]) == (0, "60 instances, learned from or not; A*")
 
 
 def test_debug_shows_the_traceback(data: Path) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import housemap
+import numpy as np
 import pages
 import pytest
 
@@ -99,6 +100,29 @@ def test_the_table_of_benchmarks_is_the_one_that_was_measured(monkeypatch: pytes
     written = text.removeprefix("before\n").removesuffix("\nafter\n")
     assert "stale" not in written
     assert written in (DOCS / "benchmarks.md").read_text()
+
+
+def test_the_table_for_any_goal_is_the_one_that_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    any_goal = importlib.import_module("any_goal")
+    results = json.loads((ROOT / "benchmarks" / "results" / "any_goal.json").read_text())["networks"]
+    assert f"-->\n{any_goal.network_table(results)}\n<!-- end -->" in (DOCS / "any-goal.md").read_text()
+
+
+def test_the_table_for_any_goal_has_the_tail_of_the_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    any_goal = importlib.import_module("any_goal")
+    tally = any_goal.Tally()
+    tally.seconds, tally.excess = 1.0, np.random.default_rng(0).exponential(0.01, 500).tolist()
+    row = tally.row(500, 1, 2.0)
+    assert row["excess 99 %"] == np.quantile(tally.excess, 0.99)
+    assert row["mean excess"] < row["excess 99 %"] < row["worst excess"]
+    lines = any_goal.network_table({"new": {"vertices": 9, "rows": {"mean": row, "CCH": {"ms": 1.0, "faster": 2.0}}}})
+    table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines.splitlines()]
+    assert {len(cells) for cells in table} == {8}
+    assert table[0][4:7] == ["mean excess", "99 %", "worst"]
+    assert table[3][5:7] == [f"{row['excess 99 %']:.1%}", f"{row['worst excess']:.1%}"]
+    assert table[4][4:7] == ["", "", ""]
 
 
 # ---------------------------------------------------------------- the glossary

@@ -376,7 +376,7 @@ def test_nothing_is_cut_off_on_a_phone(browser: Any, which: str, scheme: str, re
         )
         assert small == []
         cells = "[...document.querySelectorAll('#comparison .stack td')]"
-        names = tab.ask(f"{cells}.slice(0, 6).map(e => getComputedStyle(e, '::before').content)")
+        names = tab.ask(f"{cells}.slice(0, 7).map(e => getComputedStyle(e, '::before').content)")
         best = "the fastest route" if which == "own_page" else "the cheapest route"
         more = "longer" if which == "own_page" else "costlier"
         assert names == [
@@ -385,6 +385,7 @@ def test_nothing_is_cut_off_on_a_phone(browser: Any, which: str, scheme: str, re
             '"fewer vertices"',
             '"time a query"',
             f'"{more} than {best}, mean"',
+            '"99\xa0% of answers at most"',
             '"worst answer"',
         ]
         assert tab.complaints == []

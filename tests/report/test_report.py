@@ -121,6 +121,32 @@ def test_shades_tell_slow_from_blocked() -> None:
 # ---------------------------------------------------------------- what it says
 
 
+@pytest.mark.parametrize("count", [1, 99, 100, 101, 350])
+def test_the_99_percent_quantile_is_the_one_of_the_answers(count: int) -> None:
+    """99 % of the answers are at most that far above the optimum, and fewer are below; the page shows it."""
+    graph = rs.Graph.grid(7, 7)
+    weights = np.random.default_rng(count).uniform(1, 4, size=(count, graph.m))
+    instances = rs.InstanceSet(graph, weights, sources=0, goal=48)
+    rho = 3 * rs.heuristics.euclidean(graph, 48)
+    report = rs.report.build(
+        instances, {"zero": np.zeros(49), "three": rs.report.Method(rho, kind="learned")}, scenes=0
+    )
+    excess = rs.solve_many(instances, rho).cost / rs.solve_many(instances, np.zeros(49)).cost - 1
+    found = report.methods[1]
+    assert found.excess_99 == pytest.approx(np.quantile(excess, 0.99, method="inverted_cdf"), rel=1e-9, abs=1e-12)
+    assert found.excess_99 == pytest.approx(np.sort(excess)[-(-99 * count // 100) - 1], rel=1e-9, abs=1e-12)
+    assert (found.excess_99 < found.excess_max) == (count >= 100)
+    shown = [percent(share) for share in (found.excess, found.excess_99, found.excess_max)]
+    page = render(report)
+    row = page[page.index("Table of all methods") :].split("<tr")[3]
+    assert re.findall(r'<td data-label="([^"]+)">([^<]+)</td>', row)[-3:] == [
+        ("costlier than the best route, mean", shown[0]),
+        ("99\xa0% of answers at most", shown[1]),
+        ("worst answer", shown[2]),
+    ]
+    assert any(f"99 % within {shown[1]}, the worst {shown[2]}" in text for _, text in report.tiles)
+
+
 def test_numbers_are_those_of_the_searches() -> None:
     instances = small_set()
     rho = 2 * rs.heuristics.octile(instances.graph, instances.graph.n - 1)

@@ -232,7 +232,7 @@ def _tiles(
     if hero.excess_max <= 0:
         quality = (percent(0.0), f"{words.above}: every answer is {words.best}")
     else:
-        most = f"95 % of answers are {words.best}" if hero.excess_95 <= 0 else f"95 % within {percent(hero.excess_95)}"
+        most = f"99 % of answers are {words.best}" if hero.excess_99 <= 0 else f"99 % within {percent(hero.excess_99)}"
         quality = (percent(hero.excess), f"{words.above} on average; {most}, the worst {percent(hero.excess_max)}")
     tiles = []
     if hero.name != baseline.name:
