@@ -18,6 +18,7 @@ BLOCKS = [
 def test_there_is_a_block_for_every_format() -> None:
     text = "\n".join(BLOCKS)
     readers = [name for name in rs.datasets.__all__ if name.startswith("read_")]
+    readers.remove("read_snapshot")  # one more row of weights for a graph that was read
     assert [name for name in readers if name not in text] == []
     assert len(BLOCKS) == 8
     assert {len(block.splitlines()) for block in BLOCKS} == {3}

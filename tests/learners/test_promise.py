@@ -103,7 +103,7 @@ def test_a_snapshot_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     learner = rs.learn(instances[:20])
     compared = []
     compare = exact._compare
-    monkeypatch.setattr(exact, "_compare", lambda weights, lower: compared.append(1) or compare(weights, lower))
+    monkeypatch.setattr(exact, "_compare", lambda some, lower: compared.extend(some) or compare(some, lower))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BoundsWarning)
         for _ in range(3):
@@ -121,6 +121,27 @@ def test_a_snapshot_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     known = len(exact._answers)
     del frozen, array
     assert len(exact._answers) == known - 1, "what is known is forgotten with the array"
+
+
+def test_lowered_tables_are_solved_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rhostar.search import _run
+
+    past = square_grid(30, side=6)
+    goals = np.where(np.arange(30) % 3, 35, 7)
+    sources = np.where(past.sources == goals, 20, past.sources)
+    learner = rs.learn(rs.InstanceSet(past.graph, past.weights, sources, goals))
+    weights = past.weights * np.where(np.arange(30) % 2, 1.0, 0.8)[:, None]
+    new = rs.InstanceSet(past.graph, weights, sources, goals)
+    with pytest.warns(BoundsWarning):
+        whole = rs.solve_many(new, learner)
+    assert whole.cost == pytest.approx(rs.solve_many(new, np.zeros(36)).cost)
+    assert (whole.expanded != rs.solve_many(new, learner, checked=True).expanded).any(), "something was lowered"
+    for most in (1, 100):
+        monkeypatch.setattr(_run, "_LOWERED_AT_ONCE", most)
+        with pytest.warns(BoundsWarning):
+            found = rs.solve_many(new, learner, n_jobs=2)
+        assert np.array_equal(found.expanded, whole.expanded)
+        assert np.array_equal(found.cost, whole.cost)
 
 
 def test_a_set_over_an_array_that_changes_is_compared_again() -> None:

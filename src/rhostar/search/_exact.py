@@ -34,6 +34,9 @@ WORTH_SAYING = 0.9
 """A warning is given only if values become smaller than this share; a little less is usual if the bounds are the least
 weights that were seen."""
 
+_COMPARED_AT_ONCE = 2**18
+"""Weights of several small snapshots that are compared in one go."""
+
 _NONE = np.empty(0, dtype=np.int64)
 
 
@@ -113,11 +116,27 @@ def shortfall(rho: object, graph: Graph, weights: NDArray[Any]) -> Shortfall | N
 
 def shortfalls(rho: object, instances: InstanceSet) -> dict[int, Shortfall]:
     """Return where the snapshots of a set are below the bounds, by row; rows that are not below are left out."""
-    graph, found = instances.graph, {}
-    if promised_above(rho, graph) is not None:
-        for row in np.unique(instances.rows).tolist():
-            found[row] = shortfall(rho, graph, instances.weights[row])
-    return {row: below for row, below in found.items() if below is not None}
+    graph, weights = instances.graph, instances.weights
+    lower = promised_above(rho, graph)
+    if lower is None:
+        return {}
+    rows = np.unique(instances.rows)
+    owner = _owner(weights)
+    known = {} if owner is None else _known(owner, lower)
+    places = (weights.__array_interface__["data"][0] + rows * weights.strides[0]).tolist()
+    unknown = np.flatnonzero([place not in known for place in places])
+    step = max(1, _COMPARED_AT_ONCE // max(graph.m, 1))
+    for first in range(0, unknown.size, step):
+        block = unknown[first : first + step]
+        some = rows[block]
+        seen = weights[some] if some.size > 1 else weights[some[0] : some[0] + 1]  # a large one is not copied
+        for k, edges in zip(block.tolist(), _compare(seen, lower), strict=True):
+            known[places[k]] = edges
+    return {
+        row: Shortfall(graph, weights[row], lower, known[place])
+        for row, place in zip(rows.tolist(), places, strict=True)
+        if known[place].size
+    }
 
 
 def safe(given: Any, found: Any, graph: Graph, weights: Any, goal: int, reopen: bool) -> Any:
@@ -167,17 +186,21 @@ def _smaller(below: Shortfall, potential: Potential, *, stacklevel: int) -> Pote
 def _below(weights: NDArray[Any], lower: NDArray[np.float64]) -> NDArray[np.int64]:
     owner = _owner(weights)
     if owner is None:
-        return _compare(weights, lower)
+        return _compare(weights[None], lower)[0]
     known = _known(owner, lower)
     place = weights.__array_interface__["data"][0]
     if place not in known:
-        known[place] = _compare(weights, lower)
+        known[place] = _compare(weights[None], lower)[0]
     return known[place]
 
 
-def _compare(weights: NDArray[Any], lower: NDArray[np.float64]) -> NDArray[np.int64]:
-    fine = weights >= lower
-    return _NONE if fine.all() else np.flatnonzero(~fine)
+def _compare(snapshots: NDArray[Any], lower: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+    """Return for each of the snapshots the edges that are below."""
+    fine = snapshots >= lower
+    if fine.all():
+        return [_NONE] * len(snapshots)
+    which, edges = np.nonzero(~fine)
+    return np.split(edges, np.searchsorted(which, np.arange(1, len(snapshots))))
 
 
 # ---------------------------------------------------------------- arrays that were compared before

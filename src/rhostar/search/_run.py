@@ -39,6 +39,8 @@ from rhostar.search._rho import (
 )
 
 _LARGEST_BUDGET = 2**63 - 1
+_LOWERED_AT_ONCE = 2**24
+"""Values of lowered tables that are in memory at once: 128 MB."""
 
 
 def astar(
@@ -210,15 +212,30 @@ def solve_many(
         raise InputError("lower_bound applies to algorithm='astar' only: greedy search keeps no optimal g")
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
-    graph, goals = instances.graph, instances.goals
+    options: dict[str, Any] = {"reopen": reopen, "budget": budget, "lower_bound": lower_bound, "n_jobs": n_jobs}
     if algorithm == "astar" and not checked:
         below = exact.shortfalls(rho, instances)
         if below:
-            options: dict[str, Any] = {"reopen": reopen, "budget": budget, "n_jobs": n_jobs}
-            return _solve_lowered(instances, rho, below, lower_bound=lower_bound, **options)
+            return _solve_lowered(instances, rho, below, **options)
     values: list[NDArray[np.float64]] | list[Potential]
-    potential = potential_for(rho, graph, goals)
+    potential = potential_for(rho, instances.graph, instances.goals)
     values, rho_of = values_for_instances(rho, instances) if potential is None else potential.on_each(instances)
+    return _solve_all(instances, values, rho_of, algorithm == "gbfs", **options)
+
+
+def _solve_all(
+    instances: InstanceSet,
+    values: list[NDArray[np.float64]] | list[Potential],
+    rho_of: NDArray[np.int32],
+    greedy: bool = False,
+    *,
+    reopen: bool,
+    budget: int | None,
+    lower_bound: Rho | None,
+    n_jobs: int | None,
+) -> Runs:
+    """Solve a set; instance i has values[rho_of[i]]."""
+    graph, goals = instances.graph, instances.goals
     bounds: list[NDArray[np.float64]] | list[Potential] = []
     bound_of = np.empty(0, dtype=np.int32)
     if lower_bound is not None:
@@ -233,7 +250,7 @@ def solve_many(
         _solve_chunk,
         instances,
         n_jobs=n_jobs,
-        greedy=algorithm == "gbfs",
+        greedy=greedy,
         rho=values,
         rho_of=rho_of,
         reopen=bool(reopen),
@@ -331,34 +348,53 @@ def _check_at_goals(bounds: Sequence[NDArray[np.float64]], bound_of: ArrayLike, 
 
 def _solve_lowered(instances: InstanceSet, rho: Rho, below: Mapping[int, exact.Shortfall], **options: Any) -> Runs:
     """Solve a set in which some snapshots have weights below the bounds that a promise of optimal answers rests on."""
-    graph, rest, said = instances.graph, np.ones(len(instances), dtype=bool), False
+    graph, said = instances.graph, False
+    potential = potential_for(rho, graph, instances.goals)
+    tables: dict[int, NDArray[np.float64]] = {}
+    rest = np.ones(len(instances), dtype=bool)
+    lowered: list[Any] = []  # for each of them, the instances that need it
+    of_lowered: list[NDArray[np.intp]] = []
     parts: list[Runs] = []
     places: list[NDArray[np.intp]] = []
 
-    def solve_part(mine: NDArray[np.bool_], usable: Rho, **also: Any) -> None:
-        places.append(np.flatnonzero(mine))
-        parts.append(solve_many(instances[places[-1]], usable, **options, **also))
+    def solve_those() -> None:
+        which = np.repeat(np.arange(len(lowered), dtype=np.int32), [mine.size for mine in of_lowered])
+        places.append(np.concatenate(of_lowered))
+        parts.append(_solve_all(instances[places[-1]], lowered.copy(), which, **options))
+        lowered.clear()
+        of_lowered.clear()
 
-    for row, short in below.items():
-        on_row = instances.rows == row
-        potential = potential_for(rho, graph, instances.goals[on_row])
+    def lower(usable: Any, mine: NDArray[np.intp]) -> None:
+        rest[mine] = False
+        lowered.append(usable)
+        of_lowered.append(mine)
+        if potential is not None or len(lowered) * graph.n >= _LOWERED_AT_ONCE:
+            solve_those()
+
+    order = np.argsort(instances.rows, kind="stable")
+    begin, end = (np.searchsorted(instances.rows[order], list(below), side) for side in ("left", "right"))
+    for k, (row, short) in enumerate(below.items()):
+        on_row = order[begin[k] : end[k]]
         if potential is not None:
             guide, kept = short.scaled(potential)
             said = said or short.say(kept, f"snapshot {row}", stacklevel=4)
-            solve_part(on_row, guide)
-            rest &= ~on_row
+            lower(guide, on_row)
             continue
-        for goal in np.unique(instances.goals[on_row]).tolist():
-            table = values_for(rho, graph, goal)
+        goals = instances.goals[on_row]
+        for goal in np.unique(goals).tolist():
+            table = tables.get(goal)
+            if table is None:
+                table = tables[goal] = values_for(rho, graph, goal)
             usable = short.lowered(table, reopen=bool(options["reopen"]))
             if usable is table:
                 continue
             said = said or short.say(exact.share_kept(usable, table), f"snapshot {row}", stacklevel=4)
-            mine = on_row & (instances.goals == goal)
-            solve_part(mine, usable)
-            rest &= ~mine
+            lower(usable, on_row[goals == goal])
+    if lowered:
+        solve_those()
     if rest.any():
-        solve_part(rest, rho, checked=True)
+        places.append(np.flatnonzero(rest))
+        parts.append(solve_many(instances[places[-1]], rho, checked=True, **options))
     return Runs.joined(parts).reordered(np.argsort(np.concatenate(places)))
 
 
