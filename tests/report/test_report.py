@@ -121,6 +121,23 @@ def test_shades_tell_slow_from_blocked() -> None:
 # ---------------------------------------------------------------- what it says
 
 
+def test_bounds_that_were_not_computed_name_their_goals_once() -> None:
+    graph = rs.Graph.grid(5, 5)
+    weights = np.random.default_rng(0).uniform(1, 2, size=(80, graph.m))
+    train, holdout = rs.InstanceSet(graph, weights, sources=12, goal=20 + np.arange(80) % 3).split(0.5, seed=0)
+    learner = rs.learners.PerGoal(rs.learners.MeanDistance()).fit(train)
+    found = rs.certify(
+        learner, train=train, holdout=holdout, utility=rs.utilities.Suboptimality(5.0), weight_bounds=(1.0, 2.0)
+    )
+    labels = [entry.label for entry in found.dropped]
+    shown = rs.report.certificate_section(found).left_out
+    assert len(shown) == len(set(labels)) < len(labels)
+    assert "U1, goal 20 (similar for 2 more): cannot get below 5, the whole range (dimension 356, N = 13)" in shown
+    assert "U3: rho is not consistent under the least weights" in shown  # for all goals at once
+    said = " ".join(str(found).replace("\n  ", " ").split())
+    assert all(line in said for line in shown)
+
+
 @pytest.mark.parametrize("count", [1, 99, 100, 101, 350])
 def test_the_99_percent_quantile_is_the_one_of_the_answers(count: int) -> None:
     """99 % of the answers are at most that far above the optimum, and fewer are below; the page shows it."""

@@ -141,7 +141,7 @@ class CertificateTable:
         lines += self._legend
         lines += _section("Notes:", self.notes)
         lines += _section("Assumed:", dict.fromkeys(text for row in self.rows for text in row.assumptions))
-        lines += _section("Not computed:", _reasons(self.dropped))
+        lines += _section("Not computed:", reasons(self.dropped))
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -197,7 +197,7 @@ def looseness(row: Certificate) -> float:
     return row.value if row.side == "upper" else -row.value
 
 
-def _reasons(dropped: Sequence[Dropped]) -> list[str]:
+def reasons(dropped: Sequence[Dropped]) -> list[str]:
     """Return why bounds were not computed; one line for a bound, however many goals it was left out for."""
     by_label: dict[str, list[Dropped]] = {}
     for entry in dropped:

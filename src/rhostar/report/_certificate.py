@@ -12,6 +12,7 @@ from rhostar import _arrays as arrays
 from rhostar.certificates import Certificate, CertificateTable, certify
 from rhostar.certificates._paths import optimal_paths, remembering
 from rhostar.certificates._sentence import outward, percent
+from rhostar.certificates._table import reasons
 from rhostar.errors import InputError
 from rhostar.instances import InstanceSet
 from rhostar.report._comparison import Curve
@@ -269,7 +270,7 @@ def certificate_section(
         sentence=best.sentence,
         limit=next((row.limit for row in found.rows if row.limit is not None), best.value),
         bounds=tuple(_bound(row) for row in rows),
-        left_out=tuple(f"{entry.label}: {entry.reason}" for entry in found.dropped),
+        left_out=tuple(reasons(found.dropped)),
         remarks=tuple(found.notes),
         curves=tuple(curves),
         also=tuple(Promise(other.promises, subject, method=name) for name, other in (also or {}).items()),
