@@ -102,11 +102,14 @@ def test_the_table_of_benchmarks_is_the_one_that_was_measured(monkeypatch: pytes
     assert written in (DOCS / "benchmarks.md").read_text()
 
 
-def test_the_table_for_any_goal_is_the_one_that_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_tables_of_answers_are_those_that_were_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    any_goal = importlib.import_module("any_goal")
-    results = json.loads((ROOT / "benchmarks" / "results" / "any_goal.json").read_text())["networks"]
-    assert f"-->\n{any_goal.network_table(results)}\n<!-- end -->" in (DOCS / "any-goal.md").read_text()
+    any_goal, break_even = (importlib.import_module(name) for name in ("any_goal", "break_even"))
+    results = ROOT / "benchmarks" / "results"
+    table = any_goal.network_table(json.loads((results / "any_goal.json").read_text())["networks"])
+    assert f"-->\n{table}\n<!-- end -->" in (DOCS / "any-goal.md").read_text()
+    table = "\n".join(break_even.costs_table(json.loads((results / "workloads.json").read_text())["cities"]))
+    assert f"-->\n{table}\n<!-- end -->" in (DOCS / "comparison.md").read_text()
 
 
 def test_the_table_for_any_goal_has_the_tail_of_the_answers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,6 +126,26 @@ def test_the_table_for_any_goal_has_the_tail_of_the_answers(monkeypatch: pytest.
     assert table[0][4:7] == ["mean excess", "99 %", "worst"]
     assert table[3][5:7] == [f"{row['excess 99 %']:.1%}", f"{row['worst excess']:.1%}"]
     assert table[4][4:7] == ["", "", ""]
+
+
+def test_the_table_of_costs_has_the_tail_of_the_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    break_even = importlib.import_module("break_even")
+    times = {"once": 1.0, "snapshot": 0.0, "goal": 0.0, "query": 1e-3}
+    rows = {
+        "Dijkstra": times | {"excess": 0.0, "excess 99 %": 0.0, "worst": 0.0},
+        "mean distance": times | {"excess": 0.01, "excess 99 %": 0.05, "worst": 0.25},
+        "earlier": times | {"excess": 0.01, "worst": 0.25},
+    }
+    lines = break_even.costs_table({"new": {"vertices": 9, "rows": rows}})
+    table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    assert {len(cells) for cells in table} == {9}
+    assert table[0][6:] == ["mean excess", "99 %", "worst"]
+    assert [cells[6:] for cells in table[3:]] == [
+        ["0", "0", "0"],
+        ["1.00%", "5.0%", "25.0%"],
+        ["1.00%", "", "25.0%"],
+    ]
 
 
 # ---------------------------------------------------------------- the glossary
