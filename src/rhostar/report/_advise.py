@@ -43,6 +43,8 @@ class Option:
     per_query: float
     excess: float
     """How much longer than the shortest path, on average over unseen snapshots: 0.01 is 1 %."""
+    excess_99: float
+    """What 99 % of the paths exceed the shortest ones by at most."""
     worst: float
     promise: str
 
@@ -99,6 +101,9 @@ class Advice:
             kind = f"({promises.index(o.promise) + 1})"
             lines.append(f"{o.name:{width}}  {fixed:>8}  {_time(o.per_query):>8}  {whole:>8}  {excess:>7}  {kind}")
         lines += [f"({k}) {promise}" for k, promise in enumerate(promises, start=1)]
+        for o in self.options:
+            if not o.exact:
+                lines.append(f"{o.name}: 99 % within {100 * o.excess_99:.2f} %, worst {100 * o.worst:.2f} %")
         best = self.best
         plain = next(o for o in self.options if o.name == "Dijkstra")
         faster = f"{self.seconds(plain) / self.seconds(best):.1f} times as fast as Dijkstra"
@@ -228,7 +233,7 @@ def _costs_to_go(test: InstanceSet) -> Option:
         queries += _timed(3, solve_many, mine, np.where(np.isfinite(table), table, 0.0), n_jobs=1)[0]
         answered += len(mine)
     name = "costs-to-go, once per snapshot"
-    return Option(name, 0.0, 0.0, tables / len(pairs), queries / answered, 0.0, 0.0, ALWAYS)
+    return Option(name, 0.0, 0.0, tables / len(pairs), queries / answered, 0.0, 0.0, 0.0, ALWAYS)
 
 
 def _hierarchy(test: InstanceSet, optimum: NDArray[np.float64]) -> tuple[list[Option], str]:
@@ -264,10 +269,12 @@ def _hierarchy(test: InstanceSet, optimum: NDArray[np.float64]) -> tuple[list[Op
     return [option], ""
 
 
-def _excess(cost: NDArray[np.float64], optimum: NDArray[np.float64]) -> tuple[float, float]:
+def _excess(cost: NDArray[np.float64], optimum: NDArray[np.float64]) -> tuple[float, float, float]:
     good = np.isfinite(optimum) & (optimum > 0)
     over = np.maximum(cost[good] / optimum[good] - 1, 0.0)
-    return float(over.mean()) if over.size else 0.0, float(over.max(initial=0.0))
+    if not over.size:
+        return 0.0, 0.0, 0.0
+    return float(over.mean()), float(np.quantile(over, 0.99, method="inverted_cdf")), float(over.max())
 
 
 def _timed(times: int, call: Callable[..., T], *args: Any, **kwargs: Any) -> tuple[float, T]:
