@@ -26,13 +26,13 @@ from .interop.networkx import astar_path as astar_path
 from .learners._learn import learn as learn
 from .lines._pieces import pieces as pieces
 from .report._advise import advise as advise
+from .search._many import solve_many as solve_many
 from .search._outcome import Run as Run
 from .search._outcome import Runs as Runs
 from .search._outcome import Status as Status
 from .search._run import astar as astar
 from .search._run import distances_to as distances_to
 from .search._run import gbfs as gbfs
-from .search._run import solve_many as solve_many
 from .search._trace import Trace as Trace
 from .utilities._check import check as check
 from .utilities._evaluate import evaluate as evaluate

@@ -11,19 +11,6 @@ from support.commands import answer, run
 COLUMNS = ("--columns", "tail=from,head=to,weight=seconds")
 
 
-@pytest.fixture
-def city(tmp_path: Path) -> Path:
-    """A set of trips between named crossings, and a model that promises optimal answers."""
-    drawn = rs.datasets.city(300, seed=2).draw(120, seed=0)
-    graph = rs.Graph.from_edges(
-        drawn.graph.n, drawn.graph.tail, drawn.graph.head, labels=[f"x{v}" for v in range(drawn.graph.n)]
-    )
-    trips = rs.InstanceSet(graph, drawn.weights, drawn.sources, drawn.goal, rows=drawn.rows)
-    trips.save(tmp_path / "trips")
-    rs.Model.of(rs.learn(trips), graph).save(tmp_path / "exact.npz")
-    return tmp_path
-
-
 def write(path: Path, graph: rs.Graph, weights: np.ndarray, *, seed: int = 0, extra: str = "") -> list[int]:
     """Write the edges in another order, and return it."""
     order = np.random.default_rng(seed).permutation(graph.m).tolist()

@@ -124,7 +124,7 @@ def test_a_snapshot_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_lowered_tables_are_solved_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rhostar.search import _run
+    from rhostar.search import _many
 
     past = square_grid(30, side=6)
     goals = np.where(np.arange(30) % 3, 35, 7)
@@ -137,7 +137,7 @@ def test_lowered_tables_are_solved_in_batches(monkeypatch: pytest.MonkeyPatch) -
     assert whole.cost == pytest.approx(rs.solve_many(new, np.zeros(36)).cost)
     assert (whole.expanded != rs.solve_many(new, learner, checked=True).expanded).any(), "something was lowered"
     for most in (1, 100):
-        monkeypatch.setattr(_run, "_LOWERED_AT_ONCE", most)
+        monkeypatch.setattr(_many, "_LOWERED_AT_ONCE", most)
         with pytest.warns(BoundsWarning):
             found = rs.solve_many(new, learner, n_jobs=2)
         assert np.array_equal(found.expanded, whole.expanded)

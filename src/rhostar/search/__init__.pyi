@@ -1,4 +1,5 @@
 from . import reference as reference
+from ._many import solve_many as solve_many
 from ._nearest import astar_to_nearest as astar_to_nearest
 from ._outcome import Algorithm as Algorithm
 from ._outcome import Run as Run
@@ -9,5 +10,4 @@ from ._rho import Rho as Rho
 from ._run import astar as astar
 from ._run import distances_to as distances_to
 from ._run import gbfs as gbfs
-from ._run import solve_many as solve_many
 from ._trace import Trace as Trace
