@@ -177,7 +177,8 @@ class Contest:
             solve_many(self.used[:1], np.zeros(self.used.graph.n), n_jobs=self.n_jobs)
             self.sweep = time.perf_counter() - began
         self.parts = parts
-        most = max(4, self._affordable)
+        # A bound on the cost of paths is too wide with few of them.
+        most = max(8 if self.bounded else 4, self._affordable)
         found = []
         for part in parts:
             kept = np.sort(rng.permutation(len(part.judged))[:most])
