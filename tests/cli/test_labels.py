@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 import rhostar as rs
-from support.commands import answer, run
+from support.commands import answer, city_with_names, run
+
+
+@pytest.fixture
+def city(tmp_path: Path) -> Path:
+    return city_with_names(tmp_path)
 
 
 def test_info_names_goals_as_the_user_does(capsys: pytest.CaptureFixture[str], city: Path) -> None:

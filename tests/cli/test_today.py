@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rhostar as rs
-from support.commands import answer, run
+from support.commands import answer, city_with_names, run
 
 COLUMNS = ("--columns", "tail=from,head=to,weight=seconds")
 
@@ -17,6 +17,11 @@ def write(path: Path, graph: rs.Graph, weights: np.ndarray, *, seed: int = 0, ex
     lines = [f"{graph.labels[graph.tail[e]]},{graph.labels[graph.head[e]]},{float(weights[e])!r}" for e in order]
     path.write_text("from,to,seconds\n" + "\n".join(lines) + "\n" + extra)
     return order
+
+
+@pytest.fixture
+def city(tmp_path: Path) -> Path:
+    return city_with_names(tmp_path)
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.7, 0.5])

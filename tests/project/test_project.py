@@ -93,6 +93,12 @@ def test_the_demo_prints_what_the_readme_says(tmp_path: Path) -> None:
     assert len(list((tmp_path / "figures").iterdir())) == 12
 
 
+def test_no_two_test_files_have_one_name() -> None:
+    names = [path.name for path in ROOT.glob("tests/**/*.py") if path.name.startswith(("test_", "conftest"))]
+    assert len(names) > 100
+    assert sorted(names) == sorted(set(names)), "pytest could not import both in one run"
+
+
 def test_the_picture_of_the_report_is_small() -> None:
     assert (ROOT / "docs" / "images" / "report.png").stat().st_size <= 300_000
 
