@@ -217,6 +217,9 @@ if __name__ == "__main__":
         rs.solve_many(instances, np.zeros(graph.n))
         print("call", time.perf_counter() - begin)
         pids, times = [], []
+        before = seconds(cluster.workers())
+        time.sleep(1.0)
+        nothing = seconds(cluster.workers()) - before  # what workers take that have nothing to do: heartbeats
 
         def interrupt():
             before = seconds(cluster.workers())
@@ -234,7 +237,7 @@ if __name__ == "__main__":
         while True:
             before, then = seconds(pids), time.perf_counter()
             time.sleep(1.0)
-            if seconds(pids) - before < 0.05:  # a chunk that goes on would take much of the time
+            if seconds(pids) - before < 2 * nothing + 0.2:  # a chunk that goes on would take much of the time
                 break
         print("idle", then - times[0])
         begin = time.perf_counter()
