@@ -11,7 +11,7 @@ export CXX
 CORE := CMakeLists.txt pyproject.toml src/rhostar/__init__.py $(shell find src/core -name '*.[ch]pp')
 CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
-.PHONY: demo test lint coverage docs note build wheel release test-sanitized lock clean help theorems
+.PHONY: demo test test-quick bench-calls lint coverage docs note build wheel release test-sanitized lock clean help theorems
 .PHONY: bench-search bench-pieces bench-reading bench-learners bench-planning bench-certificates bench-overhead
 .PHONY: bench-learn bench-portfolio test-cluster fuzz bench-scale test-networkx bench-networkx bench-any-goal bench-workloads
 .DELETE_ON_ERROR:
@@ -22,6 +22,13 @@ demo: .venv/.built  ## learn, compare and certify on a generated city; writes de
 test: .venv/.dev .venv/.built lint  ## run lint, then all tests
 	$(BIN)/python -m pytest -n 2 -q tests --pyargs rhostar
 
+# What a change is most likely to break, in less than a minute of processor time.
+QUICK := tests/graph tests/utilities tests/instances/test_instances.py tests/bounds/test_planning.py \
+	tests/bounds/test_uniform.py tests/project/test_layering.py $(wildcard tests/heuristics) \
+	$(wildcard $(foreach name,hand_cases calls rho bad_queries distances trace nearest,tests/search/test_$(name).py))
+test-quick: .venv/.dev .venv/.built  ## run the quick tests only: less than a minute of processor time, for the developer at work
+	$(BIN)/python -m pytest -q -x -m "not slow" $(QUICK)
+
 # networkx's own tests, away from this project's settings. A call that the backend refuses goes to networkx.
 NETWORKX_TESTS ?= networkx
 test-networkx: .venv/.dev .venv/.built  ## run networkx's own tests through the backend; counts the calls it answers
@@ -30,11 +37,12 @@ test-networkx: .venv/.dev .venv/.built  ## run networkx's own tests through the 
 	  $(CURDIR)/$(BIN)/python -m pytest -q -c /dev/null --rootdir . -p no:cacheprovider -p support.networkx_calls \
 	  --pyargs $(NETWORKX_TESTS)
 
-lint: .venv/.dev  ## check style and types
+lint: .venv/.dev .venv/.built  ## check style, types and docstrings
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
 	$(BIN)/mypy
+	$(BIN)/python tools/docstrings.py
 
 coverage: .venv/.dev .venv/.built  ## run all tests and show which lines they reach; HTML in build/coverage
 	$(BIN)/python -m pytest -n 2 -q --cov --cov-report=term --cov-report=html tests --pyargs rhostar
@@ -48,7 +56,7 @@ fuzz: .venv/.dev .venv/.built  ## read 5,000 damaged files of every format; try 
 	$(BIN)/python -m pytest -n 2 -q --hypothesis-profile=random $$(grep -rl '^@given' tests)
 
 docs: .venv/.dev .venv/.built  ## build the documentation, with the reference, in build/docs
-	$(BIN)/python tools/housemap.py
+	$(BIN)/python tools/code_map.py
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 	@echo "build/docs/index.html"
 
@@ -64,6 +72,9 @@ build: .venv/.built  ## build the compiled core, if it changed
 
 bench-search: .venv/.dev .venv/.built  ## compare the search with other libraries; updates the table in docs/benchmarks.md
 	$(BIN)/python benchmarks/search.py
+
+bench-calls: .venv/.dev .venv/.built  ## count the modules, calls and crossings of typical flows, and lines of code by package
+	$(BIN)/python benchmarks/calls.py
 
 bench-pieces: .venv/.built  ## time exact pieces along a line against a grid of values
 	$(BIN)/python benchmarks/pieces.py
@@ -101,7 +112,7 @@ bench-scale: .venv/.dev .venv/.built  ## measure time and memory against vertice
 bench-any-goal: .venv/.dev .venv/.peers .venv/.built  ## compare searches to any goal with CCH, pyastar2d and tcod; updates docs/any-goal.md
 	$(BIN)/python benchmarks/any_goal.py
 
-bench-workloads: .venv/.dev .venv/.peers .venv/.built  ## find from how many queries on which way is the cheapest; updates docs/comparison.md
+bench-workloads: .venv/.dev .venv/.peers .venv/.built  ## find which method is cheapest for how many queries; updates docs/comparison.md
 	$(BIN)/python benchmarks/break_even.py
 
 # Only for these comparisons; one that does not install is left out.
@@ -165,7 +176,7 @@ release: .venv/.dev .venv/.built  ## check everything and tag the version; pushe
 # The sanitized build lives in an environment of its own that borrows the other packages by path: the
 # editable install, which would beat it, is not borrowed. tests/conftest.py asserts which module is tested.
 SANITIZED := $(CURDIR)/build/sanitized
-test-sanitized: .venv/.dev .venv/.built  ## run all tests with the address and undefined-behaviour sanitizers
+test-sanitized: .venv/.dev .venv/.built  ## run all tests with the address and undefined-behavior sanitizers
 	$(BIN)/python -m venv --clear $(SANITIZED)/venv
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --prefix $(SANITIZED)/venv --ignore-installed \
 	  -C cmake.define.RHOSTAR_SANITIZE=ON -C cmake.build-type=RelWithDebInfo -C build-dir=$(SANITIZED)/build .

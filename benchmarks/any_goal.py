@@ -27,8 +27,9 @@ import numpy as np
 
 import rhostar as rs
 from rhostar.datasets._cities import City
+from rhostar.heuristics import DistanceHeuristic
+from rhostar.hierarchy import elimination_order
 from rhostar.learners import Landmarks, Potentials
-from rhostar.potentials import Hierarchy, elimination_order
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "any-goal.md"
@@ -96,9 +97,9 @@ def san_joaquin() -> Network:
 
 
 def grid(side: int) -> Network:
-    """Return a grid with 8 neighbours: one terrain, and each step 1 to 1.5 times as dear on a day."""
+    """Return a grid with 8 neighbors: one terrain, and each step 1 to 1.5 times as dear on a day."""
     rng = np.random.default_rng(0)
-    graph = rs.Graph.grid(side, side, neighbours=8)
+    graph = rs.Graph.grid(side, side, neighbors=8)
     lower = graph.length * rng.uniform(1, 2, graph.m)
     past, unseen = (lower * rng.uniform(1, 1.5, (count, graph.m)) for count in (50, 10))
     return Network(graph, lower, past.astype(np.float32), unseen, 30)
@@ -142,7 +143,7 @@ def measure(network: Network) -> dict:
     elimination_order(graph)
     facts = {"vertices": graph.n, "edges": graph.m, "order s": clock() - begin}
     begin = clock()
-    exact = Hierarchy(graph, network.lower)
+    exact = DistanceHeuristic(graph, network.lower)
     facts |= {"build s": clock() - begin, "bytes per vertex": exact.nbytes / graph.n}
     past = rs.InstanceSet(graph, network.past, 0, np.arange(len(network.past)) % (graph.n - 1) + 1, infeasible="keep")
     # Landmarks for the lower bounds, which no weight is below: those of past weights would have to be lowered.
@@ -157,9 +158,9 @@ def measure(network: Network) -> dict:
     }
     for clusters in (4, 8, 16):
         if len(network.past) >= 2 * clusters:
-            learner = Potentials(clusters=clusters).fit(past)
+            learner = Potentials(n_clusters=clusters).fit(past)
             rhos[f"{clusters} clusters"] = learner
-            rhos[f"{clusters} clusters × 1.1"] = learner.potential_.scaled(1.1)
+            rhos[f"{clusters} clusters × 1.1"] = learner.heuristic_.scaled(1.1)
     facts["pairs compared"] = sum(check_values(network, rho) for rho in rhos.values())
     facts["searches compared"] = check_searches(network, exact)
     cch = Cch(graph) if has("pyroutingkit") else None
@@ -209,11 +210,11 @@ def check_values(network: Network, rho: object) -> int:
     None may be above its distance by more than the sums in `distances_to` round.
     """
     graph, rng = network.graph, np.random.default_rng(7)
-    if isinstance(rho, Hierarchy):
+    if isinstance(rho, DistanceHeuristic):
         potential, weights = rho, network.lower
     elif isinstance(rho, Potentials):
-        first = rho.potential_
-        potential, weights = getattr(first, "potentials", [first])[0], rho.weights_[0]
+        first = rho.heuristic_
+        potential, weights = first.on(rho.weights_[0]), rho.weights_[0]
     else:
         return 0
     if potential.scale != 1.0:
@@ -223,26 +224,26 @@ def check_values(network: Network, rho: object) -> int:
         distance = rs.distances_to(graph, weights, goal)
         reached = np.flatnonzero(np.isfinite(distance))
         some = rng.choice(reached, PAIRS // GOALS)
-        exact, found = distance[some], potential.rho_for(goal)[some]
+        exact, found = distance[some], potential.table(goal)[some]
         assert (found <= exact * (1 + 1e-12)).all(), "a potential is above the distance"
         assert (found >= exact * (1 - 2e-6)).all(), "a potential differs from the distance"
         compared += some.size
     return compared
 
 
-def check_searches(network: Network, potential: Hierarchy) -> int:
+def check_searches(network: Network, potential: DistanceHeuristic) -> int:
     """Compare searches that compute values with those that read the table, expansions included; return how many."""
     graph, rng = network.graph, np.random.default_rng(8)
     compared = 0
     # Whole numbers are exact throughout, so that these tables are the true distances, bit for bit.
     unit = 2**20 / network.lower.max() / 100
     whole = np.ceil(network.lower * unit)
-    exact = Hierarchy(graph, whole, precision="double")
+    exact = DistanceHeuristic(graph, whole, precision="double")
     for goal in rng.integers(0, graph.n, 3).tolist():
         table = rs.distances_to(graph, whole, goal)
-        assert np.array_equal(exact.rho_for(goal)[np.isfinite(table)], table[np.isfinite(table)]), "not bit for bit"
+        assert np.array_equal(exact.table(goal)[np.isfinite(table)], table[np.isfinite(table)]), "not bit for bit"
         for rho, factor in ((potential, 1.0), (exact, unit)):
-            values = rho.rho_for(goal)
+            values = rho.table(goal)
             for source in rng.integers(0, graph.n, 10).tolist():
                 weights = np.ascontiguousarray(network.unseen[0] * factor)
                 one, other = (rs.astar(graph, weights, source, goal, each) for each in (rho, values))
@@ -253,7 +254,7 @@ def check_searches(network: Network, potential: Hierarchy) -> int:
 
 
 class Cch:
-    """Customizable contraction hierarchies of RoutingKit: each snapshot is customised, then asked."""
+    """Customizable contraction hierarchies of RoutingKit: each snapshot is customized, then asked."""
 
     def __init__(self, graph: rs.Graph) -> None:
         import pyroutingkit
@@ -304,7 +305,7 @@ def one_map(town: rs.datasets.GridMap, scenario: rs.datasets.Scenario, peers: di
     field: dict[str, Callable[[int, int], object]] = {
         "rhostar": lambda s, t: rs.astar(graph, weights, s, t, octile).cost,
         "rhostar, double precision": lambda s, t: rs.astar(graph, double, s, t, plain).cost,
-        "rhostar, a table for each goal": lambda s, t: rs.astar(graph, weights, s, t, octile.rho_for(t)),
+        "rhostar, a table for each goal": lambda s, t: rs.astar(graph, weights, s, t, octile.table(t)),
     }
     if "pyastar2d" in peers:
         find = peers["pyastar2d"].astar_path

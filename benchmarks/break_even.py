@@ -30,7 +30,6 @@ import numpy as np
 
 import rhostar as rs
 from rhostar.learners import Landmarks, LowerEnvelope, MeanDistance, PerGoal, Potentials
-from rhostar.search._exact import shortfalls
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "comparison.md"
@@ -77,9 +76,7 @@ class Searching(Contestant):
         self.lower = lower
 
     def new_snapshot(self, queries: rs.InstanceSet) -> None:
-        if self.lower is None:
-            shortfalls(self.rho, queries)  # the answer is kept: searches do not compare again
-        else:
+        if self.lower is not None:
             assert (queries.weights[0] >= self.lower).all()
 
     def answer(self, queries: rs.InstanceSet) -> np.ndarray:
@@ -183,7 +180,7 @@ def field(town: Any, past: np.ndarray, goals: np.ndarray) -> dict[str, Contestan
 
     def landmark_tables() -> dict[int, np.ndarray]:
         fitted = Landmarks(16, random_state=0).fit(bounds)
-        return {goal: fitted.rho_for(goal) for goal in goals.tolist()}
+        return {goal: fitted.heuristic_.table(goal) for goal in goals.tolist()}
 
     contestants: dict[str, Contestant] = {
         "Dijkstra": Searching(lambda: np.zeros(graph.n)),
@@ -191,8 +188,8 @@ def field(town: Any, past: np.ndarray, goals: np.ndarray) -> dict[str, Contestan
         "landmarks, 16": Searching(landmark_tables, lower),
         "lower envelope": Searching(lambda: PerGoal(LowerEnvelope(lower)).fit(train)),
         "mean distance": Searching(lambda: PerGoal(MeanDistance()).fit(train)),
-        "potentials, lower bounds": Searching(lambda: Potentials(lo=lower).fit(train)),
-        "potentials, 8 clusters": Searching(lambda: Potentials(clusters=8).fit(train)),
+        "potentials, lower bounds": Searching(lambda: Potentials(lower=lower).fit(train)),
+        "potentials, 8 clusters": Searching(lambda: Potentials(n_clusters=8).fit(train)),
     }
     for package, name, make in (("pyroutingkit", "CCH (RoutingKit)", Cch), ("pandana", "pandana", Pandana)):
         if importlib.util.find_spec(package):

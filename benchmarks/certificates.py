@@ -1,4 +1,4 @@
-"""Certificates: what is promised on five tasks, how wide bounds for every rho at once are, and what certify costs.
+"""Certificates: what is guaranteed on five tasks, how wide bounds for every rho at once are, and what certify costs.
 
 METR-LA with one goal has speeds clipped to 10 to 70 miles an hour (which gives the weight bounds) and independent draws
 of a snapshot and a start. H is the largest optimum over all snapshots and starts. Writes a table and a plot to
@@ -22,7 +22,7 @@ import numpy as np
 import rhostar as rs
 from rhostar import bounds
 from rhostar.bounds import _capacity as capacity
-from rhostar.certificates._paths import optimal_paths
+from rhostar.certificates._measure import optimal_paths
 
 RESULTS = Path(__file__).parent / "results"
 SIZES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
@@ -48,18 +48,18 @@ def pool(of: Any, goals: Any, snapshots: Any = None) -> rs.InstanceSet:
     return rs.InstanceSet(of.graph, of.weights, start, goal, rows=row)
 
 
-# ---------------------------------------------------------------- what is promised
+# ---------------------------------------------------------------- what is guaranteed
 
 
 def readme(seed: int) -> rs.CertificateTable:
     """Return the example of the README, with other numbers."""
     rng = np.random.default_rng(seed)
-    graph = rs.Graph.grid(20, 20, neighbours=8)
+    graph = rs.Graph.grid(20, 20, neighbors=8)
     weights = rng.uniform(1, 2, size=(1500, graph.m))
     drawn = rs.InstanceSet(graph, weights, rng.integers(0, graph.n - 1, size=1500), goal=graph.n - 1)
     train, holdout = drawn.split(0.5, seed=seed)
     learner = rs.learners.MeanDistance().fit(train)
-    return rs.certify(learner, train=train, holdout=holdout, utility=rs.utilities.Suboptimality(5.0), delta=DELTA)
+    return rs.certify(learner, holdout, rs.utilities.Suboptimality(5.0), delta=DELTA)
 
 
 def safe(seed: int) -> rs.CertificateTable:
@@ -67,52 +67,44 @@ def safe(seed: int) -> rs.CertificateTable:
     town = rs.datasets.city(300, seed=2)
     train, holdout = town.draw(2000, seed=seed).split(0.5, seed=seed)
     learner = rs.learners.MeanDistance().fit(train)
-    return rs.certify(
-        learner,
-        holdout=holdout,
-        utility=rs.utilities.Suboptimality(5.0),
-        weight_bounds=(town.edge_bounds[0], np.inf),
-        delta=DELTA,
-    )
+    utility = rs.utilities.Suboptimality(5.0)
+    return rs.certify(learner, holdout, utility, lower=town.edge_bounds[0], delta=DELTA)
 
 
 def traffic(of: Any, everything: rs.InstanceSet, limit: float, seed: int, **options: Any) -> rs.CertificateTable:
-    """Return the promise of 2,000 draws on METR-LA for values learned from 10,000 others."""
+    """Return the guarantee of 2,000 draws on METR-LA for values learned from 10,000 others."""
     goals = np.unique(everything.goals)
     learner: Any = rs.learners.MeanDistance()
     learner = learner if goals.size == 1 else rs.learners.PerGoal(learner)
     fitted = learner.fit(everything.draw(10_000, seed=1000 + seed))
-    return rs.certify(
-        fitted,
-        holdout=everything.draw(2000, seed=seed),
-        utility=rs.utilities.Suboptimality(limit),
-        delta=DELTA,
-        **options,
-    )
+    holdout = everything.draw(2000, seed=seed)
+    return rs.certify(fitted, holdout, rs.utilities.Suboptimality(limit), delta=DELTA, **options)
 
 
 def every_rho(of: Any, goal: int, limit: float, seed: int, share: float | None = 0.1) -> rs.CertificateTable:
-    """Return the promise of 300 training draws of four days, with caps from the three days before them.
+    """Return the guarantee of 300 training draws of four days, with caps from the three days before them.
 
     Without a share the caps are the largest possible weights.
     """
     day = np.arange(len(of.weights)) // 288
     earlier = of.weights[day < 3]
     train = pool(of, goal, day >= 3).draw(300, seed=seed)
-    return rs.certify(
+    lower, upper = of.edge_bounds
+    return rs.certify_training(
         rs.learners.MeanDistance().fit(train),
-        train=train,
-        utility=rs.utilities.Suboptimality(limit),
-        weight_bounds=of.edge_bounds,
+        train,
+        rs.utilities.Suboptimality(limit),
+        lower=lower,
+        upper=upper,
         caps=None if share is None else np.quantile(earlier, share, axis=0),
         delta=DELTA,
     )
 
 
-def promises(of: Any, goal: int, limit: float, mean: float, seeds: int = 20) -> list[dict[str, Any]]:
-    """Return the medians over seeds of what is promised and of what was measured."""
+def guarantees(of: Any, goal: int, limit: float, mean: float, seeds: int = 20) -> list[dict[str, Any]]:
+    """Return the medians over seeds of what is guaranteed and of what was measured."""
     one = pool(of, goal)
-    bounded = {"weight_bounds": of.edge_bounds}
+    bounded = {"lower": of.edge_bounds[0]}
 
     def many(seed: int) -> rs.InstanceSet:
         return pool(of, np.random.default_rng(seed).choice(of.graph.n, 20, replace=False))
@@ -121,7 +113,7 @@ def promises(of: Any, goal: int, limit: float, mean: float, seeds: int = 20) -> 
         ("README (750, H = 5)", "", readme),
         ("the page on safety, section 4 (about 1,000, H = 5)", "", safe),
         (f"METR-LA, 2,000 draws, H = {limit:.0f} s", " s", lambda k: traffic(of, one, limit, k, **bounded)),
-        ("the same, least weights not stated", " s", lambda k: traffic(of, one, limit, k)),
+        ("the same, no lower bounds on weights", " s", lambda k: traffic(of, one, limit, k)),
         ("METR-LA, 20 random goals, 2,000 draws, H = 300 s", " s", lambda k: traffic(of, many(k), 300.0, k)),
         ("METR-LA, chosen on the same 300 draws, local U2", " s", lambda k: every_rho(of, goal, limit, k)),
         ("the same with median caps", " s", lambda k: every_rho(of, goal, limit, k, 0.5)),
@@ -135,7 +127,7 @@ def promises(of: Any, goal: int, limit: float, mean: float, seeds: int = 20) -> 
             {
                 "task": name,
                 "bound": found[0].label,
-                "promised": value,
+                "value": value,
                 "measured": statistics.median(row.observed for row in found),
                 "lowest": min(row.value for row in found),
                 "highest": max(row.value for row in found),
@@ -182,47 +174,43 @@ def optima(of: Any, goal: int) -> np.ndarray:
 
 
 def progressive_validation(of: Any, goal: int, limit: float, mean: float, seeds: int = 20) -> list[dict[str, float]]:
-    """Return what progressive validation promises after learning mean distances from 300 draws: medians over seeds.
+    """Return what progressive validation guarantees after learning mean distances from 300 draws: medians over seeds.
 
-    Promises are shares of the mean optimum; no answer may exceed the optimum by more than `excess` seconds.
+    Bounds are shares of the mean optimum; no answer may exceed the optimum by more than `excess` seconds.
     """
     trips = pool(of, goal)
     others = trips.draw(1_000, seed=10_000)
     rows = []
     for excess in (50.0, 100.0, 200.0, limit):
         found = []
-        certain = {"weight_bounds": of.edge_bounds, "excess": excess} if excess < limit else {}
+        low, high = of.edge_bounds
+        certain = {"lower": low, "upper": high, "largest_excess": excess} if excess < limit else {}
         for seed in range(seeds):
             result = rs.certificates.progressive(
                 rs.learners.MeanDistance(),
                 trips.draw(300, seed=seed),
-                utility=rs.utilities.Suboptimality(limit=limit),
+                rs.utilities.Suboptimality(limit=limit),
                 delta=DELTA,
                 **certain,
             )
-            expanded = np.mean([rs.solve_many(others, table).expanded.mean() for table in result.tables_])
+            expanded = np.mean([rs.solve_many(others, table).expanded.mean() for table in result.tables])
             found.append((result.certificate.value / mean, result.certificate.observed / mean, expanded))
-        promise, measured, expanded = np.median(found, axis=0).tolist()
-        rows.append({"excess": excess, "promise": promise, "measured": measured, "expansions": expanded})
+        bound, measured, expanded = np.median(found, axis=0).tolist()
+        rows.append({"excess": excess, "bound": bound, "measured": measured, "expansions": expanded})
     return rows
 
 
 def whole_table(of: Any, goal: int, limit: float) -> str:
-    """Return what certify prints for 10,000 draws to learn from and 2,000 more."""
+    """Return what certify prints for 2,000 draws after learning from 10,000 others, then certify_training for these."""
     drawn = pool(of, goal).draw(12_000, seed=2)
     train, holdout = drawn[:10_000], drawn[10_000:]
-    learner = rs.learners.MeanDistance().fit(train)
-    return str(
-        rs.certify(
-            learner,
-            train=train,
-            holdout=holdout,
-            algorithm="astar",
-            utility=rs.utilities.Suboptimality(limit=limit),
-            weight_bounds=of.edge_bounds,
-            delta=DELTA,
-        )
+    learner, (lower, upper) = rs.learners.MeanDistance().fit(train), of.edge_bounds
+    utility = rs.utilities.Suboptimality(limit=limit)
+    tables = (
+        rs.certify(learner, holdout, utility, lower=lower, delta=DELTA),
+        rs.certify_training(learner, train, utility, lower=lower, upper=upper, delta=DELTA),
     )
+    return "\n\n".join(map(str, tables))
 
 
 def cost_of_certify(N: int = 10_000, rounds: int = 5) -> dict[str, float]:
@@ -240,10 +228,10 @@ def cost_of_certify(N: int = 10_000, rounds: int = 5) -> dict[str, float]:
         solved = time.perf_counter()
         for i in range(N):
             rs.distances_to(graph, weights[i], graph.n - 1)
-        labelled = time.perf_counter()
-        rs.certify(rho, train=instances, algorithm="astar", utility=utility, weight_bounds=(1.0, 2.0))
+        labeled = time.perf_counter()
+        rs.certify_training(rho, instances, utility, lower=1.0, upper=2.0)
         end = time.perf_counter()
-        found.append((solved - start, labelled - solved, end - labelled))
+        found.append((solved - start, labeled - solved, end - labeled))
     solve, label, certify = (statistics.median(column) for column in zip(*found, strict=True))
     ratio = statistics.median(c / (s + d) for s, d, c in found)
     return {"solve_many": solve, "reverse Dijkstra": label, "certify": certify, "ratio": ratio}
@@ -288,7 +276,7 @@ def main() -> None:
     goal = rs.datasets.choose_goal(of.graph)
     optimum = optima(of, goal)
     limit, mean = float(optimum.max()), float(optimum.mean())
-    promised = promises(of, goal, limit, mean)
+    guaranteed = guarantees(of, goal, limit, mean)
     rows = widths(of, goal, limit, optimum)
     elsewhere = []
     for other in np.random.default_rng(3).choice(of.graph.n, 20, replace=False).tolist():
@@ -302,18 +290,18 @@ def main() -> None:
     lines = [
         "# Certificates on METR-LA",
         "",
-        "## What is promised",
+        "## What is guaranteed",
         "",
         f"The mean number of seconds (or units of weight) above the optimum; medians over 20 seeds, δ = {DELTA}.",
         "",
-        "| task | bound | promised | lowest, highest | measured | promised / mean optimum |",
+        "| task | bound | value | lowest, highest | measured | value / mean optimum |",
         "|---|---|--:|--:|--:|--:|",
         *(
-            f"| {row['task']} | {row['bound']} | {row['promised']:.4g}{row['unit']} | {row['lowest']:.4g}, "
+            f"| {row['task']} | {row['bound']} | {row['value']:.4g}{row['unit']} | {row['lowest']:.4g}, "
             f"{row['highest']:.4g} | {row['measured']:.4g} | "
             + ("" if row["of the mean optimum"] is None else f"{row['of the mean optimum']:.4f}")
             + " |"
-            for row in promised
+            for row in guaranteed
         ),
         "",
         "## Every rho at once, by the number of instances",
@@ -336,20 +324,18 @@ def main() -> None:
     ]
     lines += [
         "",
-        "Progressive validation with 300 draws, ten batches, mean distances; medians over 20 seeds. Promise and",
-        "measured mean are shares of the mean optimum, for a table drawn among the nine that were judged. Each table",
+        "Progressive validation with 300 draws, ten batches, mean distances; medians over 20 seeds. Bound and",
+        "measured mean are shares of the mean optimum, for a table drawn among the nine that were measured. Each table",
         "is lowered so that no answer is more than `excess` seconds above the optimum; in the last row the range is H.",
         "",
-        "| excess | promise | measured | expansions |",
+        "| excess | bound | measured | expansions |",
         "|---:|---:|---:|---:|",
     ]
     for row in progressive:
-        lines.append(
-            f"| {row['excess']:.0f} | {row['promise']:.4f} | {row['measured']:.4f} | {row['expansions']:.1f} |"
-        )
+        lines.append(f"| {row['excess']:.0f} | {row['bound']:.4f} | {row['measured']:.4f} | {row['expansions']:.1f} |")
     lines += ["", "![widths by N](certificates.png)", ""]
     lines += [
-        "`certify` after learning mean distances from 10,000 draws, with 2,000 other draws as holdout:",
+        "`certify` on 2,000 draws after learning mean distances from 10,000 others, then `certify_training` on these:",
         "",
         "```",
         table,
@@ -357,16 +343,16 @@ def main() -> None:
         "",
     ]
     lines += [
-        "`certify` on 10,000 instances of 1,000 vertices, one thread, medians of 5 interleaved rounds: "
+        "`certify_training` on 10,000 instances of 1,000 vertices, one thread, medians of 5 interleaved rounds: "
         f"{times['certify']:.2f} s. One `solve_many` takes {times['solve_many']:.2f} s and a reverse Dijkstra on each "
-        f"instance {times['reverse Dijkstra']:.2f} s: `certify` takes {times['ratio']:.2f} times their sum.",
+        f"instance {times['reverse Dijkstra']:.2f} s: `certify_training` takes {times['ratio']:.2f} times their sum.",
         "",
     ]
     (RESULTS / "certificates.md").write_text("\n".join(lines))
     record = {
         "mean optimum": mean,
         "H": limit,
-        "promises": promised,
+        "guarantees": guaranteed,
         "progressive validation": progressive,
         "widths": rows,
         "20 other goals": elsewhere,

@@ -13,7 +13,7 @@ import sys
 
 import numpy as np
 
-from rhostar import _core
+from rhostar.theory import _core
 
 
 def outcomes(n: int, measure: int) -> set[tuple[int, ...]]:

@@ -35,10 +35,8 @@ def learners() -> dict[str, rs.learners.Learner]:
         "Landmarks, 16": rs.learners.Landmarks(16, random_state=0),
         "InconsistencyLP, 12 bins": rs.learners.InconsistencyLP(1.5),
         "OnlineInconsistency": rs.learners.OnlineInconsistency(1.5),
-        "Portfolio, 4 tables": rs.learners.Portfolio(k=4),
-        "ranking, 20 iterations": rs.learners.SelfImitatedRanking(
-            step_sizes=0.4, blurs=1.0, iterations=20, random_state=0
-        ),
+        "Portfolio, 4 tables": rs.learners.Portfolio(n_clusters=4),
+        "ranking, 20 iterations": rs.learners.SelfImitatedRanking(rounds=[(0.4, 1.0)], iterations=20, random_state=0),
         "bumps, 100 tried": rs.learners.BumpSearch(max_bumps=100, random_state=0),
     }
 

@@ -125,7 +125,7 @@ def measure(name: str, log=print) -> dict:
     best = {stage: min((t for t in tried if t.stage == stage), key=lambda t: t.validation) for stage in STAGES}
     best["chosen"] = min(tried, key=lambda one: one.validation)
     began = time.process_time()
-    auto = rs.learn(family.train, algorithm="gbfs", time_limit=60)  # it sees no validation worlds
+    auto = rs.learn(family.train, algorithm="gbfs", effort="thorough")  # it sees no validation worlds
     seconds = time.process_time() - began
     best["learn"] = Candidate(
         "learn", type(auto.learner_).__name__, auto.rho_, expansions(family.validation, auto.rho_), seconds, 0
@@ -189,7 +189,7 @@ def curve(name: str, log=print) -> list[dict]:
         family = whole._replace(train=whole.train[:size])
         began = time.process_time()
         ranking = rs.learners.SelfImitatedRanking(
-            step_sizes=(0.4, 0.15), blurs=(1, 2), validation=family.validation, random_state=0
+            rounds=[(0.4, 1), (0.15, 1), (0.4, 2), (0.15, 2)], validation=family.validation, random_state=0
         ).fit(family.train)
         row: dict = {"size": len(family.train), "seconds": time.process_time() - began}
         row |= {part: expansions(getattr(family, part), ranking.rho_) for part in ("train", "validation", "test")}
@@ -376,11 +376,11 @@ def plot(result: dict, file: Path) -> None:
         "ranking": ("#1b4f72", "o"),
         "bumps": ("#e08e0b", "D"),
     }
-    for label, (colour, marker) in looks.items():
+    for label, (color, marker) in looks.items():
         values = [
             r["baselines"]["Euclid"] if label == "Euclid" else r["learned"][label]["test"] for r in families.values()
         ]
-        left.plot(values, range(len(families)), marker, color=colour, label=label, markersize=6)
+        left.plot(values, range(len(families)), marker, color=color, label=label, markersize=6)
     paths = [row["baselines"]["path"] for row in families.values()]
     left.plot(paths, range(len(families)), "|", color="black", markersize=16, label="optimal path")
     left.grid(axis="y", color="#e5e5e5")

@@ -24,7 +24,7 @@ ROUNDS, CALLS = 15, 4000
 
 def measure_call() -> None:
     rng = np.random.default_rng(0)
-    graph = rs.Graph.grid(10, 20, neighbours=8)
+    graph = rs.Graph.grid(10, 20, neighbors=8)
     weights = rng.uniform(1, 2, graph.m)
     source, goal, near = 0, graph.n - 1, graph.vertex((0, 2))
     print(f"one astar() call on {graph.n} vertices, microseconds (median of {ROUNDS} rounds, spread of the rounds):")

@@ -30,7 +30,7 @@ def seconds(function: Callable[[], Any]) -> tuple[float, Any]:
 
 def lines() -> list[dict[str, Any]]:
     """Return lines on a grid of 10,000 vertices, with hundreds of pieces each."""
-    graph = rs.Graph.grid(SIDE, SIDE, neighbours=8)
+    graph = rs.Graph.grid(SIDE, SIDE, neighbors=8)
     goal = graph.n - 1
     rng = np.random.default_rng(0)
     whole, real = rng.integers(1, 100, graph.m).astype(float), rng.uniform(1, 2, graph.m)
@@ -86,7 +86,7 @@ def measure(line: dict[str, Any]) -> dict[str, Any]:
     pieces_times, run_times = [], []
     for _ in range(REPEATS):
         spent, found = seconds(
-            lambda: rs.pieces(*place, line["base"], line["direction"], low, high, algorithm=line["algorithm"])
+            lambda: rs.theory.pieces(*place, line["base"], line["direction"], low, high, algorithm=line["algorithm"])
         )
         pieces_times.append(spent)
         few = np.linspace(low, high, 50)

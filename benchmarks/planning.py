@@ -2,7 +2,7 @@
 
     make bench-planning              all families in RHOSTAR_DATA/planning32; writes benchmarks/results/planning.md
 
-Maps of 32 x 32 cells, 8 neighbours, every step costs 1, corners may be cut; obstacles and goals change from map to map.
+Maps of 32 x 32 cells, 8 neighbors, every step costs 1, corners may be cut; obstacles and goals change from map to map.
 Opt is the share of queries with an optimal path; Exp the mean of max(0, (E_A* - E) / E_A*), with E_A* the expansions of
 A* with h = max(dx, dy) + 0.001 Euclid; Hmean their harmonic mean (Yonetani et al. 2021).
 
@@ -28,7 +28,7 @@ WEIGHTS = (1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 50.0)
 RESAMPLES = 10_000
 NEURAL_ASTAR = {"mazes": {"opt": 81.9, "exp": 44.9, "hmean": 58.0, "expanded": 63.1}}
 """The public mazes checkpoint on the same test queries."""
-GRAPH = rs.Graph.grid(SIDE, SIDE, neighbours=8)
+GRAPH = rs.Graph.grid(SIDE, SIDE, neighbors=8)
 CELLS = np.stack(np.divmod(np.arange(SIDE * SIDE), SIDE), axis=1).astype(float)
 
 

@@ -65,7 +65,7 @@ class Peak:
 
 def grid(n: int) -> rs.Graph:
     side = round(n**0.5)
-    return rs.Graph.grid(side, side, neighbours=8)
+    return rs.Graph.grid(side, side, neighbors=8)
 
 
 def timed(function: Any) -> tuple[float, Any]:
@@ -210,7 +210,7 @@ def beyond_memory(size_mb: int, limit_mb: int) -> dict[str, float]:
 
     def steps(whole: rs.InstanceSet, rows: Any, folder: str) -> dict[str, Any]:
         rho = np.zeros(graph.n)
-        some = {"screen_size": 50, "step_sizes": 1.0, "blurs": 0.0, "iterations": 4, "random_state": 0}
+        some = {"rounds": [(1.0, 0.0)], "iterations": 4, "random_state": 0}
         return {
             "save": lambda: whole.save(folder),
             "load": lambda: rows.append(rs.InstanceSet.load(folder)),
@@ -221,7 +221,7 @@ def beyond_memory(size_mb: int, limit_mb: int) -> dict[str, float]:
             "SelfImitatedRanking": lambda: learners.SelfImitatedRanking(**some).fit(rows[0]),
             "BumpSearch": lambda: learners.BumpSearch(max_bumps=4, random_state=0).fit(rows[0]),
             "evaluate": lambda: rs.evaluate(rows[0], rho, [limit]),
-            "certify": lambda: rs.certify(rho, holdout=rows[0], utility=limit, weight_bounds=(1.0, 2.0)),
+            "certify": lambda: rs.certify(rho, rows[0], limit, lower=1.0),
             "info": lambda: command(["info", folder]),
         }
 

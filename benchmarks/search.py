@@ -117,8 +117,10 @@ def native(source: str) -> ctypes.CDLL:
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "library.so"
         compiler = os.environ.get("CXX", "g++")
-        flags = ["-std=c++20", "-O3", "-ffp-contract=off", "-shared", "-fPIC", "-I", HERE.parent / "src" / "core"]
-        subprocess.run([compiler, *flags, HERE / "native" / source, "-o", library], check=True)
+        flags = ["-std=c++20", "-O3", "-DNDEBUG", "-ffp-contract=off", "-shared", "-fPIC"]
+        subprocess.run(
+            [compiler, *flags, "-I", HERE.parent / "src" / "core", HERE / "native" / source, "-o", library], check=True
+        )
         loaded = ctypes.CDLL(str(library))
     loaded.floor_edges.restype = ctypes.c_double
     return loaded
@@ -127,7 +129,7 @@ def native(source: str) -> ctypes.CDLL:
 def batch() -> dict:
     """Return (c): 2,000 instances of a 32x32 grid, ours with one and two threads."""
     rng = np.random.default_rng(3)
-    graph, count = rs.Graph.grid(32, 32, neighbours=8), 2000
+    graph, count = rs.Graph.grid(32, 32, neighbors=8), 2000
     weights = rng.uniform(1, 2, (count, graph.m)) * graph.length
     goal = graph.n - 1
     instances = rs.InstanceSet(graph, weights, rng.integers(0, goal, count), goal)
@@ -152,7 +154,7 @@ def calls(informed: bool) -> dict:
     Every call has another start: the branch predictor would learn a repeated query by heart.
     """
     rng = np.random.default_rng(4)
-    graph = rs.Graph.grid(10, 20, neighbours=8)
+    graph = rs.Graph.grid(10, 20, neighbors=8)
     weights = rng.uniform(1, 2, graph.m) * graph.length
     goal = graph.n - 1
     sources = rng.integers(0, goal, 1000).tolist()

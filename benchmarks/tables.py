@@ -96,7 +96,7 @@ def details(result: dict) -> str:
         "",
         "Two things grow. The heap gets deeper: its levels are the logarithm of the largest OPEN to base 4, "
         f"{levels(result['growth'][0])} on the smallest and {levels(result['growth'][-1])} on the largest grid. And "
-        "the records (20 bytes per vertex, with 8 neighbours to look at) move away from the core: 20 KB fit the "
+        "the records (20 bytes per vertex, with 8 neighbors to look at) move away from the core: 20 KB fit the "
         "first cache, 2 MB just about the second, 20 MB neither.",
     ]
     return "\n".join(lines) + "\n"

@@ -20,14 +20,14 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import rhostar as rs
-from rhostar.lab import _parity_orders as orders
-from rhostar.lab import _processes as processes
-from rhostar.lab import _transcript_code as code
-from rhostar.lab import _transcripts as transcripts
-from rhostar.lab._crowds import crowds
-from rhostar.lab._processes import Problem
-from rhostar.lab._slacks import Knowledge, edges_of, forest
 from rhostar.search import reference
+from rhostar.theory import _closures as transcripts
+from rhostar.theory import _parity_orders as orders
+from rhostar.theory import _processes as processes
+from rhostar.theory import _transcript_code as code
+from rhostar.theory._most_behaviours import known_instances
+from rhostar.theory._processes import Problem
+from rhostar.theory._slacks import Knowledge, edges_of, forest
 
 ROOT = Path(__file__).parents[1]
 BEGIN, END = "<!-- made by benchmarks/theorems.py -->", "<!-- end -->"
@@ -209,17 +209,17 @@ def constructions(scale: float) -> dict[str, str]:
 
     sizes: dict[str, tuple[int, int]] = {}
     with TemporaryDirectory() as folder:
-        for name in rs.lab.export(folder):
+        for name in rs.theory.export(folder):
             claim = json.loads((Path(folder) / f"{name}.json").read_text(), parse_float=Fraction)
             check = {"shattered-set": verify.check_set, "parity-orders": verify.check_orders}[claim["kind"]]
             kind = name.split("-")[0] if claim["kind"] == "shattered-set" else "orders"
             claims, total = sizes.get(kind, (0, 0))
             sizes[kind] = (claims + 1, total + check(claim)[1])
     large = {
-        "expansion": [rs.lab.expansion_code(n, algorithm) for n in (200, 500) for algorithm in ("gbfs", "astar")],
-        "reopening": [rs.lab.reopening_code(n) for n in (200, 500)],
-        "cost": [rs.lab.cost_code(n) for n in (200, 500)],
-        "parity": [rs.lab.parity_code(n, algorithm) for n in (200, 500) for algorithm in ("gbfs", "astar")],
+        "expansion": [rs.theory.expansion_code(n, algorithm) for n in (200, 500) for algorithm in ("gbfs", "astar")],
+        "reopening": [rs.theory.reopening_code(n) for n in (200, 500)],
+        "cost": [rs.theory.cost_code(n) for n in (200, 500)],
+        "parity": [rs.theory.parity_code(n, algorithm) for n in (200, 500) for algorithm in ("gbfs", "astar")],
     }
     found = {}
     for kind, some in large.items():
@@ -242,8 +242,8 @@ def some_utility(_: float) -> dict[str, str]:
     found = []
     for n in range(5, 9):
         promised = math.floor(math.e * math.factorial(n - 3))
-        assert len(rs.lab.joint_behaviours(rs.lab.star(n), "gbfs")) == promised
-        astar = [len(rs.lab.joint_behaviours(rs.lab.star(n), "astar", reopen)) for reopen in (True, False)]
+        assert len(rs.theory.joint_behaviours(rs.theory.star(n), "gbfs")) == promised
+        astar = [len(rs.theory.joint_behaviours(rs.theory.star(n), "astar", reopen)) for reopen in (True, False)]
         assert min(astar) >= promised
         found.append(min(astar))
     return {
@@ -287,7 +287,7 @@ def moving(scale: float) -> dict[str, str]:
         children, source, goal, rho = draw(rng, n)
         arcs = {(u, v): w for u, some in children.items() for v, w in some}
         try:
-            instance = rs.lab.instance_set(n, [arcs], source, goal)[0]
+            instance = rs.theory.instance_set(n, [arcs], source, goal)[0]
         except rs.errors.InfeasibleError:
             continue
         for vertex in range(n):
@@ -295,22 +295,22 @@ def moving(scale: float) -> dict[str, str]:
                 base = np.array(rho, dtype=float)
                 base[vertex] = 0
                 far = 2 * (sum(arcs.values()) + 2 * max(map(abs, rho)) + 2)
-                pieces = rs.pieces(*instance, base, np.eye(n)[vertex], -far, far, reopen=reopen)
-                assert len(pieces) <= rs.lab.most_courses(n, reopen=reopen)
+                pieces = rs.theory.pieces(*instance, base, np.eye(n)[vertex], -far, far, reopen=reopen)
+                assert len(pieces) <= rs.theory.most_courses(n, reopen=reopen)
                 count, most = count + 1, max(most, len(pieces))
     for bits in range(1, 9):
-        instance, base, direction, high = rs.lab.converter(bits)
-        pieces = rs.pieces(*instance, base, direction, 0, high, reopen=False)
+        instance, base, direction, high = rs.theory.converter(bits)
+        pieces = rs.theory.pieces(*instance, base, direction, 0, high, reopen=False)
         for piece in pieces:  # a piece between two multiples of 4 has their cost, for every real x below `high`
             low, top, low_closed, top_closed = piece.interval
             points = [low] * low_closed + [(low + top) / 2] + [top] * top_closed
             assert {4 * (x // 4) for x in points if x < high} <= {piece.run.cost}
     known = []
     for n in range(4, 8):
-        instance, values = rs.lab.moving_example(n)
+        instance, values = rs.theory.moving_example(n)
         values[n - 1] = 0
         far = 2 * (float(np.asarray(instance.weights)[np.isfinite(instance.weights)].sum()) + 2 * abs(values).max() + 2)
-        pieces = rs.pieces(*instance, values, np.eye(n)[n - 1], -far, far)
+        pieces = rs.theory.pieces(*instance, values, np.eye(n)[n - 1], -far, far)
         known.append(len({tuple(pieces.trace(i).selected.tolist()) for i in range(len(pieces))}))
     return {
         "moving": f"{count:,} lines, n ≤ 8, at most {most} courses on one; examples in which ρ_t moves, with "
@@ -411,11 +411,11 @@ def _integral(instances: rs.InstanceSet, caps: np.ndarray, limit: float) -> floa
 
 def single(_: float) -> dict[str, str]:
     """Count what one instance can do: crowds, and leaves."""
-    most = {c.n: c.behaviours for c in crowds() if c.search == "astar-reopen" and c.weights == "large"}
+    most = {c.n: c.behaviours for c in known_instances() if c.search == "astar-reopen" and c.weights == "large"}
     tried = []
     for heads, scanners, count in ((1, 1, 4), (3, 2, 2), (4, 4, 2), (2, 2, 3), (10, 9, 1), (20, 20, 1)):
         n = heads + scanners + count + 2
-        instance, rho, leaves, values = rs.lab.leaves(n, heads=heads, scanners=scanners)
+        instance, rho, leaves, values = rs.theory.leaves(n, heads=heads, scanners=scanners)
         courses = set()
         for rho[leaves] in itertools.product(values, repeat=count):
             courses.add(tuple(rs.astar(*instance, rho, trace=True).trace.selected.tolist()))

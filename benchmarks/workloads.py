@@ -95,9 +95,9 @@ def _connected(name: str, network: rs.datasets.Network) -> Workload:
 
 
 def grid(side: int = 1000) -> Workload:
-    """Return (a): a square grid with 8 neighbours, each step's length times a random factor from 1 to 2."""
+    """Return (a): a square grid with 8 neighbors, each step's length times a random factor from 1 to 2."""
     rng = np.random.default_rng(1)
-    graph = rs.Graph.grid(side, side, neighbours=8)
+    graph = rs.Graph.grid(side, side, neighbors=8)
     weights = symmetric(graph, rng.uniform(1, 2, graph.m)) * graph.length
     source, goal = graph.vertex((side // 4, side // 4)), graph.vertex((side // 2, side // 2))
     return Workload(f"grid {side}x{side}", graph, weights, source, goal, heuristics(graph, weights, goal, rng))

@@ -1,6 +1,6 @@
 """How `make docs` builds the pages: Markdown as it is read in the repository, and the reference from docstrings.
 
-The directive ``door`` lists the public names of a package in the reference. It reads them from the package's
+The directive ``public-names`` lists the public names of a package in the reference. It reads them from the package's
 ``__init__.pyi``, the list that the package itself exports, so a new public name appears without further work.
 """
 
@@ -19,7 +19,7 @@ import rhostar
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
 
-from housemap import door, room_of  # the tools folder is no package
+from code_map import package_of, public_names  # the tools folder is no package
 
 project = "rhostar"
 author = "The rhostar authors"
@@ -50,12 +50,12 @@ napoleon_attr_annotations = False  # the signature has the types
 nitpicky = False
 suppress_warnings = ["ref.python"]  # a name may be public in two packages
 
-# The order in which a reader meets the names of the top level, by the room that defines them.
+# The order in which a reader meets the names of the top level, by the package that defines them.
 READING_ORDER = ["graph", "instances", "search", "utilities", "learners", "certificates", "bounds"]
 
 
-class Door(Directive):
-    """``.. door:: package`` documents each public name of a package; a name described earlier gets a link."""
+class PublicNames(Directive):
+    """``.. public-names:: package`` documents each public name of a package; a name described earlier gets a link."""
 
     required_arguments = 1
 
@@ -69,7 +69,7 @@ class Door(Directive):
         for name in _names(package):
             value, whole = getattr(module, name), f"{package}.{name}"
             if isinstance(value, types.ModuleType):
-                continue  # it has a door of its own
+                continue  # it has a list of its own
             if id(value) in described:
                 elsewhere.append(f":py:obj:`{name} <{described[id(value)]}>`")
                 continue
@@ -89,15 +89,17 @@ def _kind(value: object) -> str:
 
 
 def _names(package: str) -> list[str]:
-    """Return the public names of a package, from its door, or those that a public module defines."""
-    homes = door(package.removeprefix("rhostar").removeprefix("."))
+    """Return the public names of a package, from its list, or those that a public module defines."""
+    homes = public_names(package.removeprefix("rhostar").removeprefix("."))
     if not homes:
         module = import_module(package)
         own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == package]
         public = getattr(module, "__all__", [name for name in own if name[0] != "_"])
         return sorted(public, key=[*own, *public].index)  # as they are defined; those made on demand last
-    rooms = [*READING_ORDER, *(room_of(home) for home in homes.values())]
-    return sorted(homes, key=lambda name: rooms.index(room_of(homes[name]))) if package == "rhostar" else list(homes)
+    packages = [*READING_ORDER, *(package_of(home) for home in homes.values())]
+    return (
+        sorted(homes, key=lambda name: packages.index(package_of(homes[name]))) if package == "rhostar" else list(homes)
+    )
 
 
 def _plain_aliases(
@@ -110,5 +112,5 @@ def _plain_aliases(
 
 def setup(app: Sphinx) -> None:
     """Make the directive known."""
-    app.add_directive("door", Door)
+    app.add_directive("public-names", PublicNames)
     app.connect("autodoc-process-signature", _plain_aliases)

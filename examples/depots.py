@@ -16,7 +16,7 @@ import pandas as pd
 
 import rhostar as rs
 
-SPEED_LIMIT = 12.0  # metres per second: no street is ever faster, so the exact values stay exact
+SPEED_LIMIT = 12.0  # meters per second: no street is ever faster, so the exact values stay exact
 
 
 def recipe(streets: nx.MultiDiGraph, times: pd.DataFrame, depots: list[int], folder: Path) -> None:
@@ -24,12 +24,15 @@ def recipe(streets: nx.MultiDiGraph, times: pd.DataFrame, depots: list[int], fol
     network = rs.interop.from_osmnx(streets, "seconds", history=times)
     goals = [network.graph.vertex(depot) for depot in depots]
     trips = network.sample(1500, goal=goals, seed=0)
-    past, last_day = rs.datasets.split_by_day(trips, network.days)
+    past, last_day = rs.datasets.split_by_day(trips)
     free_flow = network.graph.length / SPEED_LIMIT
-    exact = rs.learn(past, weight_bounds=(free_flow, np.inf))
-    learned = rs.learn(past, promise="1%", time_limit=5)
-    options = {"holdout": last_day, "utility": rs.utilities.Suboptimality(limit=600.0), "groups": False}
-    tables = [rs.certify(exact, weight_bounds=(free_flow, np.inf), **options), rs.certify(learned, **options)]
+    exact = rs.learn(past, lower=free_flow)
+    learned = rs.learn(past, mean_excess=0.01)
+    utility = rs.utilities.Suboptimality(limit=600.0)
+    tables = [
+        rs.certify(exact, last_day, utility, lower=free_flow, groups=False),
+        rs.certify(learned, last_day, utility, groups=False),
+    ]
     methods = {"Dijkstra": np.zeros(network.graph.n), "exact": exact, "within 1 %": learned}
     rs.report.write(rs.report.build(last_day, methods, cost_unit="s"), folder / "depots.html")
 

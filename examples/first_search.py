@@ -30,7 +30,7 @@ def smooth(rng: np.random.Generator, width: float) -> np.ndarray:
 def main(folder: Path) -> None:
     """Learn on most of the days, compare on the rest, draw one of them."""
     rng = np.random.default_rng(7)
-    grid = rs.Graph.grid(ROWS, COLUMNS, neighbours=8)
+    grid = rs.Graph.grid(ROWS, COLUMNS, neighbors=8)
     start, goal = grid.vertex((ROWS - 4, 3)), grid.vertex((3, COLUMNS - 4))
 
     # How slow each cell is: the terrain stays, every day adds its own. At best a step takes its length.

@@ -78,14 +78,14 @@ def main(folder: Path) -> None:
     holdout = rs.InstanceSet(graph, fresh, starts, goal, infeasible="drop")
     rho = heuristics["A*, ρ = mean cost-to-go"]
     # Few doors have few states, so some draws are equal by chance: groups=False says that each was made by itself.
-    table = rs.certify(rho, holdout=holdout, algorithm="astar", utility=rs.utilities.Ratio(2.0), groups=False)
+    table = rs.certify(rho, holdout, rs.utilities.Ratio(2.0), groups=False)
     print("\n" + textwrap.fill(table.best.sentence, 80) + "\n")
 
     folder.mkdir(parents=True, exist_ok=True)
     picture = folder / "game_map.png"
     cost = rs.solve_many(test, heuristics["Dijkstra (ρ = 0)"]).cost
     query = int(np.argsort(cost)[int(0.9 * len(test))])  # longer than nine tenths of them
-    draw(town, shut[test.rows[query]], test[query], heuristics, picture)
+    draw(town, shut[test.snapshot_indices[test.rows[query]]], test[query], heuristics, picture)
     print(f"One of these queries as a picture: {picture}")
 
 

@@ -54,9 +54,9 @@ def main(folder: Path) -> None:
         print(f"{name:24}" + "".join(f"{r['expansions'].mean:13.0f}{r['ratio'].mean:13.3f}" for r in results))
     table = rs.certify(
         heuristics["ρ by imitation"],
-        holdout=rs.datasets.deduplicate(tests["new mazes"]),  # every maze counts once
+        rs.datasets.deduplicate(tests["new mazes"]),  # every maze counts once
+        rs.utilities.Expansions(4000.0),
         algorithm="gbfs",
-        utility=rs.utilities.Expansions(4000.0),
     )
     print("\n" + textwrap.fill(table.best.sentence, 80) + "\n")
 

@@ -29,17 +29,17 @@ def main(folder: Path) -> None:
     if DATA.is_file():
         network = rs.datasets.read_metr_la(DATA, speeds=(5, 70))
         straight = rs.heuristics.haversine
-        name, top_speed = "Los Angeles, seconds", 70 * 0.44704  # metres a second
+        name, top_speed = "Los Angeles, seconds", 70 * 0.44704  # meters a second
         longest_delay = 120.0
     else:
         network = rs.datasets.city(900, seed=4).history(days=7, seed=0, per_day=96)
         straight = rs.heuristics.euclidean
-        name, top_speed = "a random city, minutes", 1.0  # kilometres a minute: 60 km/h
+        name, top_speed = "a random city, minutes", 1.0  # kilometers a minute: 60 km/h
         longest_delay = 2.0
     goal = rs.datasets.choose_goal(network.graph)
     instances = network.sample(3000, goal=goal, seed=0)
     by_chance = instances.split(0.8, seed=0, groups=instances.rows)
-    by_day = rs.datasets.split_by_day(instances, network.days)
+    by_day = rs.datasets.split_by_day(instances)
 
     print(f"{name}: {network.graph.n} vertices, {network.graph.m} edges, {len(network.weights)} snapshots")
     print(f"{'':32}{'random split':>22}{'last day':>22}")
@@ -59,14 +59,10 @@ def main(folder: Path) -> None:
             rows[label] = rows.get(label, f"{label:32}") + text
     print("\n".join(rows.values()))
 
-    # A promise for a random trip at a random time of this week: new draws that ρ has not seen.
+    # A guarantee for a random trip at a random time of this week: new draws that ρ has not seen.
     learner = rs.learners.MeanDistance().fit(by_chance[0])
-    table = rs.certify(
-        learner,
-        holdout=network.sample(2000, goal=goal, seed=1),
-        algorithm="astar",
-        utility=rs.utilities.Suboptimality(longest_delay),
-    )
+    holdout = network.sample(2000, goal=goal, seed=1)
+    table = rs.certify(learner, holdout, rs.utilities.Suboptimality(longest_delay))
     print("\n" + textwrap.fill(table.best.sentence, 80) + "\n")
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -41,3 +41,20 @@ def rng() -> np.random.Generator:
 @pytest.fixture
 def sanitized() -> bool:
     return bool(_SANITIZED)
+
+
+@pytest.fixture
+def limited_memory() -> None:
+    """What a test asks for that limits the memory of a process, or expects a certain way to crash."""
+    if _SANITIZED:
+        pytest.skip("the address sanitizer needs memory of its own and ends crashes itself")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests on clusters, whatever else is asked for, unless ``-m`` asks for them."""
+    if "cluster" in config.option.markexpr:
+        return
+    left_out = [item for item in items if item.get_closest_marker("cluster")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]

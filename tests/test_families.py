@@ -10,7 +10,7 @@ import pytest
 
 import rhostar as rs
 from rhostar.bounds import _capacity as capacity
-from rhostar.families import FAMILIES, Family, FullTable, Linear, Quantised
+from rhostar.families import FAMILIES, Family, FullTable, Linear, Quantized
 from rhostar.instances import Provenance, Provenances, provenance
 from support.instances import grid_instances
 
@@ -63,20 +63,20 @@ def test_linear_family_refuses(base: list[float], features: list[object]) -> Non
         Linear(base=np.array(base), features=np.array(features))
 
 
-def test_quantised_family() -> None:
-    family = Quantised(levels=np.array([4.0, 0.0, 1.0, 1.0]), goal=2)
+def test_quantized_family() -> None:
+    family = Quantized(levels=np.array([4.0, 0.0, 1.0, 1.0]), goal=2)
     assert family.levels.tolist() == [0.0, 1.0, 4.0]
     rho = family.nearest([0.4, 2.6, 9.9, -3.0])
     assert rho.tolist() == [0.0, 4.0, 0.0, 0.0]
     assert family.contains(rho)
     assert not family.contains([0.0, 4.0, 0.0, 0.5])
     assert not family.contains([0.0, 4.0, 9.9, 0.0]), "B to the n − 1 tables: the goal's value is not free"
-    other = Quantised(levels=np.array([0.0, 4.0]), goal=2, goal_value=9.9)
+    other = Quantized(levels=np.array([0.0, 4.0]), goal=2, goal_value=9.9)
     assert other.contains([0.0, 4.0, 9.9, 0.0])
     with pytest.raises(rs.errors.InputError, match="goal_value"):
-        Quantised(levels=np.zeros(1), goal=0, goal_value=np.inf)
+        Quantized(levels=np.zeros(1), goal=0, goal_value=np.inf)
     with pytest.raises(rs.errors.InputError):
-        Quantised(levels=np.array([]), goal=0)
+        Quantized(levels=np.array([]), goal=0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -93,25 +93,25 @@ class Scaled(Family):
         return bool(0 <= theta <= self.most and np.array_equal(theta * self.shape, rho))
 
     def capacities(self, n: int, algorithm: Any, **_: Any) -> tuple[rs.bounds.Capacity, ...]:
-        return (capacity.quantised(2, self.most + 1),)
+        return (capacity.quantized(2, self.most + 1),)
 
 
 def test_a_new_family_is_one_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     train = draw(300)
     shape = rs.distances_to(train.graph, np.ones(train.graph.m), goal=8)
     family = Scaled(shape=shape, built_from=(Provenance.of(draw(3)),))
-    table = rs.certify(2 * shape, train=train, family=family, utility=rs.utilities.Expansions(limit=9.0))
+    table = rs.certify_training(2 * shape, train, rs.utilities.Expansions(limit=9.0), family=family)
     assert table["H1-kl Q"].measured["ln K"] == pytest.approx(math.log(8))
     assert table["H1-kl Q"].holds_for == "every rho of the family"
     with pytest.raises(rs.errors.AssumptionError, match=r"not in the family .* \(Scaled\)"):
-        rs.certify(shape + 0.5, train=train, family=family, utility=rs.utilities.Expansions(limit=9.0))
+        rs.certify_training(shape + 0.5, train, rs.utilities.Expansions(limit=9.0), family=family)
     learner = rs.learners.MeanDistance().fit(train)
-    learner.family_ = family
+    learner.heuristic_ = learner.heuristic_.with_facts(family=family)
     rs.Model.of(learner, train.graph).save(tmp_path / "m.npz")
-    with pytest.raises(rs.errors.StorageError, match="there is no family 'scaled'; there are full, linear, quantised"):
+    with pytest.raises(rs.errors.StorageError, match="there is no family 'scaled'; there are full, linear, quantized"):
         rs.Model.load(tmp_path / "m.npz")
     monkeypatch.setitem(FAMILIES, Scaled.kind, Scaled)
-    found = rs.Model.load(tmp_path / "m.npz").family_
+    found = rs.Model.load(tmp_path / "m.npz").heuristic.family
     assert isinstance(found, Scaled)
     assert np.array_equal(found.shape, shape)
     assert (found.most, found.built_from[0].size) == (7, 3)
@@ -120,18 +120,14 @@ def test_a_new_family_is_one_class(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_what_is_exact_and_what_is_moved() -> None:
     rho = np.array([0.1, 0.2, 0.0])
     full, linear = FullTable(), Linear(base=np.zeros(3), features=rho[:, None])
-    levels = Quantised(levels=rho, goal=2)
-    for family, exact in ((full, [True, True, True]), (linear, [True, True, False]), (levels, [True, False, False])):
-        assert family.exact_sums(0.0, counted=True), "greedy search adds nothing to ρ"
-        assert [
-            family.exact_sums(0.0, counted=False),
-            family.exact_sums(10.0, counted=True),
-            family.exact_sums(10.0, counted=False),
-        ] == exact
-        assert not family.exact_sums(None, counted=True)
-    for family, g, counted in ((full, None, True), (full, 0.0, True), (linear, 10.0, False), (levels, 10.0, True)):
-        assert family.into_class(rho, g, counted=counted) == (rho, "")
+    levels = Quantized(levels=rho, goal=2)
+    for family, exact in ((full, True), (linear, True), (levels, False)):
+        assert family.exact_sums(0.0), "greedy search adds nothing to ρ"
+        assert family.exact_sums(10.0) == exact
+        assert not family.exact_sums(None)
+    for family, g in ((full, None), (full, 0.0), (levels, 10.0)):
+        assert family.into_class(rho, g) == (rho, "")
     for family, g in ((full, 10.0), (linear, 10.0), (linear, 0.0), (linear, None)):
-        placed = family.into_class(rho, g, counted=True)
+        placed = family.into_class(rho, g)
         assert placed.how
         assert placed.rho == pytest.approx(rho, rel=1e-5)

@@ -1,6 +1,6 @@
 """Check every claimed shattered set and parity order, with nothing but Python's standard library.
 
-    python -c "import rhostar as rs; rs.lab.export('claims')"
+    python -c "import rhostar as rs; rs.theory.export('claims')"
     python tools/verify.py claims
 
 N instances are shattered if, for some thresholds, each of the 2^N patterns "the utility is above its threshold on these

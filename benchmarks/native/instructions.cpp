@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "best_first.hpp"
+#include "engine/best_first.hpp"
 
 namespace {
 
@@ -31,7 +31,7 @@ double scatter(std::uint64_t x) {
   return static_cast<double>((x ^ (x >> 31)) >> 11) * 0x1.0p-53;
 }
 
-// A grid with 8 neighbours and scattered weights; rho is the straight line, or scattered around 1.3 of it.
+// A grid with 8 neighbors and scattered weights; rho is the straight line, or scattered around 1.3 of it.
 Query make(bool noisy, std::int32_t side) {
   Query q{.side = side};
   q.first_out.push_back(0);

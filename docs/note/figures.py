@@ -36,9 +36,9 @@ def bounds(path: Path) -> None:
         "Pc": ("lower: cost", "tab:red", "-"),
         "T5": ("lower: the paper, $n-4$", "0.6", "-"),
     }
-    for label, (name, colour, style) in curves.items():
+    for label, (name, color, style) in curves.items():
         kept = [(n, row[label]) for n, row in zip(sizes, found, strict=True) if label in {r.label for r in row}]
-        ax.loglog(*zip(*kept, strict=True), style, color=colour, label=name)
+        ax.loglog(*zip(*kept, strict=True), style, color=color, label=name)
     ax.set_xlabel("vertices $n$")
     ax.set_ylabel("instances")
     ax.legend(frameon=False, fontsize=8)
@@ -47,15 +47,15 @@ def bounds(path: Path) -> None:
 
 def converter(path: Path, bits: int = 4) -> None:
     """Draw the cost along the converter's line, exactly, without and with reopening."""
-    instance, base, direction, high = rs.lab.converter(bits)
+    instance, base, direction, high = rs.theory.converter(bits)
     figure, ax = _axes()
     for reopen, style in ((False, "-"), (True, "--")):
-        pieces = rs.pieces(*instance, base, direction, 0, high - 1, reopen=reopen)
+        pieces = rs.theory.pieces(*instance, base, direction, 0, high - 1, reopen=reopen)
         ends = [(float(piece.interval.low), float(piece.interval.high), piece.run.cost) for piece in pieces]
-        colour = "tab:orange" if reopen else "tab:blue"
+        color = "tab:orange" if reopen else "tab:blue"
         for k, (low, top, cost) in enumerate(ends):
             label = f"{'with' if reopen else 'without'} reopening" if k == 0 else None
-            ax.plot([low, top], [cost, cost], style, color=colour, label=label, linewidth=2)
+            ax.plot([low, top], [cost, cost], style, color=color, label=label, linewidth=2)
     ax.set_xlabel("$x$")
     ax.set_ylabel("cost")
     ax.legend(frameon=False)
@@ -73,7 +73,7 @@ def message(path: Path) -> None:
                 rs.Instance(graph, [rng.getrandbits(rng.randint(1, 40)) for _ in range(graph.m)], 0, n - 1)  # type: ignore[arg-type]
                 for _ in range(n)
             ]
-            found = rs.lab.encode(instances, [rng.getrandbits(rng.randint(1, 40)) for _ in range(n)], orders=6)
+            found = rs.theory.encode([rng.getrandbits(rng.randint(1, 40)) for _ in range(n)], instances, orders=6)
             shares[:, k] += [found.spent[part] / found.limit / 10 for part in PARTS]
     figure, ax = _axes()
     bottom = np.zeros(len(sizes))

@@ -4,7 +4,7 @@
 // several, and then gives the value of any vertex. A new goal costs no pass over all vertices, and the same goal again
 // costs nothing: values are remembered with a stamp and never cleared.
 //
-// Here are distances by coordinates and bounds by landmarks; hierarchy.hpp has distances under learned weights.
+// Here are distances by coordinates and bounds by landmarks; hierarchy/guide.hpp has distances under learned weights.
 #pragma once
 
 #include <algorithm>

@@ -1,160 +1,138 @@
 """Keeps the results of finished chunks in a folder, so that a long computation that was ended can be resumed.
 
 A result is kept under a hash of everything that it depends on: the function, its arguments, the graph and the instances
-of the chunk. So a computation with other data finds nothing, and nothing is ever counted twice. Files are plain arrays
-and JSON; nothing in them is ever unpickled.
+of the chunk. So a computation with other data finds nothing, and nothing is ever counted twice.
+
+A file has arrays, and the plain values between them as JSON. Nothing in it is unpickled, and it names no types: what
+the function returns, by its annotation, says how the values are put together. A file that does not fit is computed
+again.
 """
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
-import importlib
+import hashlib
 import json
-import os
-from collections.abc import Iterator
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _archives as archives
 from rhostar import _files as files
+from rhostar._workers import Own, dumps
 from rhostar.errors import StorageError
+from rhostar.graph import Graph
+from rhostar.instances import InstanceSet
 
-_active: ContextVar[Checkpoints | None] = ContextVar("_active", default=None)
+_PLAIN = (bool, int, str, NoneType)
+_DAMAGED = (OSError, StorageError, KeyError, ValueError, TypeError, NameError, RecursionError)
 
 
-@contextlib.contextmanager
-def resuming(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Keep finished parts of everything computed in this block, and take those that are there already.
+def key_of(function: Callable[..., Any], arguments: Mapping[str, Any], own: Own) -> str:
+    """Return a hash of a call by content: equal graphs and instances count as equal, whatever set they come from."""
 
-    Fits, labels, evaluations and certificates are computed in parts, up to 64 for each pass over the instances. If the
-    process is killed, run the same program again: it computes only the parts that are missing, and ends with the same
-    bits. Results are kept by content: with other instances, arguments or another version of rhostar nothing is reused.
-    Delete the folder when the computation is done.
+    def token_of(thing: Any) -> str | None:
+        if isinstance(thing, Graph):
+            return thing._token
+        return _instances_token(thing) if isinstance(thing, InstanceSet) else None
 
-    Parameters
-    ----------
-    folder
-        Where to keep the parts; it is made if missing.
+    name = (function.__module__, function.__qualname__, version("rhostar"))
+    return hashlib.blake2b(dumps((name, dict(arguments), own), token_of), digest_size=20).hexdigest()
 
-    Raises
-    ------
-    StorageError
-        If the disk refuses.
 
-    Examples
-    --------
-    >>> import numpy as np, pathlib, rhostar as rs, tempfile
-    >>> graph = rs.Graph.grid(5, 5)
-    >>> weights = np.random.default_rng(0).uniform(1, 2, size=(20, graph.m))
-    >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=24)
-    >>> with tempfile.TemporaryDirectory() as folder, rs.resuming(folder):
-    ...     first = rs.learners.MeanDistance().fit(instances).rho_
-    ...     parts = len(list(pathlib.Path(folder).iterdir()))
-    ...     again = rs.learners.MeanDistance().fit(instances).rho_  # reads the parts
-    >>> parts, bool((first == again).all())
-    (20, True)
-    """
-    home = Path(folder)
+def _instances_token(instances: InstanceSet) -> str:
+    used, row = np.unique(instances._stored_rows, return_inverse=True)
+    digest = hashlib.blake2b(instances.graph._token.encode(), digest_size=20)
+    if instances._home is not None:  # a saved set is known by its token: its snapshots need not be read
+        digest.update(f"{instances._home[1]} {used.tolist()}".encode())
+    else:
+        digest.update(str((instances._stored.dtype, used.size)).encode())
+        for k in used.tolist():
+            digest.update(np.ascontiguousarray(instances._stored[k]).data)
+    for part in (row.astype(np.int64), instances.sources, instances.goals):
+        digest.update(np.ascontiguousarray(part).data)
+    return digest.hexdigest()
+
+
+def load(folder: Path, key: str, function: Callable[..., Any]) -> tuple[Any] | None:
+    """Return (result,), or None if it is not there, or its file is damaged or has something else."""
+    path = folder / f"{key}.npz"
+    if not path.is_file():
+        return None
     try:
-        home.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(f"cannot keep parts in {home}: {error.strerror or error}") from error
-    token = _active.set(Checkpoints(home))
-    try:
-        yield
-    finally:
-        _active.reset(token)
-
-
-def active() -> Checkpoints | None:
-    """Return where results are kept now, or None."""
-    return _active.get()
-
-
-class Checkpoints:
-    """Results in a folder, one file each."""
-
-    def __init__(self, home: Path) -> None:
-        self.home = home
-
-    def load(self, key: str) -> tuple[Any] | None:
-        """Return (result,), or None if it is not there or its file is damaged."""
-        try:
-            parts = archives.read_arrays(self._path(key), lambda name: True, strict=True, max_bytes=1 << 40)
-            form = json.loads(parts.pop("form").tobytes().decode())
-            if form["key"] != key:
-                return None
-            return (_put_together(form["value"], parts),)
-        except FileNotFoundError:
+        parts = archives.read_arrays(path, lambda name: True, strict=True)
+        form = json.loads(parts.pop("form").tobytes())
+        if form["digest"] != _digest(key, form["value"], parts):
             return None
-        except (StorageError, OSError, KeyError, ValueError, TypeError, AttributeError, ImportError):
-            return None  # it is computed again, and the file replaced
-
-    def save(self, key: str, result: Any) -> None:
-        """Keep a result; one that is not made of arrays and plain values is not kept."""
-        parts: dict[str, NDArray[Any]] = {}
-        try:
-            form = {"key": key, "value": _take_apart(result, parts)}
-        except TypeError:
-            return
-        parts["form"] = np.frombuffer(json.dumps(form).encode(), dtype=np.uint8)
-        with files.replacing(self._path(key)) as beside, beside.open("wb") as stream:
-            np.savez(stream, **parts)  # type: ignore[arg-type]
-
-    def _path(self, key: str) -> Path:
-        return self.home / f"{key}.npz"
+        return (_restored(get_type_hints(function)["return"], form["value"], parts),)
+    except _DAMAGED:
+        return None  # it is computed again, and the file replaced
 
 
-def _take_apart(value: Any, parts: dict[str, NDArray[Any]]) -> Any:
-    """Return a value as JSON; arrays go to `parts`, records of rhostar are written as their class and fields."""
-    if value is None or isinstance(value, bool | int | str):
+def save(folder: Path, key: str, function: Callable[..., Any], result: Any) -> None:
+    """Keep a result; one that cannot be read back, by the annotation of the function, is not kept."""
+    parts: dict[str, NDArray[Any]] = {}
+    try:
+        value = _plain(result, parts)
+        _restored(get_type_hints(function)["return"], value, parts)
+    except _DAMAGED:
+        return
+    form = {"digest": _digest(key, value, parts), "value": value}
+    parts["form"] = np.frombuffer(json.dumps(form).encode(), dtype=np.uint8)
+    with files.replacing(folder / f"{key}.npz") as beside, beside.open("wb") as stream:
+        np.savez(stream, **parts)  # type: ignore[arg-type]
+
+
+def _digest(key: str, value: Any, parts: Mapping[str, NDArray[Any]]) -> str:
+    digest = hashlib.blake2b(json.dumps([key, value]).encode(), digest_size=20)
+    for name in sorted(parts):
+        digest.update(f"{name} {parts[name].dtype.str} {parts[name].shape}".encode())
+        digest.update(np.ascontiguousarray(parts[name]).data)
+    return digest.hexdigest()
+
+
+def _plain(value: Any, parts: dict[str, NDArray[Any]]) -> Any:
+    """Return a value as JSON: arrays go to `parts` and become their name, records become lists of their fields."""
+    if isinstance(value, _PLAIN):
         return value
     if isinstance(value, float):
-        return ["float", value.hex()]
+        return value.hex()
     if isinstance(value, np.ndarray):
-        if value.dtype.kind not in "biufU":
-            raise TypeError(value.dtype)
-        name = f"a{len(parts)}"
+        name = f"array{len(parts)}"
         parts[name] = value
-        return ["array", name, bool(value.flags.writeable)]
-    kind = type(value)
-    if kind is list or kind is tuple:
-        return [kind.__name__, [_take_apart(part, parts) for part in value]]
-    if kind.__module__.startswith("rhostar."):
-        if dataclasses.is_dataclass(value):
-            content = {entry.name: getattr(value, entry.name) for entry in dataclasses.fields(value)}
-        elif isinstance(value, tuple) and hasattr(value, "_asdict"):
-            content = value._asdict()
-        elif getattr(kind, "__init__", None) is not object.__init__ and hasattr(value, "__dict__"):
-            content = dict(vars(value))
-        else:
-            raise TypeError(kind)
-        where = [kind.__module__, kind.__qualname__]
-        return ["record", where, {name: _take_apart(part, parts) for name, part in content.items()}]
-    raise TypeError(kind)
+        return name
+    fields = value if isinstance(value, list | tuple) else [getattr(value, name) for name in _fields(type(value))]
+    return [_plain(field, parts) for field in fields]
 
 
-def _put_together(form: Any, parts: dict[str, NDArray[Any]]) -> Any:
-    if not isinstance(form, list):
-        return form
-    kind, content, *more = form
-    if kind == "float":
-        return float.fromhex(content)
-    if kind == "array":
-        array = parts[content]
-        return array.copy() if more[0] else array
-    if kind in ("list", "tuple"):
-        found = [_put_together(part, parts) for part in content]
-        return found if kind == "list" else tuple(found)
-    module, name = content
-    if kind != "record" or not module.startswith("rhostar."):
-        raise ValueError(kind)
-    made = getattr(importlib.import_module(module), name)
-    if not isinstance(made, type):
-        raise ValueError(name)
-    return made(**{name: _put_together(part, parts) for name, part in more[0].items()})
+def _restored(kind: Any, value: Any, parts: Mapping[str, NDArray[Any]]) -> Any:
+    """Return a value of an annotated type from its plain form; any other form is a ValueError."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is UnionType:
+        kind = next(one for one in inner if (one is NoneType) == (value is None))
+        return _restored(kind, value, parts)
+    if kind in _PLAIN and type(value) is kind:
+        return value
+    if kind is float:
+        return float.fromhex(value)
+    if origin is np.ndarray:
+        array, (scalar,) = parts[value], get_args(inner[1])
+        if scalar is Any or array.dtype == scalar or (scalar is np.str_ and array.dtype.kind == "U"):
+            return array.copy()
+    elif isinstance(value, list):
+        if origin is list:
+            return [_restored(inner[0], part, parts) for part in value]
+        kinds = inner if origin is tuple else tuple(_fields(kind).values())
+        fields = [_restored(one, part, parts) for one, part in zip(kinds, value, strict=True)]
+        return tuple(fields) if origin is tuple else kind(*fields)
+    raise ValueError(f"not a {kind}")
+
+
+def _fields(kind: Any) -> dict[str, Any]:
+    """Return the fields of a record with their types: a named tuple, a data class or the like."""
+    hints = get_type_hints(kind if issubclass(kind, tuple) else kind.__init__)
+    return {name: hint for name, hint in hints.items() if name != "return"}

@@ -5,7 +5,6 @@ Every call returns one shape: a class with read-only attributes, among them ``en
 "edge"; here, in its interface, they are edges.
 """
 
-from collections.abc import Callable
 from enum import Enum, IntEnum
 from typing import Any, Final
 
@@ -23,7 +22,7 @@ _Floats = NDArray[np.float64]
 # ---------------------------------------------------------------- how calls end
 
 class Status(Enum):
-    """Every way a call can end (src/core/status.hpp)."""
+    """Every way a call can end (src/core/engine/status.hpp)."""
 
     SOLVED = ...
     NO_PATH = ...
@@ -62,7 +61,7 @@ class Ending:
     """The edge, vertex or field behind a failure; else -1."""
 
 class Event(IntEnum):
-    """What a trace logs (src/core/best_first.hpp)."""
+    """What a trace logs (src/core/engine/best_first.hpp)."""
 
     SELECT = ...
     OPEN = ...
@@ -228,21 +227,19 @@ class Scan(_Result):
     line: Final[_Indices]
     columns: Final[list[NDArray[Any]]]
 
-class Exploration(_Result):
-    """Ends with LIMIT if there are more behaviours."""
+class TableRows(_Result):
+    """Ends with DONE, or with what is wrong with the row from `offset` to `end`; the offender is its field."""
 
-    leaves: Final[int]
-    explored: Final[float]
-    prefix: Final[_Positions]
-    values: Final[_Positions]
-    rho: Final[_Positions]
-
-class Sweep(_Result):
-    values: Final[_Positions]
-
-class Thresholds(_Result):
-    found: Final[bool]
-    cuts: Final[_Indices]
+    vertices: Final[list[str]]
+    snapshots: Final[list[str]]
+    offset: Final[int]
+    end: Final[int]
+    lines: Final[int]
+    tail: Final[_Indices]
+    head: Final[_Indices]
+    snapshot: Final[_Indices]
+    weight: Final[_Floats]
+    line: Final[_Indices]
 
 class PathAnswer(_Result):
     """Ends with SOLVED, NO_PATH, or CONTRADICTION; BAD_WEIGHT or BAD_RHO at what Python would add in another way."""
@@ -300,6 +297,39 @@ def hierarchy_potential(
     scale: float,
 ) -> Potential | None: ...
 
+class SkeletonParts(_Result):
+    """Ends with LIMIT if it would have more arcs than allowed; `at` is then how many it had when it was given up."""
+
+    vertex: Final[_Indices]
+    begin: Final[_Indices]
+    list_first: Final[_Indices]
+    list: Final[_Indices]
+
+class IndexPath(_Result):
+    cost: Final[float]
+    vertices: Final[_Indices]
+    edges: Final[_Indices]
+
+class IndexDistances(_Result):
+    cost: Final[_Floats]
+
+class Customization(_Result):
+    """Ends with NO_PATH if all weights are infinite."""
+
+    def distance(self, source: int, target: int) -> float: ...
+    def path(self, source: int, target: int) -> IndexPath: ...
+    def distances(
+        self, one: int, many: _Indices | None, against: bool, most: float, stop: Stop | None
+    ) -> IndexDistances: ...
+    def matrix(self, sources: _Indices, targets: _Indices, stop: Stop | None) -> IndexDistances: ...
+
+class Hierarchy:
+    """What is made once for each graph (src/core/hierarchy)."""
+
+    @property
+    def arcs(self) -> int: ...
+    def customize(self, weights: NDArray[Any], stop: Stop | None) -> Customization: ...
+
 class Skeleton(_Result):
     """Ends with LIMIT if it would have more arcs than allowed; `at` is then how many."""
 
@@ -317,6 +347,10 @@ class Graph:
     def transpose(self) -> Transpose: ...
     def dissect(self, coordinates: _Floats | None, stop: Stop | None) -> Dissection: ...
     def skeleton(self, order: _Indices, most: int, stop: Stop | None) -> Skeleton: ...
+    def skeleton_parts(self, order: _Indices, most: int, stop: Stop | None) -> SkeletonParts: ...
+    def open_hierarchy(
+        self, vertex: _Indices, begin: _Indices, list_first: _Indices, list: _Indices
+    ) -> Hierarchy | None: ...
     def reaches(self, weights: NDArray[Any] | None, goal: int) -> NDArray[np.uint8]: ...
     def age_workspace(self, generation: int, /) -> None: ...
     # Arguments in any other form than this end with BAD_INPUT: the Python side has to look at them.
@@ -444,27 +478,5 @@ def solve_flow(
 def content_rows(
     weights: NDArray[Any], rows: _Positions, first: _Floats, second: _Floats, stop: Stop | None
 ) -> ContentOutcome: ...
+def scan_table(data: bytes, width: int, columns: list[int], is_last: bool) -> TableRows: ...
 def scan_records(data: bytes, begin: int, letter: str, comments: str, kinds: str) -> Scan: ...
-def explore(
-    weights: _Positions,
-    sources: _Indices,
-    goal: int,
-    greedy: bool,
-    reopen: bool,
-    limit: int,
-    measure: int,
-    bits: int,
-    progress: Callable[[int, float], object] | None,
-    stop: Stop | None,
-) -> Exploration: ...
-def sweep(
-    weights: _Positions,
-    sources: _Indices,
-    goal: int,
-    greedy: bool,
-    reopen: bool,
-    rho: _Positions,
-    bits: int,
-    measure: int,
-) -> Sweep: ...
-def shatter(ranks: NDArray[np.int32], stop: Stop | None) -> Thresholds: ...

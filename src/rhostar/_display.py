@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 from rhostar.errors import InputError
 
 
-class Labelled(Protocol):
+class Labeled(Protocol):
     """A row with a label."""
 
     @property
@@ -17,11 +17,11 @@ class Labelled(Protocol):
         """What the row is called."""
 
 
-R = TypeVar("R", bound=Labelled)
+R = TypeVar("R", bound=Labeled)
 
 
-class LabelledRows(Generic[R]):
-    """A table of labelled rows: it has a length, iterates over its rows and finds one by its label."""
+class LabeledRows(Generic[R]):
+    """A table of labeled rows: it has a length, iterates over its rows and finds one by its label."""
 
     rows: tuple[R, ...]
 
@@ -33,6 +33,16 @@ class LabelledRows(Generic[R]):
 
     def row(self, label: str) -> R:
         """Return the first row with this label.
+
+        Parameters
+        ----------
+        label
+            The label of a row.
+
+        Returns
+        -------
+        row
+            The first with this label.
 
         Raises
         ------
@@ -48,7 +58,7 @@ class LabelledRows(Generic[R]):
 def html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], below: Iterable[str] = ()) -> str:
     """Return an HTML table, every text escaped.
 
-    Colours are those of the page, so it reads in light and in dark.
+    Colors are those of the page, so it reads in light and in dark.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """The only module that turns a failure status of the core into an exception.
 
-The core's list of statuses, each with its message, is ``_core.Status`` (src/core/status.hpp). Here each failure gets
-its exception, and the gaps in its message are filled with what the caller knows: the edge, the vertex, the value.
+The core's list of statuses, each with its message, is ``_core.Status`` (src/core/engine/status.hpp). Here each failure
+gets its exception, and the gaps in its message are filled with what the caller knows: the edge, the vertex, the value.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def instance_failure(
     """Return the exception for one instance of a chunk; `first` is the number of the chunk's first instance."""
     if ending.at < 0:
         return failure(ending)
-    weights = chunk.weights[chunk.rows[ending.at]]
+    weights = chunk._stored[chunk._stored_rows[ending.at]]
     where = f"instance {first + ending.at}: "
     return search_failure(ending, chunk.graph, weights, rho=rho, lower_bound=lower_bound, where=where)
 
@@ -118,7 +118,7 @@ def snapshot_failure(ending: _core.Ending, chunk: InstanceSet, rows: NDArray[np.
     if ending.at < 0:
         return failure(ending)
     row = int(rows[ending.at])
-    return search_failure(ending, chunk.graph, chunk.weights[row], where=f"snapshot {row}: ")
+    return search_failure(ending, chunk.graph, chunk._stored[row], where=f"snapshot {row}: ")
 
 
 def weight_failure(
@@ -139,8 +139,10 @@ def weight_failure(
     """
     edge = ending.offender
     what = f"{name} (edge {graph._edge_name(edge)}{note})"
-    limit = " and at most 2**53" if weights.dtype == np.int64 else ""
-    return failure(ending, what=what, limit=limit, value=weights[edge])
+    whole = weights.dtype.kind == "i"
+    limit = " and below 2**53" if weights.dtype == np.int64 else ""
+    most = "2**53 or more, and sums of integers are no longer exact" if whole else "more than the largest float64"
+    return failure(ending, what=what, limit=limit, most=most, value=weights[edge])
 
 
 def line_failure(ending: _core.Ending, path: object, line: int, **gaps: object) -> ReadError:

@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,8 +42,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         other programs.
     """
     target = Path(os.path.realpath(path))
-    # The suffix stays, because some writers choose the format by it.
-    beside = target.with_name(f".{secrets.token_hex(8)}-{target.name}")
+    beside = target.with_name(f".{secrets.token_hex(8)}{_ending(target)}")
     try:
         if target.exists() and not target.is_file():
             kind = "a folder" if target.is_dir() else "a device or a pipe"
@@ -90,9 +90,16 @@ def spacious(shape: tuple[int, int], dtype: DTypeLike = np.float64) -> NDArray[A
         raise StorageError(f"{size} bytes of weights do not fit into {where}: {error.strerror or error}") from error
 
 
+def _ending(target: Path) -> str:
+    """Return how the names end of files that are written beside `target`: no longer than its own name may be."""
+    # The suffix stays, because some writers choose the format by it.
+    suffix = target.suffix if len(os.fsencode(target.suffix)) <= 16 else ""
+    return f"-{zlib.crc32(os.fsencode(target.name)):08x}{suffix}"
+
+
 def _remove_leftovers(target: Path) -> None:
     """Remove the files that killed processes left when they were replacing `target`."""
-    form = re.compile(rf"\.[0-9a-f]{{16}}-{re.escape(target.name)}")
+    form = re.compile(rf"\.[0-9a-f]{{16}}{re.escape(_ending(target))}")
     for path in target.parent.iterdir():
         if form.fullmatch(path.name) is None:
             continue

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __all__ = [
     "ArrayError",
     "AssumptionError",
+    "BoundsWarning",
     "EdgeError",
     "FitError",
     "GraphError",
@@ -31,6 +32,7 @@ __all__ = [
     "VertexError",
     "WeightError",
     "WitnessError",
+    "WorkerError",
 ]
 
 
@@ -134,7 +136,7 @@ class RhostarWarning(UserWarning):
 
 
 class BoundsWarning(RhostarWarning):
-    """Weights below the bounds that a promise of optimal answers rests on; the values were lowered to keep it."""
+    """Weights below the lower bounds that optimal answers rest on; values were lowered so that answers stay optimal."""
 
 
 if TYPE_CHECKING:

@@ -20,12 +20,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import bounds
+from rhostar._arrays import Algorithm
 from rhostar.errors import ArrayError, AssumptionError, InputError
 from rhostar.instances import InstanceSet, Provenance, provenance
 from rhostar.instances._provenance import from_parts, to_parts
-from rhostar.search import Algorithm
 
-__all__ = ["Family", "FullTable", "Linear", "Placed", "Quantised"]
+__all__ = ["Family", "FullTable", "Linear", "Placed", "Quantized"]
 
 _FEATURE_BITS = 20
 """How many bits the base and the features of a linear family keep; the rest of the 52 are for θ."""
@@ -35,6 +35,7 @@ class Placed(NamedTuple):
     """A heuristic after :meth:`Family.into_class`."""
 
     rho: NDArray[np.float64]
+    """The values."""
     how: str
     """What was done to it, as in "rho was …"; empty if it was not changed."""
 
@@ -54,6 +55,7 @@ class Family:
     """
 
     built_from: tuple[Provenance, ...] | None = ()
+    """The instances that shaped the family; None if that is not known."""
 
     kind: ClassVar[str] = ""
     """Its name in saved models."""
@@ -63,39 +65,81 @@ class Family:
     """What it is made of, in words."""
 
     def contains(self, rho: ArrayLike) -> bool:
-        """Return whether ρ belongs to the family."""
+        """Return whether ρ belongs to the family.
+
+        Parameters
+        ----------
+        rho
+            One value per vertex.
+
+        Returns
+        -------
+        bool
+            Up to rounding.
+        """
         raise NotImplementedError
 
     def check(self, rho: ArrayLike, goal: int) -> None:
-        """Raise :class:`AssumptionError` unless ρ belongs to the family and the family to the goal."""
+        """Raise :class:`AssumptionError` unless ρ belongs to the family and the family to the goal.
+
+        Parameters
+        ----------
+        rho
+            One value per vertex.
+        goal
+            The goal of the instances.
+
+        Raises
+        ------
+        AssumptionError
+            If ρ does not belong to the family, or the family to the goal.
+        """
         if not self.contains(rho):
             raise AssumptionError(f"rho is not in the family that it was chosen from ({type(self).__name__})")
 
     def overlap(self, instances: InstanceSet) -> int:
-        """Return how many of these instances are known to have shaped the family."""
+        """Return how many of these instances are known to have shaped the family.
+
+        Parameters
+        ----------
+        instances
+            The set.
+
+        Returns
+        -------
+        int
+            How many instances.
+        """
         return provenance(*self.built_from).overlap(instances) if self.built_from else 0
 
-    def check_fixed(self, sets: Mapping[str, InstanceSet]) -> None:
+    def check_fixed(self, train: InstanceSet) -> None:
         """Raise :class:`AssumptionError` unless the family was fixed without looking at these instances.
 
         Parameters
         ----------
-        sets
-            By name. A bound on "train" holds for every ρ of the family, so what shaped the family must be known.
+        train
+            Instances that a bound for every ρ of the family is computed on.
+
+        Raises
+        ------
+        AssumptionError
+            If the family was built from one of these instances, or from unknown ones.
         """
-        if self.built_from is None and "train" in sets:
+        if self.built_from is None:
             raise AssumptionError(
                 f"the {self.made_of} are arrays of unknown origin: pass the learners they come from, or built_from=() "
                 "if they were fixed without looking at any instance"
             )
-        for name, part in sets.items():
-            if shaped := self.overlap(part):
-                way_out = (
-                    "pass those that it was not built from, or a holdout alone" if name == "train" else "pass others"
-                )
-                raise AssumptionError(
-                    f"the family was built from {shaped} instances of {name}; fix it without them, or {way_out}"
-                )
+        if shaped := self.overlap(train):
+            raise AssumptionError(
+                f"the family was built from {shaped} instances of train; pass those that it was not built from, or "
+                "certify on a holdout"
+            )
+
+    @property
+    def size(self) -> dict[str, Any]:
+        """What :func:`rhostar.bounds.capacities` counts it by: its parameters or levels; empty for all of Rⁿ."""
+        return {}
 
     def capacities(
         self,
@@ -112,14 +156,32 @@ class Family:
         ----------
         n, algorithm, integer_weights, out_degree, reopen
             As for :func:`rhostar.pseudo_dimension`.
-        """
-        return bounds.capacities(n, algorithm, integer_weights=integer_weights, out_degree=out_degree, reopen=reopen)
 
-    def exact_sums(self, largest_g: float | None, *, counted: bool) -> bool:
-        """Return whether no sum g + ρ rounds after :meth:`into_class`, which takes the same parameters."""
+        Returns
+        -------
+        tuple of Capacity
+            Every count that applies.
+        """
+        return bounds.capacities(
+            n, algorithm, integer_weights=integer_weights, out_degree=out_degree, reopen=reopen, **self.size
+        )
+
+    def exact_sums(self, largest_g: float | None) -> bool:
+        """Return whether no sum g + ρ rounds after :meth:`into_class`, which takes the same parameters.
+
+        Parameters
+        ----------
+        largest_g
+            As for :meth:`into_class`.
+
+        Returns
+        -------
+        bool
+            Whether sums are exact.
+        """
         return largest_g == 0
 
-    def into_class(self, rho: NDArray[np.float64], largest_g: float | None, *, counted: bool) -> Placed:
+    def into_class(self, rho: NDArray[np.float64], largest_g: float | None) -> Placed:
         """Return the nearby ρ of the family to which the counts of :meth:`capacities` apply.
 
         Parameters
@@ -129,15 +191,24 @@ class Family:
         largest_g
             If all weights are integers: no path costs more than this; 0 for greedy search, which adds nothing to ρ.
             None if weights are any numbers, so that sums round.
-        counted
-            Whether a bound for every ρ of the family is wanted. Without one, only this ρ matters.
+
+        Returns
+        -------
+        Placed
+            The values, and what was done to them.
         """
         return Placed(rho, "")
 
     # ------------------------------------------------------------ files
 
     def to_parts(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return the arrays of the family and its plain values, by name, for a file."""
+        """Return the arrays of the family and its plain values, by name, for a file.
+
+        Returns
+        -------
+        tuple
+            The arrays and the plain values.
+        """
         stored, records = to_parts(self.built_from or (), "built_from")
         facts: dict[str, Any] = {"kind": self.kind, "built_from": None if self.built_from is None else records}
         for entry in fields(self)[1:]:
@@ -150,7 +221,23 @@ class Family:
 
     @staticmethod
     def of_kind(kind: str) -> type[Family]:
-        """Return the class of this name, or raise :class:`InputError`."""
+        """Return the class of this name, or raise :class:`InputError`.
+
+        Parameters
+        ----------
+        kind
+            The name in a file.
+
+        Returns
+        -------
+        type
+            A subclass of Family.
+
+        Raises
+        ------
+        InputError
+            If there is none of this name.
+        """
         if kind not in FAMILIES:
             raise InputError(f"there is no family {kind!r}; there are {', '.join(FAMILIES)}")
         return FAMILIES[kind]
@@ -158,6 +245,18 @@ class Family:
     @classmethod
     def from_parts(cls, stored: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> Family:
         """Return the family that :meth:`to_parts` took apart.
+
+        Parameters
+        ----------
+        stored
+            The arrays by name.
+        facts
+            The plain values by name.
+
+        Returns
+        -------
+        Family
+            Of the kind that `facts` names.
 
         Raises
         ------
@@ -190,11 +289,11 @@ class FullTable(Family):
         """Return whether ρ belongs to the family: every finite one does."""
         return bool(np.isfinite(np.asarray(rho, dtype=np.float64)).all())
 
-    def exact_sums(self, largest_g: float | None, *, counted: bool) -> bool:
+    def exact_sums(self, largest_g: float | None) -> bool:
         """Return whether no sum g + ρ rounds: with integer weights ρ is rounded to few enough bits."""
         return largest_g is not None
 
-    def into_class(self, rho: NDArray[np.float64], largest_g: float | None, *, counted: bool) -> Placed:
+    def into_class(self, rho: NDArray[np.float64], largest_g: float | None) -> Placed:
         """Return ρ in multiples of 2^−k with g + abs(ρ) < 2^(52−k): float64 sums with integers are then exact.
 
         Raises
@@ -205,7 +304,7 @@ class FullTable(Family):
         Examples
         --------
         >>> import numpy as np, rhostar as rs
-        >>> rs.families.FullTable().into_class(np.array([0.1, 2.0]), 2.0**40, counted=True).rho.tolist()
+        >>> rs.families.FullTable().into_class(np.array([0.1, 2.0]), 2.0**40).rho.tolist()
         [0.10009765625, 2.0]
         """
         if not largest_g:
@@ -276,11 +375,27 @@ class Linear(Family):
 
     @property
     def rank(self) -> int:
-        """Rank of the column-centred features: what decides comparisons, as a constant added to ρ does not."""
+        """Rank of the column-centered features: what decides comparisons, as a constant added to ρ does not."""
         return int(np.linalg.matrix_rank(self.features - self.features.mean(axis=0)))
 
     def table(self, theta: ArrayLike) -> NDArray[np.float64]:
-        """Return base + features @ theta."""
+        """Return base + features @ theta.
+
+        Parameters
+        ----------
+        theta
+            The parameters.
+
+        Returns
+        -------
+        array
+            One value per vertex.
+
+        Raises
+        ------
+        ArrayError
+            If there are more or fewer parameters than features.
+        """
         values = np.atleast_1d(np.asarray(theta, dtype=np.float64))
         if values.shape != (self.parameters,):
             raise ArrayError(f"theta must have {self.parameters} values, got shape {values.shape}")
@@ -293,34 +408,20 @@ class Linear(Family):
         scale = max(1.0, float(np.abs(rest).max(initial=0.0)), float(np.abs(self.base).max(initial=0.0)))
         return bool(np.abs(self.features @ theta - rest).max(initial=0.0) <= 1e-9 * scale)
 
-    def capacities(
-        self,
-        n: int,
-        algorithm: Algorithm,
-        *,
-        integer_weights: int | None = None,
-        out_degree: int | None = None,
-        reopen: bool = True,
-    ) -> tuple[bounds.Capacity, ...]:
-        """Return every known count of the runs that the family allows, by its number of parameters.
+    @property
+    def size(self) -> dict[str, Any]:
+        """Its number of parameters.
 
         The rank of the features may be smaller, but it is known only up to rounding; and if sums must be exact, the
         features are rounded, which can make dependent columns independent.
         """
-        return bounds.capacities(
-            n,
-            algorithm,
-            integer_weights=integer_weights,
-            out_degree=out_degree,
-            reopen=reopen,
-            parameters=self.parameters,
-        )
+        return {"parameters": self.parameters}
 
-    def exact_sums(self, largest_g: float | None, *, counted: bool) -> bool:
-        """Return whether no sum g + ρ rounds: with integer weights ρ is rounded, if the family is counted."""
-        return largest_g == 0 or (largest_g is not None and counted)
+    def exact_sums(self, largest_g: float | None) -> bool:
+        """Return whether no sum g + ρ rounds: with integer weights ρ is rounded."""
+        return largest_g is not None
 
-    def into_class(self, rho: NDArray[np.float64], largest_g: float | None, *, counted: bool) -> Placed:
+    def into_class(self, rho: NDArray[np.float64], largest_g: float | None) -> Placed:
         """Return base + features @ θ for the θ behind ρ, in exact arithmetic if possible.
 
         Raises
@@ -332,11 +433,9 @@ class Linear(Family):
         --------
         >>> import numpy as np, rhostar as rs
         >>> family = rs.families.Linear(base=np.zeros(3), features=[[0.1], [0.2], [0.0]])
-        >>> family.into_class(family.table([3.0]), 100.0, counted=True).rho.round(5).tolist()
+        >>> family.into_class(family.table([3.0]), 100.0).rho.round(5).tolist()
         [0.3, 0.6, 0.0]
         """
-        if not counted:
-            return Placed(rho, "")
         if largest_g is None:
             # It depends only on the float64 numbers in θ, which is what Q64 counts.
             theta = np.linalg.lstsq(self.features, rho - self.base, rcond=None)[0]
@@ -368,7 +467,7 @@ class Linear(Family):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Quantised(Family):
+class Quantized(Family):
     """Every ρ whose values are among a few levels fixed beforehand (bound code Q: B to the power n − 1).
 
     Parameters
@@ -383,9 +482,9 @@ class Quantised(Family):
     Examples
     --------
     >>> import rhostar as rs
-    >>> family = rs.families.Quantised(levels=[0.0, 1.0, 2.0], goal=0)
+    >>> family = rs.families.Quantized(levels=[0.0, 1.0, 2.0], goal=0)
     >>> family
-    Quantised(3 levels from 0 to 2, goal 0)
+    Quantized(3 levels from 0 to 2, goal 0)
     >>> family.nearest([0.0, 0.8, 7.0]).tolist()
     [0.0, 1.0, 2.0]
     """
@@ -394,7 +493,7 @@ class Quantised(Family):
     goal: int
     goal_value: float = 0.0
 
-    kind: ClassVar[str] = "quantised"
+    kind: ClassVar[str] = "quantized"
 
     def __post_init__(self) -> None:
         levels = np.unique(np.asarray(self.levels, dtype=np.float64).ravel())
@@ -408,10 +507,21 @@ class Quantised(Family):
 
     def __repr__(self) -> str:
         levels = f"{arrays.counted(self.levels.size, 'level')} from {self.levels[0]:g} to {self.levels[-1]:g}"
-        return f"Quantised({levels}, goal {self.goal})"
+        return f"Quantized({levels}, goal {self.goal})"
 
     def nearest(self, rho: ArrayLike) -> NDArray[np.float64]:
-        """Return ρ with each value moved to the nearest level, and the goal's to its fixed value."""
+        """Return ρ with each value moved to the nearest level, and the goal's to its fixed value.
+
+        Parameters
+        ----------
+        rho
+            One value per vertex.
+
+        Returns
+        -------
+        array
+            One value per vertex.
+        """
         values = np.asarray(rho, dtype=np.float64)
         middle = (self.levels[1:] + self.levels[:-1]) / 2
         rounded = self.levels[np.searchsorted(middle, values)]
@@ -431,20 +541,11 @@ class Quantised(Family):
             raise AssumptionError(f"the family fixes the value at vertex {self.goal}, but the goal is {goal}")
         super().check(rho, goal)
 
-    def capacities(
-        self,
-        n: int,
-        algorithm: Algorithm,
-        *,
-        integer_weights: int | None = None,
-        out_degree: int | None = None,
-        reopen: bool = True,
-    ) -> tuple[bounds.Capacity, ...]:
-        """Return every known count of the runs that the family allows, by its number of levels."""
-        return bounds.capacities(
-            n, algorithm, integer_weights=integer_weights, out_degree=out_degree, reopen=reopen, levels=self.levels.size
-        )
+    @property
+    def size(self) -> dict[str, Any]:
+        """Its number of levels."""
+        return {"levels": self.levels.size}
 
 
-FAMILIES: dict[str, type[Family]] = {family.kind: family for family in (FullTable, Linear, Quantised)}
+FAMILIES: dict[str, type[Family]] = {family.kind: family for family in (FullTable, Linear, Quantized)}
 """The families that saved models may contain, by name."""

@@ -102,9 +102,9 @@ def test_reference_values() -> None:
     found = {row.label: row.value for row in rs.pseudo_dimension(n, integer_weights=10, out_degree=4).rows}
     found |= {row.label: row.value for row in rs.pseudo_dimension(n, "gbfs").rows if row.origin != "lower"}
     assert {label: found[label] for label in REFERENCE} == REFERENCE
-    assert capacity.quantised(n, 2**64).pseudo_dimension == 13_184
-    assert capacity.quantised(n, 256).pseudo_dimension == 8 * (n - 1)
-    assert capacity.quantised(n, 2).pseudo_dimension == n - 1, "K is a power of two: rounding must not lose one"
+    assert capacity.quantized(n, 2**64).pseudo_dimension == 13_184
+    assert capacity.quantized(n, 256).pseudo_dimension == 8 * (n - 1)
+    assert capacity.quantized(n, 2).pseudo_dimension == n - 1, "K is a power of two: rounding must not lose one"
 
 
 @given(st.integers(2, 12), st.integers(1, 4), st.integers(1, 4))

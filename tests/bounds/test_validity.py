@@ -7,6 +7,7 @@ heuristic of the class is worse than its bound; their number is judged by an exa
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -170,17 +171,11 @@ def failures_of_certify(shrink: float, choose: Callable[[rs.InstanceSet], np.nda
     found: dict[str, list[bool]] = {}
     for _ in range(250):
         train, holdout = one_choice(60, rng), one_choice(60, rng)
-        table = rs.certify(
-            choose(train),
-            train=train,
-            holdout=holdout,
-            algorithm="gbfs",
-            utility=rs.utilities.Cost(limit=2.0),
-            delta=DELTA,
-            groups=False,  # sixteen possible instances: independent draws repeat
-            seen="draws",
-        )
-        for row in table.rows:
+        rho, utility = choose(train), rs.utilities.Cost(limit=2.0)
+        # Sixteen possible instances: independent draws repeat.
+        options: Any = {"algorithm": "gbfs", "delta": DELTA, "duplicates": "allow"}
+        tables = rs.certify(rho, holdout, utility, **options), rs.certify_training(rho, train, utility, **options)
+        for row in (row for table in tables for row in table.rows):
             found.setdefault(row.label, []).append(row.observed + shrink * (row.value - row.observed) < 1.0)
     return {label: np.array(failed) for label, failed in found.items()}
 

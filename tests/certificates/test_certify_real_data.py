@@ -15,13 +15,8 @@ def test_the_edge_local_bound_is_within_three_tenths_of_the_mean_optimum() -> No
     optimum = np.delete([rs.distances_to(graph, row, goal) for row in weights], goal, axis=1)
     limit = float(optimum.max())
     learner = rs.learners.MeanDistance().fit(train)
-    table = rs.certify(
-        learner,
-        train=train,
-        algorithm="astar",
-        utility=rs.utilities.Suboptimality(limit=limit),
-        weight_bounds=network.edge_bounds,
-    )
+    lower, upper = network.edge_bounds
+    table = rs.certify_training(learner, train, rs.utilities.Suboptimality(limit=limit), lower=lower, upper=upper)
     row = table["U2"]
     deviation = 2 * limit * np.sqrt(np.log(1 / 0.05) / (2 * N))  # all of δ for this one bound
     assert row.measured["2R"] + deviation <= 0.3 * optimum.mean()

@@ -15,7 +15,7 @@ from scipy import stats
 
 import rhostar as rs
 from rhostar.bounds._quantiles import QuantileBound
-from rhostar.certificates import _on_holdout
+from rhostar.certificates import _holdout
 from rhostar.utilities import Cost, SolvedWithin, Suboptimality
 
 DELTA = 0.1
@@ -107,49 +107,46 @@ def too_often(failures: int, runs: int, delta: float = DELTA) -> bool:
 
 
 def means_missed(law: Law, N: int, runs: int, *, in_trap: bool, **options: Any) -> int:
-    """Return how many promised means were below the truth."""
+    """Return how many guaranteed means were below the truth."""
     rng = np.random.default_rng([N, 7])
     missed = 0
     for _ in range(runs):
         values = law.draw(rng, N)
         if in_trap:
             table = rs.certify(
-                TRAP_RHO, holdout=trap(values), utility=Suboptimality(limit=5.0), weight_bounds=(0.0, 1.0),
-                delta=DELTA, groups=False, **options,
+                TRAP_RHO, trap(values), Suboptimality(limit=5.0), lower=0.0, delta=DELTA, groups=False, **options
             )  # fmt: skip
             assert table.best.measured["range"] < 1.0001, "by U5"
         else:
-            table = rs.certify(
-                np.zeros(2), holdout=edges(values), utility=Cost(limit=1.0), delta=DELTA, groups=False, **options
-            )
-        promise = said(table.best.sentence)
-        assert promise.probability == 1 - DELTA
-        assert promise.value >= values.mean() - 1e-12, "never below what was measured"
-        missed += promise.value < law.mean
+            table = rs.certify(np.zeros(2), edges(values), Cost(limit=1.0), delta=DELTA, groups=False, **options)
+        guarantee = said(table.best.sentence)
+        assert guarantee.probability == 1 - DELTA
+        assert guarantee.value >= values.mean() - 1e-12, "never below what was measured"
+        missed += guarantee.value < law.mean
     return missed
 
 
 @pytest.mark.parametrize("N", SIZES)
 @pytest.mark.parametrize("name", LAWS)
-def test_promised_means(name: str, N: int) -> None:
+def test_guaranteed_means(name: str, N: int) -> None:
     assert not too_often(means_missed(LAWS[name], N, 120, in_trap=False), 120)
 
 
 @pytest.mark.parametrize("name", ["rare", "coin", "beta", "heavier tail"])
-def test_promised_means_with_the_certain_range(name: str) -> None:
+def test_guaranteed_means_with_the_certain_range(name: str) -> None:
     assert not too_often(means_missed(LAWS[name], 100, 120, in_trap=True), 120)
 
 
 def narrow(monkeypatch: pytest.MonkeyPatch, label: str) -> None:
     """Break a bound: it keeps a fifth of its width."""
 
-    def broken(bound: _on_holdout.MeanBound) -> _on_holdout.MeanBound:
-        def upper(values: np.ndarray, limit: float, delta: float, seed: int) -> float:
-            return values.mean() + (bound.upper(values, limit, delta, seed) - values.mean()) / 5
+    def broken(bound: _holdout.HoldoutBound) -> _holdout.HoldoutBound:
+        def upper(values: np.ndarray, limit: float, delta: float) -> float:
+            return values.mean() + (bound.upper(values, limit, delta) - values.mean()) / 5
 
         return replace(bound, upper=upper) if bound.label == label else bound
 
-    monkeypatch.setattr(_on_holdout, "ON_HOLDOUT", tuple(map(broken, _on_holdout.ON_HOLDOUT)))
+    monkeypatch.setattr(_holdout, "ON_HOLDOUT", tuple(map(broken, _holdout.ON_HOLDOUT)))
 
 
 def any_time_missed(law: Law, runs: int) -> int:
@@ -160,8 +157,7 @@ def any_time_missed(law: Law, runs: int) -> int:
         missed += any(
             said(
                 rs.certify(
-                    np.zeros(2), holdout=edges(values[:n]), utility=Cost(limit=1.0), delta=DELTA, groups=False,
-                    bound="any time",
+                    np.zeros(2), edges(values[:n]), Cost(limit=1.0), delta=DELTA, groups=False, bound="any time"
                 ).best.sentence
             ).value < law.mean
             for n in range(20, 121, 20)
@@ -170,11 +166,11 @@ def any_time_missed(law: Law, runs: int) -> int:
 
 
 @pytest.mark.parametrize("name", ["unlikely", "coin", "beta", "heavy tail"])
-def test_promises_at_any_time(name: str) -> None:
+def test_guarantees_at_any_time(name: str) -> None:
     assert not too_often(any_time_missed(LAWS[name], 40), 40)
 
 
-def test_narrower_promises_at_any_time_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_narrower_guarantees_at_any_time_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     narrow(monkeypatch, "H9 any time")
     assert too_often(any_time_missed(LAWS["coin"], 40), 40)
 
@@ -183,18 +179,17 @@ def quantiles_missed(law: Law, share: float, N: int, runs: int) -> int:
     rng, missed = np.random.default_rng(N), 0
     for _ in range(runs):
         table = rs.certify(
-            np.zeros(2), holdout=edges(law.draw(rng, N)), utility=Cost(limit=1e-3), delta=DELTA, groups=False,
-            quantile=share,
+            np.zeros(2), edges(law.draw(rng, N)), Cost(limit=1e-3), delta=DELTA, groups=False, quantile=share
         )  # fmt: skip
-        promise = said(table.best.sentence)
-        assert promise.share == share
-        missed += law.below(promise.value) < share
+        guarantee = said(table.best.sentence)
+        assert guarantee.share == share
+        missed += law.below(guarantee.value) < share
     return missed
 
 
 @pytest.mark.parametrize("name", ["uniform", "beta", "coin", "heavier tail", "two humps"])
 @pytest.mark.parametrize(("share", "N"), [(0.5, 10), (0.9, 50), (0.99, 400)])
-def test_promised_quantiles(name: str, share: float, N: int) -> None:
+def test_guaranteed_quantiles(name: str, share: float, N: int) -> None:
     assert not too_often(quantiles_missed(LAWS[name], share, N, 60), 60)
 
 
@@ -209,16 +204,14 @@ def test_the_quantile_of_the_sample_is_caught(monkeypatch: pytest.MonkeyPatch) -
 def shares_missed(runs: int) -> int:
     rng, missed = np.random.default_rng(4), 0
     for _ in range(runs):
-        table = rs.certify(
-            TRAP_RHO, holdout=trap(1.0 * (rng.random(40) < 0.3)), utility=SolvedWithin(1.0), delta=DELTA, groups=False
-        )
+        table = rs.certify(TRAP_RHO, trap(1.0 * (rng.random(40) < 0.3)), SolvedWithin(1.0), delta=DELTA, groups=False)
         found = re.search(r"the share of optimal answers .* is at least ([\d.]+) on", table.best.sentence)
         assert found
         missed += float(found[1]) > 0.7
     return missed
 
 
-def test_promised_shares(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_guaranteed_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not too_often(shares_missed(150), 150)
     narrow(monkeypatch, "H4 Clopper-Pearson")
     assert too_often(shares_missed(150), 150), "the twin: a fifth of the width"
@@ -231,7 +224,7 @@ def groups_missed(runs: int, *, grouped: bool) -> int:
         level = np.repeat(rng.random(12) < 0.3, 30)
         values = np.where(level, 0.9, 0.1) + rng.uniform(-0.05, 0.05, 360)
         days = np.repeat(np.arange(12), 30) if grouped else False
-        table = rs.certify(np.zeros(2), holdout=edges(values), utility=Cost(limit=1.0), delta=DELTA, groups=days)
+        table = rs.certify(np.zeros(2), edges(values), Cost(limit=1.0), delta=DELTA, groups=days)
         assert table.best.samples == (12 if grouped else 360)
         missed += said(table.best.sentence).value < 0.34
     return missed
@@ -243,14 +236,14 @@ def test_groups_are_the_draws() -> None:
 
 
 def test_snapshots_that_repeat_are_groups_by_default() -> None:
-    """Twenty snapshots, fifty starts on each: the promise is about new snapshots."""
+    """Twenty snapshots, fifty starts on each: the guarantee is about new snapshots."""
     graph = rs.Graph.from_edges(3, [0, 1], [2, 2])
     rng, missed = np.random.default_rng(6), 0
     for _ in range(60):
         weights = np.repeat((rng.random(20) < 0.3)[:, None], 2, axis=1) * 0.8 + rng.uniform(0, 0.1, (20, 2))
         rows = np.repeat(np.arange(20), 2)
         holdout = rs.InstanceSet(graph, weights, np.tile([0, 1], 20), 2, rows=rows)
-        table = rs.certify(np.zeros(3), holdout=holdout, utility=Cost(limit=1.0), delta=DELTA)
+        table = rs.certify(np.zeros(3), holdout, Cost(limit=1.0), delta=DELTA)
         assert "over the draw of the 20 snapshots" in table.best.sentence
         assert "on new snapshots drawn as these 20 were, each counting the same" in table.best.sentence
         missed += said(table.best.sentence).value < 0.3 * 0.8 + 0.05
@@ -258,7 +251,7 @@ def test_snapshots_that_repeat_are_groups_by_default() -> None:
 
 
 def test_categories_hold_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three depots at δ/3 each: all three promises hold at once with probability 1 − δ."""
+    """Three depots at δ/3 each: all three guarantees hold at once with probability 1 − δ."""
     assert not too_often(categories_missed(100), 100)
     narrow(monkeypatch, "H4 betting")
     assert too_often(categories_missed(100), 100), "the twin: a fifth of the widths"
@@ -270,13 +263,11 @@ def categories_missed(runs: int) -> int:
     depot = np.arange(90) % 3
     for _ in range(runs):
         values = (rng.random(90) < np.take(means, depot)).astype(float)
-        table = rs.certify(
-            np.zeros(2), holdout=edges(values), utility=Cost(limit=1.0), delta=DELTA, groups=False, by=depot
-        )
-        promises = [said(row.sentence) for row in table.promises]
-        assert [row.category for row in sorted(table.promises, key=lambda row: row.category)] == ["0", "1", "2"]
-        assert all(abs(promise.probability - (1 - DELTA / 3)) < 1e-4 for promise in promises)
-        any_missed += any(said(row.sentence).value < means[int(row.category)] for row in table.promises)
+        table = rs.certify(np.zeros(2), edges(values), Cost(limit=1.0), delta=DELTA, groups=False, by=depot)
+        found = [said(row.sentence) for row in table.guarantees]
+        assert [row.category for row in sorted(table.guarantees, key=lambda row: row.category)] == ["0", "1", "2"]
+        assert all(abs(guarantee.probability - (1 - DELTA / 3)) < 1e-4 for guarantee in found)
+        any_missed += any(said(row.sentence).value < means[int(row.category)] for row in table.guarantees)
     return any_missed
 
 
@@ -293,12 +284,14 @@ def candidates_missed(runs: int, *, honest: bool) -> int:
         weights = np.zeros((40, graph.m))
         weights[:, graph.edge_index(list(range(2, 22)), [1] * 20)] = rng.random((40, 20)) < 0.5
         holdout = rs.InstanceSet(graph, weights, sources=0, goal=1)
-        options = {"holdout": holdout, "utility": Cost(limit=1.0), "algorithm": "gbfs", "delta": DELTA}
+        utility, options = Cost(limit=1.0), {"algorithm": "gbfs", "delta": DELTA}
         if honest:
-            table = rs.certify(rhos, **options)
+            table = rs.certify(rhos, holdout, utility, **options)
             assert "the best of 20 candidates" in table.best.sentence
         else:
-            table = min((rs.certify(rho, **options) for rho in rhos), key=lambda table: table.best.value)
+            table = min(
+                (rs.certify(rho, holdout, utility, **options) for rho in rhos), key=lambda table: table.best.value
+            )
         missed += said(table.best.sentence).value < 0.5
     return missed
 
@@ -309,19 +302,21 @@ def test_the_best_of_several_candidates() -> None:
 
 
 def test_order_of_storage_does_not_matter() -> None:
-    """Draws are independent but stored sorted: the promise is the same as for any other order, and holds."""
+    """Draws are independent but stored sorted: the guarantee is the same as for any other order, and holds."""
     law, rng, missed = LAWS["unlikely"], np.random.default_rng(9), 0
     for _ in range(80):
         values = law.draw(rng, 300)
-        options: dict[str, Any] = {"utility": Cost(limit=1.0), "delta": DELTA, "groups": False}
-        tables = [rs.certify(np.zeros(2), holdout=edges(order), **options) for order in (values, np.sort(values))]
+        options: dict[str, Any] = {"delta": DELTA, "groups": False}
+        tables = [
+            rs.certify(np.zeros(2), edges(order), Cost(limit=1.0), **options) for order in (values, np.sort(values))
+        ]
         assert tables[0].best.sentence == tables[1].best.sentence
         missed += said(tables[1].best.sentence).value < law.mean
     assert not too_often(missed, 80)
 
 
 def test_narrower_sentences_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The twin of the promised means."""
+    """The twin of the guaranteed means."""
     narrow(monkeypatch, "H4 betting")
     assert too_often(means_missed(LAWS["coin"], 60, 100, in_trap=False), 100)
     assert too_often(means_missed(LAWS["coin"], 100, 100, in_trap=True), 100)
@@ -348,9 +343,9 @@ def chosen_missed(runs: int, **options: Any) -> int:
             rs.evaluate(fresh, rho, Suboptimality(9.0))[0].mean - rs.evaluate(train, rho, Suboptimality(9.0))[0].mean
             for rho in rhos
         ]
-        table = rs.certify(
-            rhos[int(np.argmax(excess))], train=train, utility=Suboptimality(9.0), weight_bounds=(1.0, 3.0),
-            delta=DELTA, groups=False, bound="U2 local" if options else "U2", **options,
+        table = rs.certify_training(
+            rhos[int(np.argmax(excess))], train, Suboptimality(9.0), lower=1.0, upper=3.0, delta=DELTA,
+            duplicates="allow", bound="U2 local" if options else "U2", **options,
         )  # fmt: skip
         assert "though it was chosen by looking at these instances" in table.best.sentence
         truth = rs.evaluate(fresh, table.rho, Suboptimality(9.0))[0].mean
@@ -358,7 +353,7 @@ def chosen_missed(runs: int, **options: Any) -> int:
     return missed
 
 
-def test_promises_on_train_hold_for_the_luckiest_rho(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_guarantees_on_train_hold_for_the_luckiest_rho(monkeypatch: pytest.MonkeyPatch) -> None:
     earlier = days(60, np.random.default_rng(11))
     assert not too_often(chosen_missed(25), 25)
     assert not too_often(chosen_missed(25, caps=earlier), 25)

@@ -28,7 +28,7 @@ def test_no_answer_costs_more_than_the_sum_over_its_optimal_path_and_half_of_it_
         if len(instances) < 2:
             continue
         learner = Potentials("mean", scale=float(rng.choice([1.0, 1.7]))).fit(instances[:4])
-        excess = rs.solve_many(instances, learner.potential_, reopen=reopen).cost
+        excess = rs.solve_many(instances, learner.heuristic_, reopen=reopen).cost
         excess = excess - rs.solve_many(instances, np.zeros(n)).cost
         bound = largest_excess_by_edges(learner, instances)
         assert (excess <= bound + 1e-9).all()
@@ -36,7 +36,7 @@ def test_no_answer_costs_more_than_the_sum_over_its_optimal_path_and_half_of_it_
     assert exceeded > 0, "the twin: half of it is no bound"
 
 
-def test_the_promise_holds_and_without_its_width_it_would_not() -> None:
+def test_the_bound_holds_and_without_its_width_it_would_not() -> None:
     """ŵ is the mean of few snapshots, so it fits these better than new ones: the measured mean alone is too low."""
     rng = np.random.default_rng(1)
     graph = rs.Graph.grid(3, 3)
@@ -59,7 +59,7 @@ def test_the_sentence_says_the_numbers() -> None:
     found = certify_any_goal(Potentials("mean").fit(train), train, caps=3.001, limit=6.0, delta=0.1)
     assert not found.vacuous
     assert found.observed <= found.measured["mean sum"] < found.value < 6.0
-    excess = rs.evaluate(train, Potentials("mean").fit(train).potential_, rs.utilities.Suboptimality(6.0))[0].mean
+    excess = rs.evaluate(train, Potentials("mean").fit(train).heuristic_, rs.utilities.Suboptimality(6.0))[0].mean
     assert found.observed == excess, "what is claimed, not the sum that bounds it"
     for words in (
         "With probability at least 0.9 over the draw of the 4000 instances, the mean cost above the optimum (clipped",
@@ -72,7 +72,7 @@ def test_the_sentence_says_the_numbers() -> None:
 
 def test_lower_bounds_measure_nothing() -> None:
     train = draw(np.random.default_rng(3), 50, rs.Graph.grid(3, 3))
-    exact = Potentials(lo=np.ones(train.graph.m)).fit(train)
+    exact = Potentials(lower=np.ones(train.graph.m)).fit(train)
     assert (largest_excess_by_edges(exact, train) == 0).all()
     assert certify_any_goal(exact, train, caps=np.full(train.graph.m, 3.001), limit=6.0).measured["mean sum"] == 0
 
@@ -83,7 +83,7 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(NotFittedError):
         certify_any_goal(Potentials(), train, caps=3.001, limit=1.0)
     with pytest.raises(InputError, match="2 clusters"):
-        certify_any_goal(Potentials(clusters=2).fit(train), train, caps=3.001, limit=1.0)
+        certify_any_goal(Potentials(n_clusters=2).fit(train), train, caps=3.001, limit=1.0)
     with pytest.raises(InputError, match="must be fitted Potentials"):
         certify_any_goal(rs.learners.Landmarks(2).fit(train), train, caps=3.001, limit=1.0)
     with pytest.raises(AssumptionError, match="above its cap, 1"):
@@ -102,20 +102,18 @@ def test_certify_measures_what_is_run() -> None:
     graph = rs.Graph.grid(4, 4)
     utility = rs.utilities.Suboptimality(5.0)
     train, holdout = draw(rng, 200, graph), draw(rng, 150, graph)
-    for learner in (Potentials(clusters=3), Potentials("mean")):
-        found = rs.certify(learner.fit(train), holdout=holdout, utility=utility)
+    for learner in (Potentials(n_clusters=3), Potentials("mean")):
+        found = rs.certify(learner.fit(train), holdout, utility)
         score = rs.evaluate(holdout, learner, utility)[0]
         assert found.best.observed == pytest.approx(score.mean, abs=1e-12)
         assert found.best.value == rs.bounds.betting(score.values, 5.0).high
-        assert found.rho is learner
-        both = rs.certify(learner, train=train, holdout=holdout, utility=utility)
-        assert any("certify_any_goal" in entry.reason for entry in both.dropped)
+        assert found.rho is learner.heuristic_
         with pytest.raises(InputError, match="certify_any_goal"):
-            rs.certify(learner, train=train, utility=utility)
+            rs.certify_training(learner, train, utility)
         with pytest.raises(AssumptionError, match="200 of its 200 instances were seen"):
-            rs.certify(learner, holdout=train, utility=utility)
-    exact = Potentials(lo=np.ones(graph.m)).fit(train)
-    table = rs.certify(exact, holdout=holdout, utility=utility, weight_bounds=(1.0, 3.001))
+            rs.certify(learner, train, utility)
+    exact = Potentials(lower=np.ones(graph.m)).fit(train)
+    table = rs.certify(exact, holdout, utility, lower=1.0)
     assert table.best.label == "U5"
     assert table.best.value < 1e-9
-    assert rs.certify(exact, holdout=holdout, utility=utility, weight_bounds=(0.5, 3.001)).best.label == "H4 betting"
+    assert rs.certify(exact, holdout, utility, lower=0.5).best.label == "H4 betting"

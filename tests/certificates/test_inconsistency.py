@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import rhostar as rs
 from rhostar.bounds import edge_local_complexity, edge_local_width, inconsistency_width
 from rhostar.bounds._inconsistency import mean_absolute_walk
-from rhostar.certificates._paths import optimal_paths
-from rhostar.certificates._projection import exceeding, projected
+from rhostar.certificates._excess import exceeding, project
+from rhostar.certificates._measure import optimal_paths
 from rhostar.errors import InputError, InstanceError
 from rhostar.families import FullTable, Linear
 from support.cases import random_case
@@ -219,7 +219,7 @@ def test_projection(seed: int) -> None:
     m = int(rng.integers(1, 30))
     graph = rs.Graph.from_edges(n, rng.integers(0, n, m), rng.integers(0, n, m))
     rho, caps, goal = rng.normal(0, 5, n), rng.uniform(0, 3, graph.m), int(rng.integers(n))
-    moved = projected(graph, rho, caps, goal)
+    moved = project(graph, rho, caps, goal)
     assert moved[goal] == rho[goal]
     assert (moved <= rho).all()
     assert not exceeding(graph, moved, caps, goal).any()
@@ -233,7 +233,7 @@ def test_projection(seed: int) -> None:
     for k in range(n):
         distance = np.minimum(distance, distance[:, [k]] + distance[[k], :])
     assert moved == pytest.approx((rho[None, :] + distance).min(axis=1), abs=1e-9)
-    assert (projected(graph, moved, caps, goal) == moved).all()
+    assert (project(graph, moved, caps, goal) == moved).all()
 
 
 def test_snapped_values_add_exactly() -> None:
@@ -242,13 +242,13 @@ def test_snapped_values_add_exactly() -> None:
     rng = np.random.default_rng(0)
     for scale in (1e-3, 1.0, 1e6):
         rho = rng.normal(0, scale, 50)
-        table = FullTable().into_class(rho, 1e5, counted=True).rho
+        table = FullTable().into_class(rho, 1e5).rho
         assert np.abs(table - rho).max() <= 2.0**-50 * 2 * (1e5 + 6 * scale)
         for value in table:
             for g in (0, 1, 77_777, 100_000):
                 assert Fraction(g) + Fraction(float(value)) == Fraction(g + float(value))
     with pytest.raises(InputError, match="too large"):
-        FullTable().into_class(np.array([1e17]), 10.0, counted=True)
+        FullTable().into_class(np.array([1e17]), 10.0)
 
 
 def test_snapped_linear_values_are_exactly_linear() -> None:
@@ -257,12 +257,12 @@ def test_snapped_linear_values_are_exactly_linear() -> None:
     rng = np.random.default_rng(1)
     family = Linear(base=rng.normal(0, 3, 30), features=rng.normal(0, 2, (30, 3)), built_from=())
     rho = family.table([1.5, -0.3, 7.0])
-    table = family.into_class(rho, 500.0, counted=True).rho
+    table = family.into_class(rho, 500.0).rho
     assert table == pytest.approx(rho, rel=1e-4, abs=1e-4)
     # b′ and Φ′ are the same for any ρ: differences of two heuristics lie in the span of Φ′, exactly.
     size = max(np.abs(family.base).max(), np.abs(family.features).max())
     features = np.rint(np.ldexp(family.features, 20 - math.frexp(size)[1])).astype(int)
-    other = family.into_class(family.table([1.5, -0.3, 6.0]), 500.0, counted=True).rho
+    other = family.into_class(family.table([1.5, -0.3, 6.0]), 500.0).rho
     matrix = [[Fraction(int(x)) for x in row] for row in features]
     difference = [Fraction(float(a)) - Fraction(float(b)) for a, b in zip(table, other, strict=True)]
     assert rank([[*row, d] for row, d in zip(matrix, difference, strict=True)]) == rank(matrix) == 3
@@ -295,7 +295,7 @@ def test_exact_sums_matter() -> None:
     for _ in range(40):
         weights = rng.integers(0, 4, size=(200, graph.m))
         rho = rng.integers(-20, 20, n) / 10
-        table = FullTable().into_class(rho, 8.0 * 3 * n, counted=True).rho  # with room for the factor 3
+        table = FullTable().into_class(rho, 8.0 * 3 * n).rho  # with room for the factor 3
         in_tenths = same_runs(graph, weights, rho, 10 * weights, np.rint(10 * rho))
         plain += np.count_nonzero(~in_tenths)
         snapped += np.count_nonzero(~same_runs(graph, weights, table, 3 * weights, 3 * table))

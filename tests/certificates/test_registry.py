@@ -1,17 +1,19 @@
 """The registry of bounds, and how certificates and tables show themselves."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 import rhostar as rs
-from rhostar.certificates import _registry as registry
-from rhostar.certificates._request import Setting
+from rhostar.certificates import _training_bounds as registry
+from rhostar.certificates._training_bounds import Setting
 from rhostar.instances import provenance
 from rhostar.utilities import Expansions, SolvedWithin
 
 GRAPH = rs.Graph.grid(4, 4)
+WORK = Expansions(limit=16.0)
 
 
 def draw(N: int, seed: int = 0) -> rs.InstanceSet:
@@ -19,9 +21,15 @@ def draw(N: int, seed: int = 0) -> rs.InstanceSet:
     return rs.InstanceSet(GRAPH, weights, sources=0, goal=15)
 
 
-def table(**arguments: object) -> rs.CertificateTable:
-    rho = rs.distances_to(GRAPH, np.ones(GRAPH.m), 15)
-    return rs.certify(rho, **({"holdout": draw(200), "utility": Expansions(limit=16.0)} | arguments))
+RHO = rs.distances_to(GRAPH, np.ones(GRAPH.m), 15)
+
+
+def table(utility: Any = WORK, **options: Any) -> rs.CertificateTable:
+    return rs.certify(RHO, draw(200), utility, **options)
+
+
+def on_train(train: rs.InstanceSet, utility: Any = WORK, **options: Any) -> rs.CertificateTable:
+    return rs.certify_training(RHO, train, utility, **options)
 
 
 def test_a_star_is_the_default() -> None:
@@ -31,26 +39,25 @@ def test_a_star_is_the_default() -> None:
 
 def test_a_new_bound_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bound that is right with probability 0 takes its place, and nothing else is touched."""
-    sets = {"holdout": None, "train": draw(3000, 1)}
-    before = table(**sets)
+    before = on_train(draw(3000, 1))
 
     def half(setting: Setting) -> Iterator[registry.Bound]:
         yield registry.Bound(
             "half",
             "wishful thinking",
             "this rho",
-            value=lambda measured, level: measured.mean_loss / 2 + level,
-            least=0.0,
+            value=lambda measured, level: measured.losses.mean() / 2 + level,
+            smallest=0.0,
             planned=0.0,
             assumptions=("luck",),
             measured=lambda measured: {"largest": float(measured.losses.max())},
         )
 
     monkeypatch.setattr(registry, "REGISTRY", (*registry.REGISTRY, half))
-    after = table(**sets)
+    after = on_train(draw(3000, 1))
     assert len(after) == len(before) + 1
     assert after.best.label == after[0].label == "half", "it is the narrowest beforehand"
-    assert after["half"].value == after["half"].observed, "no promise is below what was measured"
+    assert after["half"].value == after["half"].observed, "no bound is below what was measured"
     assert after["half"].assumptions == ("luck",)
     assert set(after["half"].measured) == {"largest"}
     assert {row.delta for row in after} == {0.05}
@@ -58,11 +65,11 @@ def test_a_new_bound_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_bounds_state_what_they_need_and_no_more() -> None:
     integers = rs.InstanceSet(GRAPH, np.random.default_rng(0).integers(1, 4, size=(2000, GRAPH.m)), 0, 15)
-    common = {"holdout": None, "train": integers, "integer_weights": 3, "out_degree": 4}
-    counted = table(**common)["H1-kl C1p"].assumptions
+    common: dict[str, Any] = {"integer_weights": 3, "out_degree": 4}
+    counted = on_train(integers, **common)["H1-kl C1p"].assumptions
     assert "all weights are integers in 0..3 (checked here)" in counted
     assert not any("children" in text for text in counted), "C1p does not count by the out-degree"
-    greedy = table(**common, algorithm="gbfs")["H1-kl Gp"].assumptions
+    greedy = on_train(integers, **common, algorithm="gbfs")["H1-kl Gp"].assumptions
     assert not any("integers" in text for text in greedy)
     rows = {row.label: row for row in rs.bounds.capacities(207, parameters=1, out_degree=4, integer_weights=3)}
     assert rows["Dp"].assumes == rows["D"].assumes == rows["C4"].assumes == ("no vertex has more than 4 children",)
@@ -74,8 +81,8 @@ def test_keys_can_be_typed() -> None:
     everything = [
         *(row.label for name in ("astar", "gbfs") for row in rs.pseudo_dimension(9, name, integer_weights=2)),
         *(row.label for row in rs.sample_size(n=9, epsilon=0.1, limit=1.0, out_degree=3, spreads=[0.1])),
-        *(entry.label for entry in table(train=draw(50, 1), out_degree=4).dropped),
-        *(row.label for row in table(train=draw(5000, 1), utility=SolvedWithin(1.0))),
+        *(entry.label for entry in on_train(draw(50, 1), out_degree=4).dropped),
+        *(row.label for row in on_train(draw(5000, 1), SolvedWithin(1.0))),
     ]
     assert all(label.isascii() for label in everything)
     assert {"Ap", "Gp", "C1p", "T5p", "H3p with Dp", "U2", "H3p Dp"} <= set(everything)
@@ -85,7 +92,7 @@ def test_keys_can_be_typed() -> None:
 
 
 def test_a_table_is_a_sequence_of_rows() -> None:
-    found = table(train=draw(300, 1))
+    found = table()
     assert len(found) == len(found.rows)
     assert list(found) == list(found.rows)
     assert found[0] is found.rows[0]
@@ -98,36 +105,36 @@ def test_a_table_is_a_sequence_of_rows() -> None:
 
 
 def test_reprs_are_short() -> None:
-    found = table(train=draw(300, 1))
+    found = table()
     learner = rs.learners.MeanDistance().fit(draw(500))
     other = provenance(draw(500), draw(500))
     for shown in (
         found,
         found[0],
-        found.dropped[0],
+        on_train(draw(300, 1)).dropped[0],
         rs.sample_size(n=50, epsilon=0.1, limit=1.0),
         rs.pseudo_dimension(50),
         rs.bounds.capacities(50)[0],
         rs.bounds.hoeffding([0.5, 0.5], 1.0),
-        learner.trained_on_,
+        learner.heuristic_.trained_on,
         other,
         rs.Model.of(learner, GRAPH),
         rs.families.Linear(base=np.zeros(500), features=np.ones((500, 30)), built_from=()),
-        rs.families.Quantised(levels=np.arange(256.0), goal=3),
+        rs.families.Quantized(levels=np.arange(256.0), goal=3),
         rs.families.FullTable(),
         rs.Monitor(found),
     ):
         assert len(repr(shown)) <= 160, repr(shown)
         assert "\n" not in repr(shown)
     best = found.best
-    assert repr(found).endswith(f"bounds, promise {best.label} {best.claim})")
+    assert repr(found).endswith(f"bounds, guarantee {best.label} {best.claim})")
     assert repr(best) == f"Certificate({best.label}: mean {best.claim} for this rho)"
-    assert repr(learner.trained_on_).startswith("Provenance(500 instances of ")
+    assert repr(learner.heuristic_.trained_on).startswith("Provenance(500 instances of ")
 
 
 def test_html_is_escaped_and_needs_nothing_from_elsewhere() -> None:
     utility = rs.utilities.Custom(20.0, lambda instance, trace: 1.0, "<b>&length")
-    found = table(utility=utility)
+    found = table(utility)
     for page in (
         found._repr_html_(),
         rs.sample_size(n=50, epsilon=0.1, limit=1.0)._repr_html_(),

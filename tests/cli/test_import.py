@@ -120,7 +120,7 @@ def test_columns_by_name(capsys: pytest.CaptureFixture[str], times: Path, tmp_pa
     assert (
         "the table has from_id, to_id, seconds, time; say which one it is with tail=NAME (--columns tail=NAME)" in err
     )
-    for wrong in ("tail", "tail=", "colour=red"):
+    for wrong in ("tail", "tail=", "color=red"):
         code, _, err = run(capsys, *words, "--columns", wrong)
         assert code == 2
         assert f"--columns takes name=column with a name of tail, head, weight, snapshot, got {wrong!r}" in err
@@ -164,6 +164,17 @@ def test_several_goals(capsys: pytest.CaptureFixture[str], times: Path, tmp_path
     depots.write_text("\n")
     assert "has no goals" in run(capsys, *words, "--goal", depots)[2]
     assert "'nowhere' is not a label" in run(capsys, *words, "--goal", "a,nowhere")[2]
+
+
+def test_a_goal_that_few_vertices_reach_is_not_lost(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    ring = "".join(f"{k},{(k + 1) % 5000},1\n{(k + 1) % 5000},{k},1\n" for k in range(5000))
+    (tmp_path / "x.csv").write_text(f"tail,head,weight\n{ring}6000,6001,1\n")
+    words = ("import", tmp_path / "x.csv", "-o", tmp_path / "set", "-n", 30)
+    code, _, err = run(capsys, *words, "--goal", "7,6001")
+    assert code == 2
+    assert "no instance drawn leads to 6001; of 5002 vertices, those that reach it are 1 for 6001" in err
+    assert not (tmp_path / "set").exists()
+    assert answer(capsys, *words, "--goal", "7,8")["goals"] == [7, 8]
 
 
 def test_two_numbers_are_a_cell_on_a_grid_and_two_goals_elsewhere(
@@ -214,6 +225,7 @@ def test_trips_name_their_snapshot_or_their_time(
         ("a,c\na,a\n", "line 2: the trip starts at its goal, 'a'"),
         ("a,c,1,2\n", "line 1: expected 'source,goal[,snapshot]', got 'a,c,1,2'"),
         ("a\n", "line 1: expected 'source,goal[,snapshot]', got 'a'"),
+        (f"a,{'9' * 5000}\n", f"line 1: '{'9' * 60}' is not a label of the graph; one is 'a'"),
     ):
         trips.write_text(text)
         code, _, err = run(capsys, *words)

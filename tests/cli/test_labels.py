@@ -44,10 +44,10 @@ def test_certificates_name_goals_as_the_user_does(capsys: pytest.CaptureFixture[
     assert {line.split()[1] for line in rows} == {"x5", "x9"}
     assert "goal 5" not in out
     found = answer(capsys, *words, "--by", "goal")
-    promises = [row for row in found["rows"] if row["role"] == "promise"]
-    assert {(row["goal"], row["goal_label"], row["category"]) for row in promises} == {
-        (5, "x5", "goal x5"),
-        (9, "x9", "goal x9"),
+    guarantees = [row for row in found["rows"] if row["role"] == "guarantee"]
+    assert {(row["goal"], row["category"], row["goals"]) for row in guarantees} == {
+        (5, "goal x5", "to goal x5"),
+        (9, "goal x9", "to goal x9"),
     }
     table = rs.certificates.CertificateTable.from_dict(found)
     assert table.best_for(9).category == "goal x9"
@@ -69,9 +69,9 @@ def test_errors_name_vertices_as_the_user_does(capsys: pytest.CaptureFixture[str
         rs.InstanceSet(graph, bad, 5, 9)
     high = np.where(np.arange(graph.m) == 4, 1e6, 0.0)
     with pytest.raises(rs.errors.WeightError, match=rf"edge {names}"):
-        rs.learn(trips, weight_bounds=(high, np.inf))
+        rs.learn(trips, lower=high)
     with pytest.raises(rs.errors.AssumptionError, match=names):
-        rs.certify(np.zeros(graph.n), holdout=trips, utility=rs.utilities.Expansions(300), weight_bounds=(high, np.inf))
+        rs.certify(np.zeros(graph.n), trips, rs.utilities.Expansions(300), lower=high)
     shut = np.full((1, graph.m), np.inf)
     with pytest.raises(rs.errors.InfeasibleError, match="no path from 'x5' to 'x9'"):
         rs.InstanceSet(graph, shut, 5, 9)
@@ -93,7 +93,7 @@ def test_long_labels_fit_into_80_columns(city: Path) -> None:
     goals = np.where(np.arange(len(trips)) % 2, 9, 5)
     sources = np.where(np.isin(trips.sources, [5, 9]), 7, trips.sources)
     both = rs.InstanceSet(graph, trips.weights, sources, goals, rows=trips.rows)
-    table = rs.certify(np.zeros(graph.n), holdout=both, utility=rs.utilities.Expansions(300), by="goal")
+    table = rs.certify(np.zeros(graph.n), both, rs.utilities.Expansions(300), by="goal")
     assert max(map(len, str(table).splitlines())) <= 80
     shown = {line[:13].rstrip() for line in str(table).splitlines() if line.startswith("goal ")}
     assert len(shown) >= 1

@@ -31,7 +31,7 @@ def test_fit_and_solve_to_any_goal(capsys: pytest.CaptureFixture[str], trips: Pa
     shown = answer(capsys, "info", model)
     assert (shown["model"], shown["goals"]) == ("Potentials", "any")
     assert run(capsys, "evaluate", trips / "trips", "-m", model, "-b", "euclidean", "-b", "landmarks")[0] == 0
-    clusters = answer(capsys, "fit", trips / "trips", "-o", model, "--any-goal", "-s", "clusters=2", "--force")
+    clusters = answer(capsys, "fit", trips / "trips", "-o", model, "--any-goal", "-s", "n_clusters=2", "--force")
     assert clusters["learner"] == "Potentials"
     assert answer(capsys, "solve", trips / "trips", "-m", model, "--goal", 5)["status"] == "solved"
     assert (

@@ -17,6 +17,7 @@ import pytest
 
 import rhostar as rs
 from rhostar.errors import WeightError, WorkerError
+from rhostar.lines import dual
 from support.clusters import CLUSTERS, Cluster
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]  # a busy machine may need minutes to start a cluster
@@ -32,7 +33,7 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 @pytest.fixture(scope="module")
 def instances() -> rs.InstanceSet:
     rng = np.random.default_rng(0)
-    graph = rs.Graph.grid(12, 12, neighbours=8)
+    graph = rs.Graph.grid(12, 12, neighbors=8)
     return rs.InstanceSet(graph, rng.uniform(1, 2, (60, graph.m)), rng.integers(0, 100, 60), goal=143)
 
 
@@ -70,12 +71,10 @@ CALLS: dict[str, Callable[[rs.InstanceSet], Any]] = {
         score.values.tolist()
         for score in rs.evaluate(s, rho(s), [rs.utilities.Suboptimality(9.0), rs.utilities.Custom(9.0, turns)]).scores
     ],
-    "certify": lambda s: rs.certify(
-        rho(s), holdout=s, utility=rs.utilities.Suboptimality(9.0), weight_bounds=(1.0, 2.0)
-    ).to_json(),
+    "certify": lambda s: rs.certify(rho(s), s, rs.utilities.Suboptimality(9.0), lower=1.0).to_json(),
     "dual": lambda s: (
-        rs.lab.dual(
-            s[:8], np.zeros(s.graph.n), rho(s), 0.0, 0.1, algorithm="astar", utility=rs.utilities.Expansions(144)
+        dual(
+            np.zeros(s.graph.n), rho(s), 0.0, 0.1, s[:8], algorithm="astar", utility=rs.utilities.Expansions(144)
         ).value
     ),
 }
@@ -85,9 +84,7 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "MeanWeights": rs.learners.MeanWeights,
     "PathUse": rs.learners.PathUse,
     "InconsistencyLP": rs.learners.InconsistencyLP,
-    "SelfImitatedRanking": lambda: rs.learners.SelfImitatedRanking(
-        step_sizes=1.0, blurs=0.0, iterations=2, random_state=0
-    ),
+    "SelfImitatedRanking": lambda: rs.learners.SelfImitatedRanking(rounds=[(1.0, 0.0)], iterations=2, random_state=0),
     "BumpSearch": lambda: rs.learners.BumpSearch(max_bumps=3, random_state=0),
 }
 
@@ -102,15 +99,6 @@ def test_the_same_bits_in_the_same_order(cluster: Cluster, either: rs.InstanceSe
         expected = make().fit(either).rho_.tolist()
         with cluster.configured():
             assert make().fit(either).rho_.tolist() == expected, name
-
-
-def test_the_atlas(cluster: Cluster, tmp_path: Path) -> None:
-    kinds = [rs.lab.Kind(4, "gbfs", True, "expanded", "unit"), rs.lab.Kind(4, "astar", True, "cost", "small")]
-    expected = rs.lab.atlas.search(tmp_path / "one", rounds=2, only=kinds)
-    with cluster.configured():
-        assert rs.lab.atlas.search(tmp_path / "many", rounds=2, only=kinds) == expected
-    for path in (tmp_path / "one").iterdir():
-        assert (tmp_path / "many" / path.name).read_bytes() == path.read_bytes()
 
 
 def slow(instance: rs.Instance, trace: rs.Trace, last: int, sign: Path) -> float:

@@ -23,7 +23,7 @@ RECORD = ROOT / "benchmarks" / "results" / "instructions.json"
 def build(folder: str) -> Path:
     program = Path(folder) / "instructions"
     compiler = os.environ.get("CXX", "g++")
-    flags = ["-std=c++20", "-O3", "-ffp-contract=off", "-I", str(ROOT / "src" / "core")]
+    flags = ["-std=c++20", "-O3", "-DNDEBUG", "-ffp-contract=off", "-I", str(ROOT / "src" / "core")]
     subprocess.run([compiler, *flags, ROOT / "benchmarks" / "native" / "instructions.cpp", "-o", program], check=True)
     return program
 

@@ -76,8 +76,9 @@ def test_dimacs_coordinates_and_integers(tmp_path: Path) -> None:
 
 @given(st.lists(st.one_of(FINITE, st.integers(-(10**25), 10**25), st.decimals(allow_nan=False, allow_infinity=False))))
 def test_numbers_are_read_as_python_reads_them(values) -> None:
-    """Bit for bit: the parser rounds correctly."""
+    """Bit for bit: the parser rounds correctly. It does not round integers."""
     words = [str(value) for value in values]
+    words = [f"{word}.0" if word.lstrip("-").isdigit() and abs(int(word)) >= 2**53 else word for word in words]
     from rhostar import _core
 
     data = "".join(f"{word}\n" for word in words).encode()
@@ -87,7 +88,11 @@ def test_numbers_are_read_as_python_reads_them(values) -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["nan", "inf", "-inf", "0x10", "1_000", "1e", "e5", ".", "-", "+", "1.2.3", "--1", "1,5", "١"]
+    "word",
+    [
+        *("nan", "inf", "-inf", "0x10", "1_000", "1e", "e5", ".", "-", "+", "1.2.3", "--1", "1,5", "١"),
+        *(str(2**53), str(2**53 + 1), str(10**400)),
+    ],
 )
 def test_words_that_are_no_numbers(word: str, tmp_path: Path) -> None:
     (tmp_path / "x.gr").write_text(f"p sp 2 1\na 1 2 {word}\n")
@@ -186,7 +191,7 @@ def test_map_terrain_by_hand(tmp_path: Path) -> None:
     d = np.sqrt(2)
     steps = {(0, 1): 1, (1, 2): 1, (8, 9): 1, (6, 7): 1, (6, 10): 1, (7, 11): 1, (10, 11): 1, (6, 11): d, (7, 10): d}
     assert as_dict(town) == steps | {(v, u): w for (u, v), w in steps.items()}
-    flat = datasets.read_map(tmp_path / "x.map", neighbours=4)
+    flat = datasets.read_map(tmp_path / "x.map", neighbors=4)
     assert as_dict(flat) == {ends: w for ends, w in as_dict(town).items() if w == 1}
     closed = np.zeros((2, 3, 4), dtype=bool)
     closed[1, 1, 2] = True  # the water at (1, 2) freezes: no step to it, none past its corner

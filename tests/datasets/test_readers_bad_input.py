@@ -322,6 +322,10 @@ def test_worlds(tmp_path: Path) -> None:
     ):
         path = write(tmp_path, "1.png", content)
         refused(path, None, what, datasets.read_worlds, tmp_path)
+    path.unlink()
+    path.symlink_to("nowhere.png")
+    refused(path, None, "cannot be read", datasets.read_worlds, tmp_path)
+    path.unlink()
     whole = picture((5, 4))
     end = whole.index(b"IDAT") + 8
     for cut in range(end):

@@ -40,7 +40,7 @@ def test_every_query_has_the_printed_length(name: str) -> None:
 
 
 def test_other_readings_of_the_map_miss_the_printed_lengths() -> None:
-    """Cutting corners, or 4 neighbours, gives other lengths: the test above can fail."""
+    """Cutting corners, or 4 neighbors, gives other lengths: the test above can fail."""
     path = FOLDER / "movingai" / "random-32-32-20.map"
     scenario = datasets.read_scenario(FOLDER / "movingai" / MAPS["random-32-32-20"])
     town = datasets.read_map(path)
@@ -52,7 +52,7 @@ def test_other_readings_of_the_map_miss_the_printed_lengths() -> None:
         corner_cutting=True,
         rows=np.zeros(len(scenario), int),
     )
-    straight = datasets.read_map(path, neighbours=4).queries(scenario)
+    straight = datasets.read_map(path, neighbors=4).queries(scenario)
     zero = np.zeros(town.graph.n)
     assert (rs.solve_many(cut, zero).cost < scenario.lengths - 1e-3).mean() > 0.2
     assert (rs.solve_many(straight, zero).cost > scenario.lengths + 1e-3).mean() > 0.9
@@ -95,9 +95,9 @@ def test_metr_la() -> None:
     archive = np.load(FOLDER / "metr_la" / "metr_la_week.npz")
     e = 700
     u, v = whole.graph.tail[e], whole.graph.head[e]
-    metres = max(2600 * np.sqrt(-np.log(float(archive["affinity"][u, v]))), 50)
+    meters = max(2600 * np.sqrt(-np.log(float(archive["affinity"][u, v]))), 50)
     speed = np.clip(archive["speed_mph"][:, [u, v]].astype(float), 5, 70) * 0.44704
-    assert np.allclose(whole.weights[:, e], metres * (1 / speed).mean(axis=1), rtol=1e-12)
+    assert np.allclose(whole.weights[:, e], meters * (1 / speed).mean(axis=1), rtol=1e-12)
     assert whole.graph.labels[u] == str(archive["sensor_id"][u])
     # Slower limits, longer times, within bounds that move along.
     slow = datasets.read_metr_la(FOLDER / "metr_la" / "metr_la_week.npz", speeds=(20, 50))
@@ -130,7 +130,7 @@ def test_worlds_of_the_test_part_that_stand_in_train_are_found(family: str) -> N
     known = {world.tobytes() for world in train.blocked}
     expected = sum(world.tobytes() not in known for world in test.blocked)
     # Three columns through the wall tell all worlds apart and make small graphs.
-    grid = rs.Graph.grid(201, 3, neighbours=8)
+    grid = rs.Graph.grid(201, 3, neighbors=8)
     train, test = (
         datasets.Worlds(w.blocked[:, :, [79, 100, 121]]).instances(graph=grid, dtype=np.float32) for w in (train, test)
     )

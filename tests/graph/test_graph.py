@@ -57,11 +57,11 @@ def test_reverse_twice_is_the_graph_itself(given_edges) -> None:
     assert once.edges[twice.edges].tolist() == list(range(graph.m))
 
 
-@pytest.mark.parametrize("neighbours", [4, 8])
+@pytest.mark.parametrize("neighbors", [4, 8])
 @pytest.mark.parametrize("size", [(1, 1), (1, 5), (3, 1), (3, 4), (7, 7)])
-def test_grid(size: tuple[int, int], neighbours: int) -> None:
+def test_grid(size: tuple[int, int], neighbors: int) -> None:
     rows, columns = size
-    graph = rs.Graph.grid(rows, columns, neighbours=neighbours)
+    graph = rs.Graph.grid(rows, columns, neighbors=neighbors)
     expected = []
     for r in range(rows):
         for c in range(columns):
@@ -69,7 +69,7 @@ def test_grid(size: tuple[int, int], neighbours: int) -> None:
                 for dc in (-1, 0, 1):
                     steps = abs(dr) + abs(dc)
                     inside = 0 <= r + dr < rows and 0 <= c + dc < columns
-                    if inside and (steps == 1 or (steps == 2 and neighbours == 8)):
+                    if inside and (steps == 1 or (steps == 2 and neighbors == 8)):
                         expected.append((r * columns + c, (r + dr) * columns + c + dc, np.sqrt(steps)))
     assert [
         (int(t), int(h), float(x)) for t, h, x in zip(graph.tail, graph.head, graph.length, strict=True)
@@ -103,7 +103,7 @@ def test_largest_strong_part_against_networkx(rng: np.random.Generator) -> None:
 
 
 def test_only_large_graphs_in_a_scattered_order_are_rearranged_and_nobody_can_tell(rng: np.random.Generator) -> None:
-    grid = rs.Graph.grid(240, 240, neighbours=8)
+    grid = rs.Graph.grid(240, 240, neighbors=8)
     assert not grid._kernel.rearranged  # row by row is good enough
     shuffle = rng.permutation(grid.n)
     arguments = (grid.n, shuffle[grid.tail], shuffle[grid.head])
@@ -229,7 +229,7 @@ class TestNetworkx:
         assert graph.weights_of(network, default=2.0).tolist() == [2.0, np.inf, 2.0, 2.0]
 
     def test_there_and_back(self, rng: np.random.Generator) -> None:
-        graph = rs.Graph.grid(3, 4, neighbours=8)
+        graph = rs.Graph.grid(3, 4, neighbors=8)
         weights = rng.uniform(1, 2, graph.m)
         network = graph.to_networkx(weights, attribute="time")
         again = rs.Graph.from_networkx(network, length="length")
@@ -298,7 +298,7 @@ def big(size: int) -> np.ndarray:
         (lambda: rs.Graph([0, 2**40], []), rs.errors.GraphError, r"first_out\[1\]"),
         (lambda: rs.Graph([0.5, 1], []), rs.errors.ArrayError, "first_out must be"),
         (lambda: rs.Graph.grid(0, 3), rs.errors.InputError, "rows must be at least 1"),
-        (lambda: rs.Graph.grid(3, 3, neighbours=6), rs.errors.InputError, "neighbours must be 4 or 8"),
+        (lambda: rs.Graph.grid(3, 3, neighbors=6), rs.errors.InputError, "neighbors must be 4 or 8"),
         (lambda: rs.Graph.grid(50_000, 50_000), rs.errors.GraphError, r"below 2\*\*31"),
         (lambda: rs.Graph.from_edges(2, [0], [1], labels=["a"]), rs.errors.ArrayError, "2 vertices, got 1"),
         (lambda: rs.Graph.from_edges(2, [0], [1], labels="aa"), rs.errors.GraphError, "'a' names vertices 0 and 1"),

@@ -86,7 +86,7 @@ def test_the_numbers_are_those_of_numpy(dtype: type) -> None:
         weights[8] = weights[7]
     instances = rs.InstanceSet(GRAPH, weights, 0, goal=35, rows=[7, 3, 3, 8, 0], infeasible="keep")
     keys = ContentKeys.of(instances)
-    used = np.where(np.isinf(weights), 0, weights).astype(float)[instances.rows]
+    used = np.where(np.isinf(weights), 0, weights).astype(float)[instances._stored_rows]
     first, second = _directions(GRAPH.m)
     np.testing.assert_allclose(keys.projections, used @ np.stack([first, second], axis=1), rtol=1e-11, atol=1e-9)
     np.testing.assert_allclose(keys.length, np.linalg.norm(used, axis=1), rtol=1e-13)

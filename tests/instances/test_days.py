@@ -32,7 +32,7 @@ def test_views_files_and_pickles_keep_days(instances: rs.InstanceSet, tmp_path: 
         assert of(loaded) == [4, 1]
         assert of(pickle.loads(pickle.dumps(loaded[1:]))) == [1]
     earlier, later = rs.datasets.split_by_day(instances)
-    assert (earlier.rows.tolist(), later.rows.tolist()) == ([1, 3, 3, 0], [5])
+    assert (earlier.indices.tolist(), later.indices.tolist()) == ([1, 2, 3, 4], [0])
     assert (of(earlier), of(later)) == ([0, 1, 1, 0], [4])
     dropped = rs.InstanceSet(
         instances.graph, np.array([[np.inf], [1]]) * np.ones(8), 0, 3, infeasible="drop", days=[3, 7]

@@ -93,6 +93,7 @@ print(*network.weights.shape, network.weights.sum())
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("limited_memory")
 def test_a_table_takes_little_more_memory_than_its_snapshots() -> None:
     child = subprocess.run([sys.executable, "-c", _LIMITED], capture_output=True, text=True, check=False)
     assert child.stdout.split() == ["1000", "5000", str(5000.0 * 999 * 500)], child.stderr[-2000:]

@@ -76,7 +76,7 @@ def test_larger_graphs_of_several_kinds(way: str, rng: np.random.Generator, monk
     n = 300
     chain = np.arange(n - 1)
     for graph, absent in (
-        (rs.Graph.grid(15, 20, neighbours=8), 0.75),  # both ways, in pieces
+        (rs.Graph.grid(15, 20, neighbors=8), 0.75),  # both ways, in pieces
         (rs.Graph.from_edges(n, chain, chain + 1), 0.02),  # one way: no two vertices reach each other
         (rs.Graph.from_edges(n, rng.integers(0, n, 2 * n), rng.integers(0, n, 2 * n)), 0.2),
         (rs.Graph.from_edges(n, [], []), 0.0),
@@ -93,7 +93,7 @@ def test_larger_graphs_of_several_kinds(way: str, rng: np.random.Generator, monk
 def test_a_map_with_hundreds_of_goals_takes_a_few_searches(
     rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    grid = rs.Graph.grid(60, 60, neighbours=8)
+    grid = rs.Graph.grid(60, 60, neighbors=8)
     blocked = rng.random((60, 60)) < 0.2
     free = np.flatnonzero(~blocked.ravel())
     sources, goals = rng.choice(free, (2, 500))

@@ -23,7 +23,7 @@ def instances(rng: np.random.Generator) -> rs.InstanceSet:
 
 
 def test_the_example_of_the_design(rng: np.random.Generator) -> None:
-    graph = rs.Graph.grid(20, 20, neighbours=8)
+    graph = rs.Graph.grid(20, 20, neighbors=8)
     weights = rng.uniform(1, 2, size=(500, graph.m))
     sources = rng.integers(0, graph.n - 1, size=500)
     instances = rs.InstanceSet(graph, weights, sources, goal=graph.n - 1)
@@ -66,8 +66,9 @@ def test_views_of_views_never_copy_and_know_where_they_come_from(data: st.DataOb
         )
         index = key if isinstance(key, slice) else np.array(key, dtype=None if key else np.int64)
         view, expected = view[index], expected[index]
-        assert view.weights is whole.weights
-        assert view.indices.tolist() == view.rows.tolist() == expected.tolist()
+        assert view._stored is whole._stored
+        assert np.array_equal(view.weights, whole.weights[np.unique(expected)])
+        assert view.indices.tolist() == view.snapshot_indices[view.rows].tolist() == expected.tolist()
         assert view.origin == whole.origin
         assert whole.overlap(view) == len(set(expected.tolist()))
 
@@ -248,7 +249,7 @@ def test_unused_snapshots_do_not_travel(instances: rs.InstanceSet) -> None:
     [
         ({"weights": np.full((2, 62), np.nan)}, WeightError, r"weights\[0, 0\] \(edge 0 -> 1, instance 0\).* got nan"),
         ({"weights": np.full((2, 62), -1)}, WeightError, r"weights\[0, 0\].* got -1"),
-        ({"weights": np.full((2, 62), 2**60)}, WeightError, r"at most 2\*\*53"),
+        ({"weights": np.full((2, 62), 2**60)}, WeightError, r"below 2\*\*53"),
         ({"weights": np.full((2, 62), 2**64 - 1, dtype=np.uint64)}, WeightError, r"2\*\*53"),
         ({"weights": np.ones((2, 61))}, ArrayError, r"\(K, 62\).* got \(2, 61\)"),
         ({"weights": np.ones((2, 2, 62))}, ArrayError, r"\(K, 62\)"),
@@ -298,7 +299,7 @@ def test_infeasible_instances(rng: np.random.Generator) -> None:
     with pytest.raises(InfeasibleError, match=r"instance 1 has no path from 0 to 3 \(snapshot 1\)"):
         rs.InstanceSet(graph, weights, 0, 3)
     dropped = rs.InstanceSet(graph, weights, 0, 3, infeasible="drop")
-    assert (dropped.indices.tolist(), dropped.rows.tolist()) == ([0, 2], [0, 2])
+    assert (dropped.indices.tolist(), dropped.snapshot_indices.tolist()) == ([0, 2], [0, 2])
     kept = rs.InstanceSet(graph, weights, 0, 3, infeasible="keep")
     assert rs.solve_many(kept, np.zeros(4)).status.tolist() == ["solved", "no_path", "solved", "no_path"]
     with pytest.raises(InfeasibleError, match=r"no instance \(of 1\)"):
@@ -320,7 +321,7 @@ def test_feasibility_is_what_a_search_finds(rng: np.random.Generator) -> None:
 
 
 def test_obstacles_and_corners() -> None:
-    grid = rs.Graph.grid(3, 3, neighbours=8)
+    grid = rs.Graph.grid(3, 3, neighbors=8)
     blocked = np.zeros((2, 3, 3), dtype=np.uint8)
     blocked[0, 0, 1] = blocked[1, 1, 1] = 255
     cut = rs.InstanceSet.from_obstacles(grid, blocked, 0, 8, corner_cutting=True)
@@ -356,3 +357,41 @@ def test_an_empty_view_is_fine_until_a_mean_is_asked_for(instances: rs.InstanceS
         rs.evaluate(empty, np.zeros(20), [rs.utilities.Cost(9)])
     with pytest.raises(ArrayError, match="an index must be"):
         instances[[0.5]]
+
+
+def test_a_part_shows_only_its_own_snapshots(rng: np.random.Generator) -> None:
+    graph = rs.Graph.grid(3, 3)
+    weights = rng.uniform(1, 2, (8, graph.m))
+    whole = rs.InstanceSet(graph, weights, 0, 8, rows=[6, 1, 4, 4, 3, 0], days=np.arange(8) // 2)
+    assert whole.snapshot_indices.tolist() == [0, 1, 3, 4, 6]
+    for part in (whole, *whole.split(0.5, seed=0), whole[2:4], whole[[0, 1]], whole[:0], whole.draw(4, seed=0)):
+        own = sorted({int(row) for row in part.snapshot_indices})
+        assert np.array_equal(part.weights, weights[own])
+        assert part.days.tolist() == [row // 2 for row in own]
+        assert sorted(set(part.rows.tolist())) == list(range(len(part.weights)))
+        for i, instance in enumerate(part):
+            assert np.array_equal(part.weights[part.rows[i]], instance.weights)
+        assert not any(array.flags.writeable for array in (part.weights, part.rows, part.days, part.snapshot_indices))
+        assert part.weights is part.weights
+    # Evenly spaced snapshots are not copied.
+    assert all(np.shares_memory(part.weights, weights) for part in (whole[2:4], whole[[0, 2]], whole[[4, 0]]))
+
+
+class FirstWeights(rs.learners.Learner):
+    """As a user writes a learner: it reads what the set shows."""
+
+    def _learn(self, instances: rs.InstanceSet) -> dict[str, np.ndarray]:
+        return {"rho_": rs.distances_to(instances.graph, instances.weights.mean(axis=0), instances.goal)}
+
+
+def test_an_own_learner_does_not_see_the_other_half(rng: np.random.Generator) -> None:
+    graph = rs.Graph.grid(4, 4)
+    instances = rs.InstanceSet(graph, rng.uniform(1, 2, (40, graph.m)), 0, 15)
+    train, holdout = instances.split(0.5, seed=0)
+    learned = FirstWeights().fit(train).rho_
+    assert not np.array_equal(learned, FirstWeights().fit(holdout).rho_)
+    # What the other half contains changes nothing.
+    changed = instances.weights.copy()
+    changed[holdout.indices] *= 3
+    again = rs.InstanceSet(graph, changed, 0, 15)[train.indices]
+    assert np.array_equal(FirstWeights().fit(again).rho_, learned)

@@ -17,6 +17,7 @@ def limited(size_mb: int, limit_mb: int) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("limited_memory")
 def test_a_set_larger_than_memory() -> None:
     """``benchmarks/scale.py --large`` has larger numbers."""
     child = limited(600, 250)
@@ -28,6 +29,7 @@ def test_a_set_larger_than_memory() -> None:
     assert found["peak_mb"] < 100
 
 
+@pytest.mark.usefixtures("limited_memory")
 def test_the_limit_would_be_noticed() -> None:
     child = limited(60, 20)
     assert child.returncode != 0

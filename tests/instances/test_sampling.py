@@ -41,7 +41,7 @@ def test_samples_of_a_network_are_feasible_and_reproducible(rng: np.random.Gener
     network = datasets.Network(graph, weights)
     instances = network.sample(400, goal=0, seed=3)
     assert len(instances) == 400
-    assert np.shares_memory(instances.weights, network.weights)
+    assert np.shares_memory(instances._stored, network.weights)
     assert all(np.isfinite(rs.astar(*instance, np.zeros(graph.n)).cost) for instance in instances)
     again = network.sample(400, goal=0, seed=3)
     assert np.array_equal(again.rows, instances.rows)
@@ -49,11 +49,11 @@ def test_samples_of_a_network_are_feasible_and_reproducible(rng: np.random.Gener
     # Uniform over feasible pairs (snapshot, start).
     pairs = [(k, v) for k in range(20) for v in range(1, 36) if np.isfinite(rs.distances_to(graph, weights[k], 0)[v])]
     many = network.sample(20_000, goal=0, seed=4)
-    per_row = np.bincount(many.rows, minlength=20)
+    per_row = np.bincount(many.snapshot_indices[many.rows], minlength=20)
     expected = np.bincount([k for k, _ in pairs], minlength=20) * 20_000 / len(pairs)
     assert (np.abs(per_row - expected) < 5 * np.sqrt(expected + 1)).all()
     only = network.sample(50, goal=0, rows=[2, 5])
-    assert set(only.rows.tolist()) <= {2, 5}
+    assert set(only.snapshot_indices.tolist()) <= {2, 5}
 
 
 def test_no_sample_where_nothing_is_feasible() -> None:
@@ -68,16 +68,16 @@ def test_split_by_day(rng: np.random.Generator) -> None:
     graph = rs.Graph.grid(3, 3)
     network = datasets.Network(graph, rng.uniform(1, 2, (30, graph.m)), days=np.arange(30) // 10)
     instances = network.sample(300, goal=0)
-    earlier, later = datasets.split_by_day(instances, network.days)
-    assert earlier.rows.max() < 20 <= later.rows.min()
+    earlier, later = datasets.split_by_day(instances)
+    assert earlier.snapshot_indices.max() < 20 <= later.snapshot_indices.min()
     assert len(earlier) + len(later) == 300
-    earlier, later = datasets.split_by_day(instances, network.days, test_days=2)
-    assert earlier.rows.max() < 10 <= later.rows.min()
+    earlier, later = datasets.split_by_day(instances, test_days=2)
+    assert earlier.snapshot_indices.max() < 10 <= later.snapshot_indices.min()
     for bad in (3, 4):
         with pytest.raises(rs.errors.InputError, match="one part would be empty"):
-            datasets.split_by_day(instances, network.days, test_days=bad)
-    with pytest.raises(rs.errors.ArrayError, match="one entry per snapshot"):
-        datasets.split_by_day(instances, network.days[:5])
+            datasets.split_by_day(instances, test_days=bad)
+    with pytest.raises(rs.errors.ArrayError, match="one entry per instance"):
+        datasets.split_by_day(instances, network.days)
 
 
 def test_duplicates(rng: np.random.Generator) -> None:

@@ -24,7 +24,7 @@ from support.instances import grid_instances
 
 @pytest.fixture
 def instances(rng: np.random.Generator) -> rs.InstanceSet:
-    return grid_instances(6, 7, 9, neighbours=8, sources=rng.integers(0, 20, 9), goal=rng.integers(21, 42, 9))
+    return grid_instances(6, 7, 9, neighbors=8, sources=rng.integers(0, 20, 9), goal=rng.integers(21, 42, 9))
 
 
 def same(a: rs.InstanceSet, b: rs.InstanceSet) -> bool:
@@ -128,6 +128,19 @@ def damage(folder: Path, kind: str) -> None:
             index.write_text("[" * 100_000)
         case "binary":
             index.write_bytes(b"\xff\xfe\x00")
+        case "pipe":
+            index.unlink()
+            os.mkfifo(index)
+        case "device":
+            index.unlink()
+            index.symlink_to("/dev/zero")
+        case "endless":
+            os.truncate(index, 1 << 40)
+        case "surrogate" | "elsewhere":
+            facts = json.loads(index.read_text())
+            facts["files"]["weights"]["file"] = "\ud800.npy" if kind == "surrogate" else "../weights.npy"
+            del facts["checksum"]
+            index.write_text(json.dumps({**facts, "checksum": storage._checksum(facts)}))
 
 
 @pytest.mark.parametrize(
@@ -144,6 +157,11 @@ def damage(folder: Path, kind: str) -> None:
         "list",
         "deep",
         "binary",
+        "pipe",
+        "device",
+        "endless",
+        "surrogate",
+        "elsewhere",
     ],
 )
 def test_damage_is_refused(tmp_path: Path, instances: rs.InstanceSet, kind: str) -> None:
@@ -237,7 +255,7 @@ def test_a_full_disk_leaves_the_old_set_intact(tmp_path: Path, instances: rs.Ins
 _SAVING = """
 import numpy as np, rhostar as rs, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
-graph = rs.Graph.grid(400, 400, neighbours=8)
+graph = rs.Graph.grid(400, 400, neighbors=8)
 large = rs.InstanceSet(graph, np.broadcast_to(graph.length, (200, graph.m)), 0, 9)
 print("saving", flush=True)
 large.save(sys.argv[1])
@@ -367,6 +385,14 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
         interrupted()
     assert target.read_text() == "two"
     assert [path.name for path in target.parent.iterdir()] == ["page.html"]
+
+
+def test_names_as_long_as_the_file_system_allows(tmp_path: Path) -> None:
+    for name in ("a" * 250 + ".npz", "a." + "b" * 253, "ä" * 127, ".." + "a" * 250):
+        with files.replacing(tmp_path / name) as beside:
+            beside.write_text("new")
+        assert (tmp_path / name).read_text() == "new"
+    assert len(list(tmp_path.iterdir())) == 4
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

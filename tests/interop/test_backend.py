@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import rhostar as rs
 from rhostar import _core
 from rhostar.interop import _backend
 from rhostar.interop._backend_info import FUNCTIONS, get_info
@@ -237,21 +238,67 @@ def test_refusals_have_a_reason() -> None:
         with pytest.raises(NotImplementedError, match="rhostar"):
             nx.shortest_path(G, **arguments, backend="rhostar")
     assert _backend.can_run("shortest_path", (G, 0, 2, "weight"), {}) is True
-    for weight in (Decimal(1), np.float32(1), np.int8(1), float("nan"), 2**60, "far"):
+    for weight in (Decimal(1), np.float32(1), np.int8(1), 2**60, "far"):
         nx.set_edge_attributes(G, weight, "weight")
         with pytest.raises(NotImplementedError) as error:
             nx.dijkstra_path(G, 0, 2, backend="rhostar")
         assert "a weight is not an int or a float" in str(error.value.__cause__)
-    nx.set_edge_attributes(G, 2**52, "weight")
-    assert nx.dijkstra_path_length(G, 0, 2, backend="rhostar") == 2**53
+    nx.set_edge_attributes(G, {(0, 1): 2**52 - 1, (1, 2): 2**52}, "weight")
+    assert nx.dijkstra_path_length(G, 0, 2, backend="rhostar") == 2**53 - 1
     H = nx.path_graph(4)
     nx.set_edge_attributes(H, 2**52, "weight")
-    with pytest.raises(NotImplementedError):  # a sum of three is not a float
+    with pytest.raises(NotImplementedError):  # a sum of two may have been rounded
         nx.dijkstra_path_length(H, 0, 3, backend="rhostar")
     with pytest.raises(NotImplementedError):
         nx.single_source_dijkstra(H, 0, cutoff=Decimal(1), backend="rhostar")
     with pytest.raises(NotImplementedError):
         nx.astar_path(nx.path_graph(3), 0, 2, lambda u, v: "near", backend="rhostar")
+
+
+@pytest.mark.parametrize("first", [2**53, 2**53 - 1, 2**52])
+def test_sums_at_2_to_the_53_are_those_of_networkx(first: int) -> None:
+    """2**53 + 1 is rounded to 2**53, which was a tie."""
+    G = nx.DiGraph()
+    rest = 2**53 - first
+    edges = [("s", "a", first), ("a", "t", rest + 1), ("s", "b", first), ("b", "t", rest)]
+    G.add_weighted_edges_from(edges)
+    with nx.config.backend_priority(algos=["rhostar"]):
+        assert nx.dijkstra_path(G, "s", "t") == ["s", "b", "t"]
+        assert nx.dijkstra_path_length(G, "s", "t") == 2**53
+        assert nx.astar_path(G, "s", "t") == ["s", "b", "t"]
+        assert nx.astar_path(G, "s", "t", heuristic=lambda u, v: 0) == ["s", "b", "t"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_weight_that_is_nan_is_an_error(kind: type) -> None:
+    """networkx may search for ever."""
+    G = kind([(0, 1, {"weight": 1}), (1, 2, {"weight": 1}), (2, 3, {"weight": math.nan})])
+    for name in ("astar_path", "dijkstra_path", "bidirectional_dijkstra"):
+        with pytest.raises(rs.errors.WeightError, match=r"the edge (2 -> 3|3 -> 2) is not a number: nan"):
+            getattr(nx, name)(G, 0, 3, backend="rhostar")
+    with pytest.raises(rs.errors.WeightError, match="the edge 2 -> 3 is not a number: nan"):
+        rs.astar_path(G, 0, 3)
+    with pytest.raises(rs.errors.WeightError, match="the edge 0 -> 1 is not a number: nan"):
+        rs.astar_path(G, 0, 3, weight=lambda *_: math.nan)
+
+
+def test_entries_that_rounding_makes_equal() -> None:
+    """Orders of 1 and the square root of 2 differ in the last bit, and with a heuristic value they tie."""
+    G = nx.grid_2d_graph(12, 12)
+    for r, c in list(G):
+        for other in ((r + 1, c + 1), (r + 1, c - 1)):
+            if other in G:
+                G.add_edge((r, c), other, weight=math.sqrt(2))
+
+    def octile(u: Any, v: Any) -> float:
+        dr, dc = abs(u[0] - v[0]), abs(u[1] - v[1])
+        return max(dr, dc) + (math.sqrt(2) - 1) * min(dr, dc)
+
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        source, target = (tuple(place) for place in rng.integers(0, 12, (2, 2)).tolist())
+        for factor in (1, 1.5):
+            same("astar_path", G, source, target, lambda u, v, f=factor: f * octile(u, v))
 
 
 def test_what_a_function_of_the_user_raises_comes_out() -> None:

@@ -8,7 +8,7 @@ import rhostar as rs
 
 @pytest.fixture
 def streets() -> nx.MultiDiGraph:
-    """A MultiDiGraph with x, y, osmid, length in metres, and travel times added later."""
+    """A MultiDiGraph with x, y, osmid, length in meters, and travel times added later."""
     streets = nx.MultiDiGraph(crs="epsg:4326")
     for node, x, y in ((53, 11.5, 48.1), (54, 11.6, 48.1), (99, 11.6, 48.2)):
         streets.add_node(node, x=x, y=y, street_count=3)

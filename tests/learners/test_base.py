@@ -26,13 +26,12 @@ LEARNERS = [
     rs.learners.PathUse(0.1, blur=1.0),
     rs.learners.LowerEnvelope(),
     rs.learners.Rounded(rs.learners.MeanDistance()),
-    rs.learners.Limited(rs.learners.MeanDistance(), 1.0),
     rs.learners.Scaled(rs.learners.LowerEnvelope(), 1.2),
     rs.learners.Landmarks(4, random_state=0),
-    rs.learners.BestOf(random_state=0),
+    rs.learners.Auto(candidates=[rs.learners.MeanDistance(), rs.learners.MeanDistance("min")], mean_excess=np.inf),
     rs.learners.InconsistencyLP(2.0),
     rs.learners.OnlineInconsistency(2.0),
-    rs.learners.Auto(tolerance=0.0, time_limit=None),
+    rs.learners.Auto(mean_excess=0.0),
 ]
 ids = pytest.mark.parametrize("learner", LEARNERS, ids=str)
 
@@ -49,7 +48,7 @@ def test_labels_are_the_costs_to_go(seed: int, integers: bool) -> None:
     found = costs_to_go.sums(instances)
     finite = np.isfinite(every)
     assert np.array_equal(found.reached, finite.sum(axis=0))
-    assert np.array_equal(costs_to_go.least(instances), every.min(axis=0))
+    assert np.array_equal(costs_to_go.lowest(instances), every.min(axis=0))
     np.testing.assert_allclose(found.total, np.where(finite, every, 0).sum(axis=0), rtol=1e-12)
 
 
@@ -116,7 +115,7 @@ def test_mean_distance_against_numpy(statistic: str, seed: int) -> None:
     expected[~known] = np.nanmax(expected)
     learner = rs.learners.MeanDistance(statistic, quantile=0.3).fit(instances)
     np.testing.assert_allclose(learner.rho_, expected, rtol=1e-12)
-    assert learner.rho_[learner.goal_] == 0
+    assert learner.rho_[learner.heuristic_.goals[0]] == 0
 
 
 @pytest.mark.parametrize("level", [0.0, 0.1, 0.5, 1.0])
@@ -170,9 +169,9 @@ def test_the_same_table_again(learner: rs.learners.Learner) -> None:
     rho = learner.fit(train).rho_
     assert rho.dtype == np.float64
     assert np.isfinite(rho).all()
-    assert learner.family_.contains(rho)
-    assert learner.trained_on_.overlap(train) == len(train)
-    assert learner.trained_on_.overlap(other) == 0
+    assert learner.heuristic_.family.contains(rho)
+    assert learner.heuristic_.trained_on.overlap(train) == len(train)
+    assert learner.heuristic_.trained_on.overlap(other) == 0
     twins = [clone(learner).fit(train), pickle.loads(pickle.dumps(learner)), clone(learner).fit(other).fit(train)]
     jobs = {name: 2 for name in learner.get_params() if name.split("__")[-1] == "n_jobs"}
     twins.append(clone(learner).set_params(**jobs).fit(train))
@@ -205,10 +204,10 @@ def test_what_a_fit_refuses(learner: rs.learners.Learner) -> None:
     with pytest.raises(rs.errors.InstanceError):
         learner.fit(instances[:0])
     assert learner.rho_ is rho, "an error leaves the earlier fit"
-    assert np.array_equal(learner.rho_for(35), rho)
+    assert np.array_equal(learner.heuristic_.table(35), rho)
     if learner.one_goal:
-        with pytest.raises(rs.errors.InputError, match="goal must be 35"):
-            learner.rho_for(3)
+        with pytest.raises(rs.errors.InputError, match="fitted for goal 35, not for goal 3"):
+            learner.heuristic_.table(3)
 
 
 @pytest.mark.parametrize(

@@ -125,10 +125,9 @@ def test_every_bump_that_is_kept_gains(make, algorithm: str) -> None:
     learner = quick(algorithm=algorithm, initial=noisy(instances)).fit(instances)
     assert (np.diff(learner.history_) < 0).all()
     assert learner.history_.size > 1
-    assert learner.tried_ == 300
     runs = rs.solve_many(instances, learner.rho_, algorithm=algorithm)
     assert runs.expanded.mean() == learner.history_[-1]
-    assert learner.rho_[learner.goal_] == learner.initial_[learner.goal_]
+    assert learner.rho_[instances.goal] == learner.initial_[instances.goal]
 
 
 @pytest.mark.parametrize("utility", [None, rs.utilities.Generated(10**6)])
@@ -160,15 +159,15 @@ def test_a_bump_ends_at_three_widths_and_leaves_the_goal(make) -> None:
     instances = make(5)
     space = bumps.Space(instances)
     goal = int(instances.goals[0])
-    for centre in range(0, instances.graph.n, 7):
-        support, values = space.bump(centre, 1.5)
+    for center in range(0, instances.graph.n, 7):
+        support, values = space.bump(center, 1.5)
         assert goal not in support
         assert (values >= math.exp(-4.5) * (1 - 1e-9)).all()
         assert (values <= 1).all()
-        if centre != goal:
-            assert values[support == centre] == 1
+        if center != goal:
+            assert values[support == center] == 1
         if instances.graph.coordinates is not None:
-            distance = np.linalg.norm(instances.graph.coordinates - instances.graph.coordinates[centre], axis=1)
+            distance = np.linalg.norm(instances.graph.coordinates - instances.graph.coordinates[center], axis=1)
             expected = np.flatnonzero(distance <= 4.5)
             assert sorted(support.tolist()) == expected[expected != goal].tolist()
         elsewhere = np.setdiff1d(np.arange(instances.graph.n), support)
@@ -197,11 +196,10 @@ def test_same_seed_same_table_whatever_the_jobs_clone_pickle_and_refit() -> None
     assert quick(random_state=1).fit(instances).rho_.tobytes() != learner.rho_.tobytes()
 
 
-def test_it_starts_from_any_learner_and_ends_in_time() -> None:
+def test_it_starts_from_any_learner() -> None:
     instances = obstacle_worlds()
     ranking = rs.learners.SelfImitatedRanking(iterations=5, random_state=0)
-    learner = quick(initial=ranking, max_bumps=None, time_limit=0.3).fit(instances)  # without the limit: for ever
-    assert learner.tried_ > 0
+    learner = quick(initial=ranking).fit(instances)
     assert (learner.initial_ == clone(ranking).fit(instances).rho_).all()
     assert quick(max_bumps=0).fit(instances).rho_.tolist() == rs.learners.MeanDistance().fit(instances).rho_.tolist()
 
@@ -210,13 +208,6 @@ def test_it_starts_from_any_learner_and_ends_in_time() -> None:
     ("options", "words"),
     [
         ({"max_bumps": -1}, "max_bumps"),
-        ({"max_bumps": None}, "max_bumps and time_limit"),
-        ({"time_limit": math.inf}, "time_limit"),
-        ({"screen_share": 0}, "screen_share"),
-        ({"heights": 3.0}, "heights"),
-        ({"heights": (2.0, 1.0)}, "heights"),
-        ({"widths": (0.0, 1.0)}, "widths"),
-        ({"widths": (1.0, 2.0, 3.0)}, "widths"),
         ({"budget": 0}, "budget"),
         ({"algorithm": "dijkstra"}, "algorithm"),
         ({"utility": "cost"}, "utility"),

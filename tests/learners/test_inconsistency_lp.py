@@ -98,7 +98,7 @@ def test_the_flow_solves_the_program(penalty: float, seed: int, n: int, integers
 @pytest.mark.parametrize("seed", range(3))
 def test_the_flow_equals_highs_on_grids(seed: int) -> None:
     """Many equal weights and supplies: the degenerate programs on which a careless pivot rule goes round in circles."""
-    graph = rs.Graph.grid(9, 9, neighbours=8)
+    graph = rs.Graph.grid(9, 9, neighbors=8)
     weights = np.random.default_rng(seed).integers(1, 4, (12, graph.m)).astype(float)
     instances = rs.InstanceSet(graph, weights, sources=0, goal=40)
     gain, largest = program(instances)
@@ -261,15 +261,15 @@ def test_parts_one_after_the_other_are_the_whole(monkeypatch: pytest.MonkeyPatch
         assert parts.partial_fit(instances[begin:end]) is parts
     for name in ("rho_", "last_", "losses_", "squares_"):
         assert np.array_equal(getattr(parts, name), getattr(whole, name)), name
-    assert parts.trained_on_.overlap(instances) == 120
+    assert parts.heuristic_.trained_on.overlap(instances) == 120
     monkeypatch.setattr("rhostar.learners._online._BLOCK", 36 * 11)
     assert np.array_equal(rs.learners.OnlineInconsistency(1.5, n_jobs=2).fit(instances).rho_, whole.rho_)
     parts.partial_fit(other)
-    assert parts.trained_on_.overlap(other) == 10
+    assert parts.heuristic_.trained_on.overlap(other) == 10
     assert parts.rounds_ == 130
     again = parts.fit(instances)
     assert np.array_equal(again.rho_, whole.rho_), "fit begins anew"
-    assert again.trained_on_.overlap(other) == 0
+    assert again.heuristic_.trained_on.overlap(other) == 0
 
 
 def test_what_the_online_learner_refuses() -> None:
@@ -279,7 +279,7 @@ def test_what_the_online_learner_refuses() -> None:
     smaller = square_grid(5, side=3)
     with pytest.raises(rs.errors.InstanceError, match="36 vertices and goal 35, got 9 and 8"):
         learner.partial_fit(smaller)
-    graph = rs.Graph.grid(6, 6, neighbours=8)
+    graph = rs.Graph.grid(6, 6, neighbors=8)
     with pytest.raises(rs.errors.InstanceError, match="this one has other edges"):
         learner.partial_fit(rs.InstanceSet(graph, graph.length, sources=0, goal=35))
     with pytest.raises(rs.errors.InputError, match="the 20 that this was fitted on, got 5"):

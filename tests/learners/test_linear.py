@@ -15,7 +15,7 @@ from rhostar.learners import LinearFamily, MeanDistance, PerGoal
 
 
 def make_set(side: int = 6, count: int = 12, seed: int = 0) -> rs.InstanceSet:
-    graph = rs.Graph.grid(side, side, neighbours=8)
+    graph = rs.Graph.grid(side, side, neighbors=8)
     weights = np.random.default_rng(seed).integers(1, 20, size=(count, graph.m))
     return rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)
 
@@ -65,7 +65,7 @@ def test_learned_features_are_learned_from_a_part_that_theta_does_not_see() -> N
         return np.zeros(instances.graph.n)
 
     learner = LinearFamily([MeanDistance(), spy], high=2, max_lines=3, random_state=3).fit(train)
-    family = learner.family_
+    family = learner.heuristic_.family
     assert isinstance(family, Linear)
     assert family.parameters == 2
     assert len(seen) == 1
@@ -76,10 +76,10 @@ def test_learned_features_are_learned_from_a_part_that_theta_does_not_see() -> N
     assert (family.overlap(part), family.overlap(chosen), family.overlap(train), family.overlap(other)) == (6, 0, 6, 0)
     np.testing.assert_array_equal(family.features[:, 0], MeanDistance().fit(part).rho_)
     assert family.contains(learner.rho_)
-    assert learner.trained_on_.overlap(train) == 12
+    assert learner.heuristic_.trained_on.overlap(train) == 12
     # What is stated to be made without any instance: all of them choose θ.
     fixed = LinearFamily(euclidean(train), built_from=()).fit(train)
-    assert fixed.family_.built_from == ()
+    assert fixed.heuristic_.family.built_from == ()
     assert fixed.chosen_on_.overlap(train) == 12
 
 
@@ -87,28 +87,27 @@ def test_a_learned_base_counts_too() -> None:
     train = make_set()
     options: dict[str, Any] = {"low": -1, "high": 1, "feature_fraction": 0.25}
     learner = LinearFamily(euclidean(train), MeanDistance(), built_from=(), **options).fit(train)
-    assert learner.family_.overlap(train) == 3
-    assert learner.family_.base.any()
-    assert LinearFamily(euclidean(train), MeanDistance(), **options).fit(train).family_.built_from is None
+    assert learner.heuristic_.family.overlap(train) == 3
+    assert learner.heuristic_.family.base.any()
+    assert LinearFamily(euclidean(train), MeanDistance(), **options).fit(train).heuristic_.family.built_from is None
 
 
 def test_arrays_have_no_known_origin_unless_it_is_stated() -> None:
     first, second = make_set().split(0.5, seed=0)
     fitted = MeanDistance().fit(first)
-    unknown = LinearFamily(fitted.rho_).fit(second).family_
+    unknown = LinearFamily(fitted.rho_).fit(second).heuristic_.family
     assert unknown.built_from is None
     with pytest.raises(AssumptionError, match=r"features are arrays of unknown origin.*learners.*built_from=\(\)"):
-        unknown.check_fixed({"train": second})
-    unknown.check_fixed({"holdout": second})  # about one ρ, however it was made
-    for stated in ([fitted], [first], [fitted.trained_on_]):
+        unknown.check_fixed(second)
+    for stated in ([fitted], [first], [fitted.heuristic_.trained_on]):
         learner = LinearFamily(fitted.rho_, built_from=stated).fit(second)
-        learner.family_.check_fixed({"train": second})
-        assert learner.trained_on_.overlap(first) == 6
+        learner.heuristic_.family.check_fixed(second)
+        assert learner.heuristic_.trained_on.overlap(first) == 6
         with pytest.raises(AssumptionError, match="built from 6 instances of train"):
-            learner.family_.check_fixed({"train": first})
+            learner.heuristic_.family.check_fixed(first)
     nested = LinearFamily(LinearFamily(np.ones(36)), low=1).fit(second)
-    assert nested.family_.built_from is None, "a learner inside took an array"
-    for wrong in (fitted, fitted.trained_on_, [3], [MeanDistance()]):
+    assert nested.heuristic_.family.built_from is None, "a learner inside took an array"
+    for wrong in (fitted, fitted.heuristic_.trained_on, [3], [MeanDistance()]):
         with pytest.raises((InputError, NotFittedError)):
             LinearFamily(fitted.rho_, built_from=wrong).fit(second)  # type: ignore[arg-type]
 
@@ -139,7 +138,7 @@ def test_several_features_never_do_worse_than_the_first_alone(algorithm: str) ->
     assert (np.diff(several.history_) <= 0).all()
     assert several.value_ == several.history_[-1]
     assert (np.abs(several.theta_) <= 4).all()
-    np.testing.assert_array_equal(several.rho_, several.family_.table(several.theta_))
+    np.testing.assert_array_equal(several.rho_, several.heuristic_.family.table(several.theta_))
     again, threads = (LinearFamily(columns, **options, n_jobs=jobs).fit(train) for jobs in (1, 2))
     assert again.theta_.tolist() == several.theta_.tolist() == threads.theta_.tolist()
     assert clone(several).fit(train).theta_.tolist() == several.theta_.tolist()

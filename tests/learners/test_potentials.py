@@ -18,8 +18,8 @@ from rhostar.errors import (
     VertexError,
     WeightError,
 )
+from rhostar.heuristics import ChosenByWeights, DistanceHeuristic
 from rhostar.learners import Potentials
-from rhostar.potentials import Clustered, Hierarchy
 from support.instances import changing_graph, square_grid
 
 
@@ -38,7 +38,7 @@ def test_minima_keep_the_optimum_for_every_goal_and_a_factor_bounds_it() -> None
     instances = trips()
     optimal = rs.solve_many(instances, np.zeros(instances.graph.n))
     exact = Potentials().fit(instances)
-    assert isinstance(exact.potential_, Hierarchy)
+    assert isinstance(exact.heuristic_, DistanceHeuristic)
     assert not hasattr(exact, "rho_")
     assert exact.weights_.shape == (1, instances.graph.m)
     assert (exact.weights_[0] == instances.weights.min(axis=0)).all()
@@ -54,8 +54,8 @@ def test_minima_keep_the_optimum_for_every_goal_and_a_factor_bounds_it() -> None
 
 def test_clusters_know_what_kind_of_day_it_is() -> None:
     instances = trips()
-    learner = Potentials(clusters=2, random_state=3).fit(instances)
-    assert isinstance(learner.potential_, Clustered)
+    learner = Potentials(n_clusters=2, random_state=3).fit(instances)
+    assert isinstance(learner.heuristic_, ChosenByWeights)
     kinds = learner.cluster_of_
     assert len({*kinds[::2].tolist()}) == len({*kinds[1::2].tolist()}) == 1
     assert kinds[0] != kinds[1]
@@ -66,21 +66,21 @@ def test_clusters_know_what_kind_of_day_it_is() -> None:
     mean = rs.solve_many(fresh, Potentials("mean").fit(instances))
     assert found.expanded.sum() < mean.expanded.sum()
     for i in range(4):
-        potential = learner.potential_.potentials[kinds[i]]
-        expected = rs.astar(*fresh[i], potential.rho_for(fresh[i].goal))
+        potential = learner.heuristic_.members[kinds[i]]
+        expected = rs.astar(*fresh[i], potential.table(fresh[i].goal))
         assert rs.astar(*fresh[i], learner).expanded == expected.expanded == found.expanded[i]
 
 
 def test_several_clusters_have_no_table_and_are_certified_as_they_run() -> None:
     instances = trips()
-    learner = Potentials(clusters=2).fit(rs.InstanceSet(instances.graph, instances.weights, 0, 143))
+    learner = Potentials(n_clusters=2).fit(rs.InstanceSet(instances.graph, instances.weights, 0, 143))
     assert not hasattr(learner, "rho_")
     with pytest.raises(HeuristicError, match="chooses by the weights of the query"):
-        learner.rho_for(3)
+        learner.heuristic_.table(3)
     utility, holdout = rs.utilities.Expansions(limit=200.0), trips(seed=4)
-    found = rs.certify(learner, holdout=holdout, utility=utility)
+    found = rs.certify(learner, holdout, utility)
     assert found.best.observed == pytest.approx(rs.evaluate(holdout, learner, utility)[0].mean, rel=1e-12)
-    one = learner.potential_.potentials[0]
+    one = learner.heuristic_.members[0]
     assert found.best.observed != rs.evaluate(holdout, one, utility)[0].mean, "the twin: one of its tables"
     bad = -instances.weights[0]
     with pytest.raises(WeightError, match="weights"):
@@ -89,11 +89,11 @@ def test_several_clusters_have_no_table_and_are_certified_as_they_run() -> None:
 
 def test_more_clusters_than_snapshots_are_not_made() -> None:
     instances = trips(count=3)
-    assert len(Potentials(clusters=9).fit(instances).weights_) == 3
+    assert len(Potentials(n_clusters=9).fit(instances).weights_) == 3
     same = rs.InstanceSet(instances.graph, np.ones((4, instances.graph.m)), 0, [5, 6, 7, 8])
-    assert len(Potentials(clusters=3).fit(same).weights_) == 1
+    assert len(Potentials(n_clusters=3).fit(same).weights_) == 1
     free = rs.InstanceSet(instances.graph, np.zeros((4, instances.graph.m)), 0, [5, 6, 7, 8])
-    assert rs.solve_many(free, Potentials(clusters=3).fit(free)).cost.tolist() == [0, 0, 0, 0]
+    assert rs.solve_many(free, Potentials(n_clusters=3).fit(free)).cost.tolist() == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("statistic", ["min", "mean", "median", "quantile"])
@@ -107,22 +107,22 @@ def test_one_goal_gets_its_table_too_and_it_agrees_with_mean_weights(statistic: 
         reached = np.isfinite(exact)
         assert (learner.rho_[reached] == exact[reached]).all()
         assert np.isfinite(learner.rho_).all()
-        np.testing.assert_allclose(learner.rho_for(instances.goal)[reached], exact[reached], rtol=3e-7)
-        rho, lower = learner.rho_, learner.lower_
+        np.testing.assert_allclose(learner.heuristic_.table(instances.goal)[reached], exact[reached], rtol=3e-7)
+        rho, lower = learner.rho_, learner.heuristic_.consistent_for
         assert (rho[instances.graph.tail] - rho[instances.graph.head] <= lower + 1e-12).all()
 
 
 def test_lower_bounds_may_be_given() -> None:
     instances = trips()
-    lo = np.ones(instances.graph.m)
-    learner = Potentials(lo=lo).fit(instances)
+    lower = np.ones(instances.graph.m)
+    learner = Potentials(lower=lower).fit(instances)
     assert (learner.weights_ == 1).all()
-    assert (learner.lower_ == 1).all()
-    lo[7] = 1.29
-    with pytest.raises(WeightError, match=r"lo\[7\] .* is 1.29, but a training instance has 1\.0"):
-        Potentials(lo=lo).fit(instances)
-    with pytest.raises(WeightError, match="leave statistic and clusters out"):
-        Potentials("mean", lo=np.ones(instances.graph.m)).fit(instances)
+    assert (learner.heuristic_.consistent_for == 1).all()
+    lower[7] = 1.29
+    with pytest.raises(WeightError, match=r"lower\[7\] .* is 1.29, but a training instance has 1\.0"):
+        Potentials(lower=lower).fit(instances)
+    with pytest.raises(rs.errors.InputError, match="leave statistic and n_clusters out"):
+        Potentials("mean", lower=np.ones(instances.graph.m)).fit(instances)
 
 
 @pytest.mark.parametrize("clusters", [1, 3])
@@ -132,8 +132,8 @@ def test_the_worst_answer_can_be_bounded_for_every_goal(clusters: int, stated: b
     rng = np.random.default_rng(7)
     graph = rs.Graph.grid(9, 9)
     weights = np.where(rng.random((80, graph.m)) < 0.3, 30.0, 1.0) * rng.uniform(1, 1.2, (80, graph.m))
-    lo = np.full(graph.m, 0.9) if stated else None
-    learner = Potentials("mean", clusters, scale=1.5, lo=lo, worst=1.25, random_state=0)
+    lower = np.full(graph.m, 0.9) if stated else None
+    learner = Potentials("mean", clusters, scale=1.5, lower=lower, max_excess=0.25, random_state=0)
     if not stated:
         weights[0] = 1.0  # then these are the least weights, also for the instances that follow
     ends = np.array([rng.choice(graph.n, 2, replace=False) for _ in range(80)]).T
@@ -147,12 +147,12 @@ def test_the_worst_answer_can_be_bounded_for_every_goal(clusters: int, stated: b
     assert (free.cost > 1.25 * optimum.cost).any(), "the twin"
 
 
-@pytest.mark.parametrize("worst", [0.9, np.nan, np.inf, "2"])
-def test_what_worst_can_be(worst: object) -> None:
-    with pytest.raises(rs.errors.InputError, match="worst must be"):
-        Potentials(worst=worst).fit(trips())
-    with pytest.raises(rs.errors.WeightError, match="or give worst"):
-        Potentials("mean", lo=np.zeros(trips().graph.m)).fit(trips())
+@pytest.mark.parametrize("max_excess", [-0.1, np.nan, np.inf, "2"])
+def test_what_max_excess_can_be(max_excess: object) -> None:
+    with pytest.raises(rs.errors.InputError, match="max_excess must be"):
+        Potentials(max_excess=max_excess).fit(trips())
+    with pytest.raises(rs.errors.InputError, match="or give max_excess"):
+        Potentials("mean", lower=np.zeros(trips().graph.m)).fit(trips())
 
 
 def test_it_is_an_estimator_like_the_others() -> None:
@@ -164,17 +164,15 @@ def test_it_is_an_estimator_like_the_others() -> None:
     with pytest.raises(NotFittedError, match="Potentials is not fitted"):
         rs.solve_many(instances, Potentials())
     with pytest.raises(NotFittedError):
-        Potentials().rho_for(3)
-    with pytest.raises(NotFittedError):
         Potentials().score(instances)
     with pytest.raises(VertexError):
-        Potentials().fit(instances).rho_for(10_000)
-    for bad in ({"clusters": 0}, {"scale": -1.0}, {"statistic": "mode"}, {"quantile": 2.0}):
+        Potentials().fit(instances).heuristic_.table(10_000)
+    for bad in ({"n_clusters": 0}, {"scale": -1.0}, {"statistic": "mode"}, {"quantile": 2.0}):
         with pytest.raises(InputError, match=next(iter(bad))):
             Potentials(**bad).fit(instances)
 
 
-@pytest.mark.parametrize("learner", [Potentials(), Potentials(clusters=2), rs.learners.Landmarks(3, random_state=0)])
+@pytest.mark.parametrize("learner", [Potentials(), Potentials(n_clusters=2), rs.learners.Landmarks(3, random_state=0)])
 def test_a_model_keeps_the_potential(learner: rs.learners.Learner, tmp_path: Path) -> None:
     instances = trips()
     learner = clone(learner).fit(instances)
@@ -182,7 +180,7 @@ def test_a_model_keeps_the_potential(learner: rs.learners.Learner, tmp_path: Pat
     model = rs.Model.load(tmp_path / "any.npz")
     assert repr(model).startswith(f"Model({type(learner).__name__}, 144 vertices")
     assert "any" in repr(model)
-    assert model.n == 144
+    assert model.heuristic.n == 144
     fresh = trips(seed=5)
     assert (rs.solve_many(fresh, model).expanded == rs.solve_many(fresh, learner).expanded).all()
     assert rs.astar(*fresh[0], model).cost == rs.astar(*fresh[0], learner).cost
@@ -194,10 +192,10 @@ def test_a_model_keeps_the_potential(learner: rs.learners.Learner, tmp_path: Pat
 def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
     instances = trips()
     path = tmp_path / "any.npz"
-    rs.Model.of(Potentials(clusters=2).fit(instances), instances.graph).save(path)
+    rs.Model.of(Potentials(n_clusters=2).fit(instances), instances.graph).save(path)
     with np.load(path) as stored:
         parts = {name: stored[name] for name in stored.files}
-    for name in ("potential_0_up", "potential_1_place", "potential_probes", "potential_usual"):
+    for name in ("0_up", "1_place", "probes", "usual"):
         np.savez_compressed(path, **{key: part for key, part in parts.items() if key != name})
         with pytest.raises(StorageError, match="damaged"):
             rs.Model.load(path)
@@ -208,8 +206,9 @@ def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
 
 def test_learn_picks_potentials_where_goals_vary() -> None:
     instances = trips()
-    learner = rs.learn(instances, promise="5%", time_limit=None)
-    assert isinstance(learner.learner_, Potentials)
+    learner = rs.learn(instances, mean_excess=0.05)
+    inner = learner.learner_.learner if isinstance(learner.learner_, rs.learners.Scaled) else learner.learner_
+    assert isinstance(inner, Potentials)
     assert not hasattr(learner, "rho_")
     fresh = trips(seed=7)
     runs = rs.solve_many(fresh, learner)
@@ -223,15 +222,15 @@ import numpy as np, rhostar as rs
 sys.path.insert(0, sys.argv[1])
 from support.failures import press_ctrl_c
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background may start without it
-graph = rs.Graph.grid(1500, 1500, neighbours=8)
+graph = rs.Graph.grid(1500, 1500, neighbors=8)
 begin = time.process_time()
 press_ctrl_c(computed=1.0)
 try:
-    rs.potentials.Hierarchy(graph, graph.length, memory_limit=10**12)  # whole, it takes minutes
+    rs.heuristics.DistanceHeuristic(graph, graph.length, memory_limit=10**12)  # whole, it takes minutes
 except KeyboardInterrupt:
     spent = time.process_time() - begin
     small = rs.Graph.grid(5, 5)
-    print(rs.potentials.Hierarchy(small, small.length).rho_for(24)[0], graph._elimination_order, spent)
+    print(rs.heuristics.DistanceHeuristic(small, small.length).table(24)[0], graph._elimination_order, spent)
 """
 
 
@@ -244,22 +243,23 @@ def test_ctrl_c_ends_a_build_at_once() -> None:
 
 
 def test_where_one_table_is_needed_clusters_are_refused_by_name() -> None:
-    instances, clusters = square_grid(12), rs.learners.Potentials(clusters=2)
+    instances, clusters = square_grid(12), rs.learners.Potentials(n_clusters=2)
     for around in (
         rs.learners.PerGoal(clusters),
         rs.learners.PerGoal(rs.learners.PerGoal()),
-        rs.learners.Scaled(clusters, 1.1),
         rs.learners.Rounded(clusters),
-        rs.learners.Limited(clusters, excess=1.0),
-        rs.learners.Portfolio(clusters, k=2),
+        rs.learners.Portfolio(clusters, 2),
         rs.learners.BumpSearch(initial=clusters),
         rs.learners.SelfImitatedRanking(initial=clusters),
     ):
         with pytest.raises(rs.errors.InputError, match=r"(learner|initial) must fit (values|one table) for one goal"):
             around.fit(instances)
-    best = rs.learners.BestOf([rs.learners.MeanDistance(), clusters], random_state=0).fit(instances)
-    assert np.isfinite(best.scores_).all()
-    alone = rs.learners.BestOf([clusters], random_state=0).fit(instances)
+    double = rs.learners.Scaled(clusters, 2.0).fit(instances)
+    for chosen, plain in zip(double.heuristic_.members, clusters.fit(instances).heuristic_.members, strict=True):
+        assert np.allclose(chosen.table(35), 2 * plain.table(35), rtol=1e-6)
+    both = rs.learners.Auto(candidates=[rs.learners.MeanDistance(), clusters], mean_excess=np.inf).fit(instances)
+    assert all(np.isfinite(one.expanded) for one in both.candidates_)
+    alone = rs.learners.Auto(candidates=[clusters], mean_excess=np.inf).fit(instances)
     assert np.array_equal(
         rs.solve_many(instances, alone).expanded, rs.solve_many(instances, clusters.fit(instances)).expanded
     )

@@ -10,6 +10,7 @@ from sklearn.base import clone
 import rhostar as rs
 from rhostar import _core
 from rhostar.learners import _objective as shared
+from rhostar.learners import _ranking
 from rhostar.learners._ranking import comparisons
 from support.cases import Case, random_case
 from support.failures import ctrl_c
@@ -89,9 +90,8 @@ def test_a_case_by_hand() -> None:
 
 
 def quick(**options: object) -> rs.learners.SelfImitatedRanking:
-    return rs.learners.SelfImitatedRanking(
-        **{"iterations": 12, "random_state": 0, "batch": 20, "blurs": (0, 1)} | options
-    )
+    rounds = [(step, blur) for blur in (0, 1) for step in (1.0, 0.4, 0.15, 0.05)]
+    return rs.learners.SelfImitatedRanking(**{"iterations": 12, "random_state": 0, "rounds": rounds} | options)
 
 
 @pytest.mark.parametrize("algorithm", ["gbfs", "astar"])
@@ -107,9 +107,13 @@ def test_counts_are_the_same_for_any_number_of_jobs(algorithm: str) -> None:
     assert all((other == found[0]).all() for other in found)
 
 
-@pytest.mark.parametrize("options", [{}, {"algorithm": "astar"}, {"validation": 0.3}, {"blurs": 0.0}])
+@pytest.mark.parametrize(
+    "options", [{}, {"algorithm": "astar"}, {"validation": True}, {"rounds": [(0.4, 0), (0.15, 0), (0.05, 0)]}]
+)
 def test_it_improves_and_is_never_worse_than_where_it_started(options: dict) -> None:
     instances = obstacle_worlds()
+    if "validation" in options:
+        options = {"validation": obstacle_worlds(20, seed=1)}
     learner = quick(**options).fit(instances)
     assert learner.best_ == learner.history_.min() < learner.history_[0]
     if "validation" not in options:
@@ -143,12 +147,12 @@ def test_greedy_search_follows_the_scale_of_the_table() -> None:
 
 
 def test_same_seed_same_table_whatever_the_jobs_clone_pickle_and_refit() -> None:
-    instances = obstacle_worlds()
-    learner = quick(initial=rs.learners.MeanDistance("median"), validation=0.25).fit(instances)
+    instances, judges = obstacle_worlds(), obstacle_worlds(20, seed=1)
+    learner = quick(initial=rs.learners.MeanDistance("median"), validation=judges).fit(instances)
     for other in (
         clone(learner).fit(instances),
         pickle.loads(pickle.dumps(learner)),
-        quick(initial=rs.learners.MeanDistance("median"), validation=0.25, n_jobs=2).fit(instances),
+        quick(initial=rs.learners.MeanDistance("median"), validation=judges, n_jobs=2).fit(instances),
         learner.fit(instances),
     ):
         assert other.rho_.tobytes() == learner.rho_.tobytes()
@@ -184,21 +188,16 @@ def test_blur_keeps_constants_and_spreads_as_far_as_it_says() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"step_sizes": ()}, "step_sizes"),
-        ({"step_sizes": 0.0}, r"step_sizes\[0\]"),
-        ({"blurs": None}, "blurs must be a number or a sequence"),
-        ({"step_sizes": "large"}, "step_sizes"),
-        ({"step_sizes": (1.0, -1.0)}, r"step_sizes\[1\]"),
+        ({"rounds": ()}, "rounds must hold at least one"),
+        ({"rounds": ((0.4,),)}, "rounds must hold pairs"),
+        ({"rounds": 3}, "rounds must hold pairs"),
+        ({"rounds": ((1.0, 0.0), (0.0, 1.0))}, r"rounds\[1\]\[0\]"),
+        ({"rounds": ((1.0, -1.0),)}, r"rounds\[0\]\[1\]"),
         ({"iterations": 0}, "iterations"),
-        ({"batch": 0}, "batch"),
-        ({"clip": math.nan}, "clip"),
-        ({"damping": 0}, "damping"),
-        ({"blurs": (0, -1)}, r"blurs\[1\]"),
-        ({"every": 0}, "every"),
         ({"budget": 0}, "budget"),
         ({"algorithm": "dijkstra"}, "algorithm"),
         ({"utility": "cost"}, "utility"),
-        ({"validation": 1.5}, "validation"),
+        ({"validation": 0.5}, "validation must be an InstanceSet"),
         ({"initial": [1.0, 2.0]}, "initial"),
         ({"initial": np.full(196, np.nan)}, r"initial\[0\]"),
         ({"initial": rs.learners.PerGoal()}, "initial must fit values for one goal"),
@@ -212,19 +211,17 @@ def test_bad_parameters_are_named_and_nothing_is_half_done(options: dict, words:
     assert not hasattr(learner, "rho_")
 
 
-def test_a_part_of_the_instances_screens_and_all_of_them_decide() -> None:
+def test_a_part_of_the_instances_screens_and_all_of_them_decide(monkeypatch: pytest.MonkeyPatch) -> None:
     train = obstacle_worlds()
     start = rs.solve_many(train, rs.learners.MeanDistance().fit(train).rho_, algorithm="gbfs").expanded
     for screen in (1, 5, 25):
-        learner = quick(screen_size=screen).fit(train)
+        monkeypatch.setattr(_ranking, "_SCREEN", screen)
+        learner = quick().fit(train)
         mean = rs.solve_many(train, learner.rho_, algorithm="gbfs").expanded.mean()
         assert learner.best_ == pytest.approx(mean, rel=1e-12), "over all of them"
         assert mean <= start.mean(), "never worse than the start on all, whatever the part says"
         assert float(learner.history_[0] * screen).is_integer(), "a mean over so many"
-        assert np.array_equal(quick(screen_size=screen, n_jobs=2).fit(train).rho_, learner.rho_)
-    assert np.array_equal(quick(screen_size=len(train)).fit(train).rho_, quick(screen_size=None).fit(train).rho_)
-    with pytest.raises(rs.errors.InputError, match="screen_size"):
-        quick(screen_size=0).fit(train)
+        assert np.array_equal(quick(n_jobs=2).fit(train).rho_, learner.rho_)
 
 
 def test_instances_of_another_graph_cannot_judge() -> None:
@@ -236,12 +233,12 @@ def test_what_it_was_judged_on_counts_as_seen() -> None:
     instances = obstacle_worlds()
     train, validation, test = instances[:20], instances[20:40], instances[40:]
     learner = quick(validation=validation).fit(train)
-    seen = [learner.trained_on_.overlap(part) for part in (train, validation, test)]
+    seen = [learner.heuristic_.trained_on.overlap(part) for part in (train, validation, test)]
     assert seen == [20, 20, 0]
     assert learner.judged_on_.overlap(validation) == 20
     elsewhere = obstacle_worlds(10, seed=1)
     other = quick(validation=elsewhere).fit(train)
-    assert [other.trained_on_.overlap(part) for part in (train, elsewhere, test)] == [20, len(elsewhere), 0]
+    assert [other.heuristic_.trained_on.overlap(part) for part in (train, elsewhere, test)] == [20, len(elsewhere), 0]
 
 
 def test_goals_that_differ_are_refused() -> None:
@@ -264,17 +261,17 @@ def test_an_interrupt_leaves_what_was_there(jobs: int) -> None:
     assert not hasattr(fresh, "rho_")
 
 
-def test_rounds_are_run_as_listed_and_a_bad_one_is_given_up() -> None:
+def test_rounds_are_run_as_listed_and_a_bad_one_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     instances = obstacle_worlds(40)
     listed = quick(rounds=((0.4, 1.0), (0.1, 0.0))).fit(instances)
-    product = quick(step_sizes=0.4, blurs=1.0).fit(instances)
-    assert np.array_equal(listed.history_[: product.history_.size], product.history_)
-    assert listed.history_.size == 2 * product.history_.size - 1, "both start from the values that are judged first"
+    first = quick(rounds=((0.4, 1.0),)).fit(instances)
+    assert np.array_equal(listed.history_[: first.history_.size], first.history_)
+    assert listed.history_.size == 2 * first.history_.size - 1, "both start from the values that are judged first"
     assert listed.round_ in ((0.4, 1.0), (0.1, 0.0))
-    wild = quick(rounds=((0.4, 1.0), (100.0, 0.0)), iterations=40).fit(instances)
-    stopped = quick(rounds=((0.4, 1.0), (100.0, 0.0)), iterations=40, give_up=1.05).fit(instances)
+    found = []
+    for give_up in (np.inf, 1.05):
+        monkeypatch.setattr(_ranking, "_GIVE_UP", give_up)
+        found.append(quick(rounds=((0.4, 1.0), (100.0, 0.0)), iterations=40).fit(instances))
+    wild, stopped = found
     assert stopped.history_.size < wild.history_.size
     assert stopped.best_ == wild.best_
-    for wrong in ({"rounds": ()}, {"rounds": ((0.4,),)}, {"rounds": ((0.0, 1.0),)}, {"give_up": 0.5}):
-        with pytest.raises(rs.errors.InputError, match=next(iter(wrong))):
-            quick(**wrong).fit(instances)

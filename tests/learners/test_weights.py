@@ -8,7 +8,6 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import rhostar as rs
-from rhostar.learners import _choosing as choosing
 from rhostar.learners._progress import progress
 from rhostar.learners._smoothing import blur
 from rhostar.learners._weights import edge_statistics
@@ -46,7 +45,7 @@ def test_mean_weights_by_hand() -> None:
     nowhere = rs.InstanceSet(bare, never.weights, sources=0, goal=3)
     learner = rs.learners.MeanWeights(penalty=3.0).fit(nowhere)
     assert learner.rho_.tolist() == [6, 2, 6, 0]
-    assert learner.lower_ is None, "2 has a value that is made up"
+    assert learner.heuristic_.consistent_for is None, "2 has a value that is made up"
 
 
 @given(st.integers(0, 10_000))
@@ -56,9 +55,9 @@ def test_a_table_is_consistent_for_weights_that_are_not_below_lower(seed: int) -
     graph = instances.graph
     for learner in (rs.learners.MeanWeights(), rs.learners.LowerEnvelope(), rs.learners.Landmarks(3, random_state=0)):
         learner.fit(instances)
-        if learner.lower_ is None:
+        if learner.heuristic_.consistent_for is None:
             continue
-        rho, lower = learner.rho_, learner.lower_
+        rho, lower = learner.rho_, learner.heuristic_.consistent_for
         assert (rho[graph.tail] - rho[graph.head] <= lower + 1e-12 * np.abs(rho).max()).all()
         above = np.where(np.isfinite(lower), np.ceil(lower), 50.0) + rng.integers(0, 4, (5, graph.m))
         sources = np.r_[0, rng.integers(0, graph.n - 1, 4)]
@@ -81,15 +80,15 @@ def test_lower_envelope_keeps_optimality_and_a_twin_with_one_larger_entry_does_n
     twin = learner.rho_.copy()
     twin[29] += 6  # beside the goal: half of all optimal paths pass it
     assert (rs.solve_many(test, twin).cost > optimum).any()
-    with pytest.raises(rs.errors.WeightError, match=r"lo\[0\].*but a training instance has"):
+    with pytest.raises(rs.errors.WeightError, match=r"lower\[0\].*but a training instance has"):
         rs.learners.LowerEnvelope(lo + 5).fit(train)
-    with pytest.raises(rs.errors.ArrayError, match="lo must have one value"):
+    with pytest.raises(rs.errors.ArrayError, match="lower must have one value"):
         rs.learners.LowerEnvelope(lo[:-1]).fit(train)
 
 
 def test_soft_walls_and_paths_help_greedy_search() -> None:
     rng = np.random.default_rng(1)
-    grid = rs.Graph.grid(21, 21, neighbours=8)
+    grid = rs.Graph.grid(21, 21, neighbors=8)
     blocked = rng.random((60, 21, 21)) < 0.05
     blocked[:, 10, :] = True  # a wall with a gap near its right end
     gap = rng.integers(16, 20, 60)
@@ -120,7 +119,7 @@ def test_use_counts_the_vertices_of_optimal_paths() -> None:
 
 def test_corners_that_all_paths_pass_do_not_drown_the_rest() -> None:
     # All paths begin in one corner, end in the one opposite, and pass one gap far from both.
-    grid = rs.Graph.grid(41, 41, neighbours=8)
+    grid = rs.Graph.grid(41, 41, neighbors=8)
     blocked = np.random.default_rng(0).uniform(size=(30, 41, 41)) < 0.05
     blocked[:, 20] = True
     blocked[:, 20, 5:8] = False
@@ -148,7 +147,7 @@ def test_blur_is_a_mean_over_the_vertices_around() -> None:
     corner[8] = 1.0
     for values in (spike, corner):
         found = blur(grid, values, 1.0)
-        assert np.allclose(found, blur(scattered, values, 1.0), atol=4e-3), "in steps, not in metres"
+        assert np.allclose(found, blur(scattered, values, 1.0), atol=4e-3), "in steps, not in meters"
     assert blur(grid, corner, 1.0).max() < 2.5 * blur(grid, spike, 1.0).max(), "a mean over vertices that there are"
     with pytest.raises(rs.errors.InputError, match="blur must be finite"):
         blur(grid, spike, -1)
@@ -165,23 +164,26 @@ def test_landmarks_serve_every_goal(selection: str) -> None:
     graph = instances.graph
     learner = rs.learners.Landmarks(5, selection=selection, random_state=1).fit(instances)
     assert np.unique(learner.landmarks_).size == 5
-    lower = learner.lower_
+    lower = learner.heuristic_.consistent_for
     for goal in (0, 17, 35):
-        rho = learner.rho_for(goal)
+        rho = learner.heuristic_.table(goal)
         exact = rs.distances_to(graph, lower, goal)
         assert rho[goal] == 0
         assert (rho <= exact + 1e-9).all()
         assert rho.mean() > 0.5 * exact.mean()
     at = int(learner.landmarks_[0])
-    assert np.allclose(learner.rho_for(at), rs.distances_to(graph, lower, at)), "exact for a goal that is a landmark"
-    assert np.array_equal(learner.rho_, learner.rho_for(35))
+    assert np.allclose(learner.heuristic_.table(at), rs.distances_to(graph, lower, at)), (
+        "exact for a goal that is a landmark"
+    )
+    assert np.array_equal(learner.rho_, learner.heuristic_.table(35))
     with pytest.raises(rs.errors.VertexError):
-        learner.rho_for(36)
+        learner.heuristic_.table(36)
     goals = np.where(np.arange(50) % 2, 35, 30)
     sources = np.where(instances.sources == goals, 0, instances.sources)
     two = rs.InstanceSet(graph, instances.weights, sources, goals)
-    mapping = rs.learners.Landmarks(5, random_state=1).fit(two).rho_
-    assert sorted(mapping) == [30, 35]
+    several = rs.learners.Landmarks(5, random_state=1).fit(two)
+    assert several.heuristic_.has_tables([30, 35])
+    assert not hasattr(several, "rho_"), "only one table is rho_"
 
 
 def test_farthest_landmarks_lie_at_the_ends() -> None:
@@ -201,8 +203,8 @@ def test_landmarks_without_paths_say_nothing() -> None:
 def test_a_landmark_upstream_counts_by_the_distances_from_it() -> None:
     to, away = np.array([[0.0, np.inf, np.inf]]), np.array([[0.0, 1.0, 3.0]])  # 0 -> 1 -> 2, the landmark is 0
     path = rs.Graph.from_edges(3, [0, 1], [1, 2])
-    assert rs.potentials.Landmarks(path, to, away).rho_for(2).tolist() == [3.0, 2.0, 0.0]
-    assert rs.potentials.Landmarks(path, away, to).rho_for(0).tolist() == [0.0, 1.0, 3.0], "and the other way round"
+    assert rs.heuristics.Landmarks(path, to, away).table(2).tolist() == [3.0, 2.0, 0.0]
+    assert rs.heuristics.Landmarks(path, away, to).table(0).tolist() == [0.0, 1.0, 3.0], "and the other way round"
 
 
 # ---------------------------------------------------------------- learners made from others
@@ -215,13 +217,13 @@ def test_one_table_for_each_goal() -> None:
     goals = rng.choice([4, 20, 24], 60)
     instances = rs.InstanceSet(graph, weights, np.full(60, 12), goals)
     learner = rs.learners.PerGoal(rs.learners.MeanDistance("min")).fit(instances)
-    assert learner.goal_.tolist() == sorted(learner.rho_) == [4, 20, 24]
+    assert sorted(learner.heuristic_.goals) == [4, 20, 24]
     for goal, part in instances.by_goal().items():
         alone = rs.learners.MeanDistance("min").fit(part).rho_
-        assert np.array_equal(learner.rho_for(goal), alone)
-    assert learner.score(instances) == -rs.solve_many(instances, learner.rho_).expanded.mean()
-    with pytest.raises(rs.errors.InputError, match=r"goal 3 is not a goal of .*\[4, 20, 24\]"):
-        learner.rho_for(3)
+        assert np.array_equal(learner.heuristic_.table(goal), alone)
+    assert learner.score(instances) == -rs.solve_many(instances, learner).expanded.mean()
+    with pytest.raises(rs.errors.InputError, match=r"fitted for goals .*, not for goal 3"):
+        learner.heuristic_.table(3)
     search = GridSearchCV(
         rs.learners.PerGoal(rs.learners.MeanDistance()), {"learner__statistic": ["min", "mean"]}, cv=2
     )
@@ -230,21 +232,21 @@ def test_one_table_for_each_goal() -> None:
     with pytest.raises(rs.errors.InputError, match="learner must be a Learner"):
         rs.learners.PerGoal("mean").fit(instances)
     assert rs.learners.PerGoal(rs.learners.PathUse()).algorithm == "gbfs"
-    with pytest.raises(rs.errors.InstanceError, match="goal 4: BestOf needs at least 2"):
-        rs.learners.PerGoal(rs.learners.BestOf()).fit(instances[np.flatnonzero(goals == 4)[:1]])
+    with pytest.raises(rs.errors.InstanceError, match="goal 4: Auto needs at least 2"):
+        rs.learners.PerGoal(rs.learners.Auto()).fit(instances[np.flatnonzero(goals == 4)[:1]])
 
 
 def test_few_levels() -> None:
     train, test = square_grid(100).split(0.5, seed=0)
     fixed = rs.learners.Rounded(bits=2, low=0.0, high=20.0).fit(train)
-    assert isinstance(fixed.family_, rs.families.Quantised)
-    assert fixed.family_.levels.tolist() == [0, 20 / 3, 40 / 3, 20]
-    assert fixed.family_.contains(fixed.rho_)
+    assert isinstance(fixed.heuristic_.family, rs.families.Quantized)
+    assert fixed.heuristic_.family.levels.tolist() == [0, 20 / 3, 40 / 3, 20]
+    assert fixed.heuristic_.family.contains(fixed.rho_)
     assert np.abs(fixed.rho_ - fixed.learner_.rho_).max() <= 10 / 3 + 1e-12
-    assert fixed.family_.overlap(train) == 0
+    assert fixed.heuristic_.family.overlap(train) == 0
     seen = rs.learners.Rounded(rs.learners.MeanDistance("min"), bits=4).fit(train)
-    assert seen.family_.levels[-1] == seen.learner_.rho_.max()
-    assert seen.family_.overlap(train) == len(train), "its levels were chosen by looking"
+    assert seen.heuristic_.family.levels[-1] == seen.learner_.rho_.max()
+    assert seen.heuristic_.family.overlap(train) == len(train), "its levels were chosen by looking"
     given_levels = rs.learners.Rounded(levels=[0.0, 5.0, 7.0]).fit(train)
     assert set(given_levels.rho_) <= {0.0, 5.0, 7.0}
     coarse, fine = (rs.learners.Rounded(bits=bits, high=20.0).fit(train).score(test) for bits in (1, 8))
@@ -261,11 +263,11 @@ def test_the_choice_of_a_family_counts_as_building_it() -> None:
     """Each family alone was fixed beforehand; which of them it is was decided by looking at the instances."""
     train, other = square_grid(40), square_grid(40, seed=1)
     two = [rs.learners.Rounded(levels=[0.0, x, 2 * x]) for x in (4.0, 7.0)]
-    best = rs.learners.BestOf(two, random_state=0).fit(train)
-    assert (best.family_.overlap(train), best.family_.overlap(other)) == (40, 0)
-    assert best.learner_.family_.overlap(train) == 0
-    full = rs.learners.BestOf(random_state=0).fit(train)
-    assert full.family_.overlap(train) == 0, "every table is a family of which there is one"
+    best = rs.learners.Auto(candidates=two, mean_excess=np.inf).fit(train)
+    assert (best.heuristic_.family.overlap(train), best.heuristic_.family.overlap(other)) == (40, 0)
+    assert best.learner_.heuristic_.family.overlap(train) == 0
+    full = rs.learners.Auto(candidates=[rs.learners.MeanDistance()], mean_excess=np.inf).fit(train)
+    assert full.heuristic_.family.overlap(train) == 0, "every table is a family of which there is one"
 
 
 def test_rounding_keeps_the_value_at_the_goal() -> None:
@@ -273,74 +275,8 @@ def test_rounding_keeps_the_value_at_the_goal() -> None:
     train = square_grid(20)
     shifted = rs.learners.LinearFamily(np.zeros(36), base=rs.learners.MeanDistance().fit(train).rho_ + 3.0)
     learner = rs.learners.Rounded(shifted, bits=8, high=30.0).fit(train)
-    assert learner.rho_[learner.goal_] == 0
+    assert learner.rho_[train.goal] == 0
     assert learner.rho_ == pytest.approx(learner.learner_.rho_ - 3.0, abs=0.06)
-
-
-def test_the_best_of_several() -> None:
-    instances = square_grid(80)
-    learners = [rs.learners.MeanDistance("min"), rs.learners.MeanDistance("quantile", quantile=1.0)]
-    quick = rs.learners.BestOf(learners, random_state=0).fit(instances)
-    assert quick.best_index_ == 1 == np.argmax(quick.scores_)
-    assert np.array_equal(quick.rho_, clone(learners[1]).fit(instances).rho_), "fitted again on all of it"
-    right = rs.learners.BestOf(learners, utility=rs.utilities.SolvedWithin(1.0), random_state=0).fit(instances)
-    assert right.best_index_ == 0
-    train, other = instances.split(0.5, seed=1)
-    parts = choosing.parts(train, 3, other, 5)
-    both = rs.learners.BestOf(learners, folds=3, validation=other, random_state=5).fit(train)
-    for learner, score in zip(learners, both.scores_, strict=True):
-        expanded = [rs.solve_many(part.judged, clone(learner).fit(part.train).rho_).expanded for part in parts]
-        assert score == pytest.approx(-np.concatenate(expanded).mean())
-    assert both.trained_on_.overlap(other) == len(other)
-    one = rs.InstanceSet(instances.graph, instances.weights[0], sources=[0, 1, 2], goal=35)
-    with pytest.raises(rs.errors.InstanceError, match="at least 2 snapshots"):
-        rs.learners.BestOf(learners).fit(one)
-    with pytest.raises(rs.errors.InstanceError, match="validation must hold"):
-        rs.learners.BestOf(learners, validation=other[:0]).fit(train)
-    for wrong in ({"learners": []}, {"learners": [3]}, {"validation": 1.0}, {"random_state": -1}, {"folds": 1}):
-        with pytest.raises(rs.errors.InputError):
-            rs.learners.BestOf(**wrong).fit(instances)
-
-
-def test_every_instance_judges_once_and_none_that_was_fitted_on() -> None:
-    instances, other = square_grid(30), square_grid(10, seed=4)
-    rows = np.repeat(np.arange(10), 3)
-    shared = rs.InstanceSet(instances.graph, instances.weights[:10], instances.sources, 35, rows=rows)
-    first, *folds = choosing.parts(shared, 4, other, 0)
-    assert (first.train, first.judged) == (shared, other)
-    judged = np.concatenate([part.judged.rows for part in folds])
-    assert np.array_equal(np.sort(judged), rows)
-    for part in folds:
-        assert not set(part.train.rows) & set(part.judged.rows)
-        assert len(part.train) + len(part.judged) == 30
-        assert np.array_equal(part.groups, part.judged.rows)
-    assert not set(first.groups) & set(judged), "another set has other snapshots"
-
-
-def test_the_simpler_one_wins_within_one_standard_error() -> None:
-    rng = np.random.default_rng(0)
-    base, groups = rng.uniform(50, 100, 400), np.arange(400)
-    noise = rng.normal(0, 1, 400)
-    noise -= noise.mean()
-    error = noise.std(ddof=1) / 20
-    assert choosing.estimate(noise, groups) == pytest.approx((0, error))
-    for lead, expected in ((0.5, 0), (2.0, 1)):
-        assert choosing.choose([base + noise + lead * error, base], groups) == expected
-    assert choosing.choose([base, base + 1.0], groups) == 0
-    assert choosing.choose([base + 5.0, base, base[:100] - 1.0], groups) == 2, "compared on what judged both"
-    wide = base + 20 * noise
-    for judged in (400, 100):  # behind by 5 %, which is less than one standard error
-        best = wide[:judged] - 0.05 * wide[:judged].mean()
-        best -= (np.arange(judged) % 2 - 0.5) * 200
-        assert choosing.choose([wide, best], groups) == 0
-        assert choosing.choose([wide, best], groups, 0.02) == 1, "at most 2 %, also if few instances judged"
-    pairs = np.repeat(np.arange(200), 2)
-    twice = np.repeat(noise[:200] - noise[:200].mean(), 2)
-    single = choosing.estimate(twice[::2], np.arange(200))
-    assert choosing.estimate(twice, pairs).error == pytest.approx(single.error), "copies of a snapshot prove nothing"
-    cost, optimum = 1.02 * base, base
-    ratio = choosing.estimate(cost - optimum, groups, optimum)
-    assert ratio == pytest.approx((0.02, 0.0), abs=1e-12)
 
 
 def test_progress_is_shown_to_those_who_ask(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rhostar as rs
+from rhostar.lines import pieces
 from rhostar.lines._intervals import Interval, Intervals
 from rhostar.lines._line import exact_line, fractional_digits
 from rhostar.lines._pieces import Pieces
@@ -94,16 +95,16 @@ def test_ties_close_the_end_of_the_smaller_vertex() -> None:
     # Vertex 1 costs 1 + θ, vertex 2 costs 2: equal at θ = 1, where 1 is selected first.
     graph = rs.Graph.from_edges(4, [0, 0, 1, 2], [1, 2, 3, 3])
     weights = graph.arrange(np.array([1.0, 2.0, 1.0, 1.0]))
-    found = rs.pieces(graph, weights, 0, 3, np.array([0.0, 0, 0, 9]), np.array([0.0, 1, 0, 0]), 0, 3)
+    found = pieces(graph, weights, 0, 3, np.array([0.0, 0, 0, 9]), np.array([0.0, 1, 0, 0]), 0, 3)
     assert [str(piece.interval) for piece in found] == ["[0, 1]", "(1, 3]"]
-    turned = rs.pieces(graph, weights[[1, 0, 2, 3]], 0, 3, np.array([0.0, 0, 0, 9]), np.array([0.0, 0, 1, 0]), 0, 3)
+    turned = pieces(graph, weights[[1, 0, 2, 3]], 0, 3, np.array([0.0, 0, 0, 9]), np.array([0.0, 0, 1, 0]), 0, 3)
     assert [str(piece.interval) for piece in turned] == ["[0, 1)", "[1, 3]"]
 
 
 @pytest.mark.parametrize("direction", [np.zeros(9), np.ones(9)])
 def test_a_constant_direction_has_one_piece(direction: np.ndarray) -> None:
     graph = rs.Graph.grid(3, 3)
-    found = rs.pieces(graph, graph.length, 0, 8, np.zeros(9), direction, -5, 5)
+    found = pieces(graph, graph.length, 0, 8, np.zeros(9), direction, -5, 5)
     assert len(found) == 1
     assert found[0].interval == Interval(Fraction(-5), Fraction(5), True, True)
     assert found[0].run.expanded == rs.astar(graph, graph.length, 0, 8, np.zeros(9)).expanded
@@ -120,19 +121,19 @@ def test_budget_and_the_goal_that_comes_just_in_time() -> None:
     graph = rs.Graph.from_edges(4, [0, 0, 0, 1, 2], [1, 2, 3, 3, 3])
     weights = graph.arrange(np.array([1.0, 1.0, 5.0, 1.0, 1.0]))
     direction = np.array([0.0, 2.0, 3.0, 0.0])
-    found = rs.pieces(graph, weights, 0, 3, np.zeros(4), direction, -10, 10, budget=1)
+    found = pieces(graph, weights, 0, 3, np.zeros(4), direction, -10, 10, budget=1)
     # The selection changes from vertex 2 to 1 at θ = 0, but neither is expanded any more: one piece.
     assert [(str(piece.interval), str(piece.run.status)) for piece in found] == [
         ("[-10, 2]", "budget"),
         ("(2, 10]", "solved"),
     ]
-    nothing = rs.pieces(graph, weights, 0, 3, np.zeros(4), direction, -10, 10, budget=0)
+    nothing = pieces(graph, weights, 0, 3, np.zeros(4), direction, -10, 10, budget=0)
     assert [str(piece.run.status) for piece in nothing] == ["budget"]
 
 
 def test_no_path_is_an_outcome() -> None:
     graph = rs.Graph.from_edges(4, [0, 0], [1, 2])
-    found = rs.pieces(graph, np.array([1.0, 1.0]), 0, 3, np.zeros(4), np.array([0.0, 1, -1, 0]), -1, 1)
+    found = pieces(graph, np.array([1.0, 1.0]), 0, 3, np.zeros(4), np.array([0.0, 1, -1, 0]), -1, 1)
     assert [(str(piece.interval), str(piece.run.status)) for piece in found] == [
         ("[-1, 0]", "no_path"),
         ("(0, 1]", "no_path"),
@@ -145,7 +146,7 @@ def test_no_path_is_an_outcome() -> None:
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.int64])
 def test_every_piece_of_a_grid_is_confirmed_inside_and_just_beyond(algorithm: str, dtype: type) -> None:
     rng = np.random.default_rng(4)
-    graph = rs.Graph.grid(7, 7, neighbours=8)
+    graph = rs.Graph.grid(7, 7, neighbors=8)
     weights = rng.integers(1, 30, graph.m).astype(dtype)
     base, direction = rng.integers(0, 60, graph.n).astype(float), rng.integers(-32, 32, graph.n) / 8
     high = Fraction(1 if algorithm == "astar" else 40)
@@ -182,9 +183,9 @@ def test_the_order_of_records_does_not_matter() -> None:
     graph = rs.Graph.grid(6, 6)
     weights = rng.integers(1, 9, graph.m)
     line = (np.zeros(36), rng.integers(0, 9, 36).astype(float), 0, 2)
-    before = rs.pieces(graph, weights, 0, 35, *line)
+    before = pieces(graph, weights, 0, 35, *line)
     assert graph._kernel.rearrange(rng.uniform(size=(36, 2)), -np.inf)
-    after = rs.pieces(graph, weights, 0, 35, *line)
+    after = pieces(graph, weights, 0, 35, *line)
     assert before.breakpoints == after.breakpoints
     assert before.runs.expanded.tolist() == after.runs.expanded.tolist()
 
@@ -207,13 +208,13 @@ def test_what_does_not_fit_is_rounded_and_said() -> None:
     rng = np.random.default_rng(0)
     weights = rng.uniform(1, 2, graph.m) + rng.uniform(0, 1e-12, graph.m)
     weights[0] = 1e-12
-    found = rs.pieces(graph, weights, 0, 24, np.zeros(25), rng.uniform(0, 1, 25), 0, 0.1)
+    found = pieces(graph, weights, 0, 24, np.zeros(25), rng.uniform(0, 1, 25), 0, 0.1)
     assert not found.snap.exact
     assert 0 < found.snap.weights < 1e-16
     assert "rounded: weights by up to" in repr(found)
-    assert rs.pieces(graph, np.ones(graph.m), 0, 24, np.zeros(25), np.arange(25.0), 0, 0.1).snap.exact
+    assert pieces(graph, np.ones(graph.m), 0, 24, np.zeros(25), np.arange(25.0), 0, 0.1).snap.exact
     # Greedy search compares no costs, so weights need not fit.
-    assert rs.pieces(graph, weights, 0, 24, np.zeros(25), np.arange(25.0), 0, 1, algorithm="gbfs").snap.exact
+    assert pieces(graph, weights, 0, 24, np.zeros(25), np.arange(25.0), 0, 1, algorithm="gbfs").snap.exact
 
 
 def test_fractional_digits() -> None:
@@ -271,7 +272,7 @@ def call(**changes: object) -> Pieces:
         "low": 0,
         "high": 1,
     }
-    return rs.pieces(**{**arguments, **changes})  # type: ignore[arg-type]
+    return pieces(**{**arguments, **changes})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-import housemap
+import code_map
 import numpy as np
 import pages
 import pytest
@@ -67,20 +67,20 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 
 def test_the_map_of_the_code_is_up_to_date() -> None:
-    assert housemap.main(["--check"]) == 0, "run python tools/housemap.py"
+    assert code_map.main(["--check"]) == 0, "run python tools/code_map.py"
 
 
 def test_the_files_on_the_page_of_the_architecture_exist() -> None:
     # The map is drawn from the files; _x.py and x.py stand for a file to be added.
     text = re.sub(
-        f"{re.escape(housemap.BEGIN)}.*{re.escape(housemap.END)}",
+        f"{re.escape(code_map.BEGIN)}.*{re.escape(code_map.END)}",
         "",
         (DOCS / "architecture.md").read_text(),
         flags=re.DOTALL,
     )
     for name in re.findall(r"`([\w/]+(?:/|\.py|\.pyi|\.hpp|\.cpp|\.md|\.js))`", text):
         if Path(name).stem not in ("_x", "x"):
-            assert (housemap.PACKAGE / name).exists() or (ROOT / name).exists(), name
+            assert (code_map.PACKAGE / name).exists() or (ROOT / name).exists(), name
 
 
 # ---------------------------------------------------------------- the table of benchmarks
@@ -166,7 +166,7 @@ def printed_rows() -> set[str]:
 def named_bounds() -> set[str]:
     """Return every H and U code in the source of the bounds and certificates."""
     text = "\n".join(
-        path.read_text() for room in ("bounds", "certificates") for path in (housemap.PACKAGE / room).glob("*.py")
+        path.read_text() for package in ("bounds", "certificates") for path in (code_map.PACKAGE / package).glob("*.py")
     )
     methods = re.findall(r"[\"'](H4 [A-Z]?[A-Za-z-]+)[\"']", text)
     return {*re.findall(r"\b(?:H[1-35-9]|U\d)(?:p\b|-kl\b|\b)", text), *methods}
@@ -195,19 +195,19 @@ def test_the_codes_are_found() -> None:
 def public_modules() -> set[str]:
     """Return every module whose names are public: packages, and modules without an underscore."""
     names = {"rhostar"}
-    for path in housemap.PACKAGE.rglob("*.py"):
-        parts = path.relative_to(housemap.PACKAGE).with_suffix("").parts
+    for path in code_map.PACKAGE.rglob("*.py"):
+        parts = path.relative_to(code_map.PACKAGE).with_suffix("").parts
         parts = parts[:-1] if parts[-1] == "__init__" else parts
         if not any(part.startswith("_") for part in parts):
             names.add(".".join(("rhostar", *parts)))
-    # The program is called from the shell; the names of each neighbour are also those of rhostar.interop.
+    # The program is called from the shell; the names of each neighbor are also those of rhostar.interop.
     return {name for name in names if not name.startswith(("rhostar.cli", "rhostar.interop."))}
 
 
-def test_every_public_package_has_its_door_in_the_reference() -> None:
-    doors = re.findall(r"^\.\. door:: (\S+)$", (DOCS / "reference.md").read_text(), flags=re.MULTILINE)
-    assert set(doors) == public_modules()
-    assert len(doors) == len(set(doors))
+def test_every_public_package_is_in_the_reference() -> None:
+    listed = re.findall(r"^\.\. public-names:: (\S+)$", (DOCS / "reference.md").read_text(), flags=re.MULTILINE)
+    assert set(listed) == public_modules()
+    assert len(listed) == len(set(listed))
 
 
 @pytest.mark.slow

@@ -1,9 +1,9 @@
-"""Imports go downwards only; the rooms of the house and who may enter which."""
+"""Imports go downwards only: which package may import which."""
 
 import pytest
-from housemap import UPWARD, imports, modules, room_of
+from code_map import UPWARD, imports, modules, package_of
 
-# Each room may import from the rooms before it. The modules of one room may
+# Each package may import from the packages before it. The modules of one package may
 # import each other, without going round in a circle. Rooms on one line never import each other.
 LAYERS = [
     ["errors"],
@@ -11,25 +11,27 @@ LAYERS = [
     ["_archives", "_arrays", "_display", "_failures", "_files"],
     ["bounds"],
     ["graph"],
+    ["hierarchy"],
     ["instances"],
-    ["_travel"],
-    ["_carriers", "_checkpoints"],
-    ["potentials"],
+    ["_workers"],
+    ["_checkpoints"],
+    ["families"],
+    ["heuristics"],
     ["_parallel"],
     ["search"],
-    ["heuristics", "utilities", "families"],
-    ["_models"],
+    ["utilities"],
     ["lines"],
     ["certificates"],
-    ["learners", "lab", "datasets", "interop"],
+    ["learners", "datasets", "interop"],
     ["report"],
     ["rhostar"],  # the public names
     ["cli"],
+    ["theory"],
     ["__main__"],
 ]
-LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
-PUBLIC = {"errors", "families", "heuristics"}
-"""Modules on the ground floor that are part of the public interface."""
+LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}
+PUBLIC = {"errors", "families"}
+"""Modules outside all packages that are part of the public interface."""
 
 
 def below(module: str) -> set[str]:
@@ -37,16 +39,16 @@ def below(module: str) -> set[str]:
 
 
 def test_every_module_has_its_place() -> None:
-    assert sorted({room_of(name) for name in modules()} - set(LEVEL)) == []
+    assert sorted({package_of(name) for name in modules()} - set(LEVEL)) == []
 
 
 @pytest.mark.parametrize("name", modules())
 def test_imports_go_downwards(name: str) -> None:
-    mine = room_of(name)
+    mine = package_of(name)
     for other in below(name):
-        room = room_of(other)
-        assert room in LEVEL, f"{name} imports {other}, which has no place in the layers"
-        assert room == mine or LEVEL[room] < LEVEL[mine], f"{name} imports {other}, which is not below it"
+        package = package_of(other)
+        assert package in LEVEL, f"{name} imports {other}, which has no place in the layers"
+        assert package == mine or LEVEL[package] < LEVEL[mine], f"{name} imports {other}, which is not below it"
 
 
 def test_no_package_imports_in_a_circle() -> None:
@@ -63,22 +65,34 @@ def test_every_exception_to_the_order_is_needed() -> None:
         assert other in imports(module)
 
 
+def test_nothing_imports_theory() -> None:
+    """The library works without it. What users learn with, read and convert has no part in it either."""
+    for name in modules():
+        packages = {package_of(other) for other in imports(name)}
+        if package_of(name) == "theory":
+            assert not packages & {"learners", "datasets", "interop", "report"}, name
+        else:
+            assert "theory" not in packages, name
+
+
 def test_bounds_receive_numbers() -> None:
     """No models, no graphs: a bound is a function of losses, capacities and ranges."""
     for name in modules():
-        if room_of(name) == "bounds":
-            assert all(room_of(other) in ("errors", "_arrays", "_display", "bounds") for other in imports(name)), name
+        if package_of(name) == "bounds":
+            assert all(package_of(other) in ("errors", "_arrays", "_display", "bounds") for other in imports(name)), (
+                name
+            )
 
 
 def test_internals_have_an_underscore() -> None:
     """A path without one is public on purpose; these are all there are."""
     public = {name for name in modules() if not any(part.startswith("_") for part in name.split("."))}
-    neighbours = {f"interop.{name}" for name in ("igraph", "networkx", "osmnx", "pandas")}
-    assert public == PUBLIC | neighbours | {"lab.atlas", "search.reference", "cli.main"}
+    neighbors = {f"interop.{name}" for name in ("igraph", "networkx", "osmnx", "pandas")}
+    assert public == PUBLIC | neighbors | {"theory.atlas", "search.reference", "cli.main"}
 
 
 def test_the_test_would_see_an_upward_import() -> None:
     assert LEVEL["graph"] < LEVEL["instances"]
-    assert "graph._graph" in imports("instances._set")  # through the door of the room
+    assert "graph._graph" in imports("instances._set")  # by a public name of the package
     assert "instances._folder" in imports("instances._storing")
     assert "joblib" not in imports("_parallel")

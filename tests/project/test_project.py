@@ -41,6 +41,49 @@ def test_public_names_are_there_and_no_others() -> None:
         assert ">>>" in getattr(rs, name).__doc__, f"{name} has no example"
 
 
+def test_all_exceptions_are_public() -> None:
+    defined = [
+        name for name, value in vars(rs.errors).items() if isinstance(value, type) and "rhostar" in value.__module__
+    ]
+    assert set(defined) | {"NotFittedError"} == set(rs.errors.__all__) == set(dir(rs.errors))
+    assert sorted(rs.errors.__all__) == rs.errors.__all__
+
+
+def test_cluster_tests_run_only_on_request() -> None:
+    def collected(*arguments: str) -> str:
+        command = [sys.executable, "-m", "pytest", "-q", "--collect-only", *arguments, str(ROOT / "tests" / "cluster")]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+
+    for usual in ((), ("-m", "not slow"), ("-m", "slow")):
+        assert "test_clusters.py" not in collected(*usual)
+    assert "test_clusters.py" in collected("-m", "cluster")
+
+
+def test_no_file_has_the_marks_of_a_merge() -> None:
+    marks = re.compile(r"^(<{7}|>{7}) ", flags=re.MULTILINE)
+    folders = ("src", "tests", "docs", "tools", "benchmarks", "examples")
+    found = (path for folder in folders for path in (ROOT / folder).rglob("*"))
+    paths = [path for path in found if path.suffix in (".py", ".md", ".hpp", ".cpp")]
+    assert len(paths) > 400
+    paths += [*ROOT.glob("*.md"), *ROOT.glob("*.toml"), ROOT / "Makefile"]
+    assert [path for path in paths if marks.search(path.read_text())] == []
+
+
+def test_workflows_run_what_continuous_integration_runs() -> None:
+    targets = set(re.findall(r"^(?:exec )?make (\S+)", (ROOT / ".ci" / "run").read_text(), flags=re.MULTILINE))
+    assert targets == {"test", "test-networkx", "test-cluster"}
+    workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text()
+    for target in targets | {"docs", "test-sanitized"}:
+        assert re.search(rf"[ \[]{target}[ ,\]]", workflow), target
+
+
+def test_contributing_lists_every_target() -> None:
+    listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    rows = [f"| `make {line.split(maxsplit=1)[0]}` | {line.split(maxsplit=1)[1]} |" for line in listed.splitlines()]
+    table = "\n".join(["| target | what it does |", "|---|---|", *rows])
+    assert f"\n\n{table}\n\n" in (ROOT / "CONTRIBUTING.md").read_text(), f"its table should be\n{table}"
+
+
 def test_a_call_runs_little_python_around_the_kernel() -> None:
     graph = rs.Graph.grid(10, 20)
     rho = np.zeros(graph.n)
@@ -90,7 +133,7 @@ def test_the_demo_prints_what_the_readme_says(tmp_path: Path) -> None:
     assert max(map(len, table.splitlines())) <= 80
     page = Path(place.rsplit(" (", 1)[0])
     assert 100_000 < page.stat().st_size < 3_000_000
-    assert len(list((tmp_path / "figures").iterdir())) == 12
+    assert len(list((tmp_path / "figures").iterdir())) == 10
 
 
 def test_no_two_test_files_have_one_name() -> None:
@@ -123,3 +166,21 @@ def test_make_says_what_to_install_where_there_is_no_compiler(tmp_path: Path) ->
     )
     assert failed.returncode != 0
     assert "No C++ compiler (no-such-compiler): install g++" in failed.stdout + failed.stderr
+
+
+def test_every_package_is_there_after_import_rhostar() -> None:
+    """In a fresh process, where nothing else has imported them: each in a child of its own."""
+    packages = sorted(path.parent.name for path in (ROOT / "src" / "rhostar").glob("[a-z]*/__init__.pyi"))
+    assert {"search", "instances", "learners"} <= set(packages)
+    code = """
+import os, sys
+import rhostar as rs
+for name in sys.argv[1:]:
+    child = os.fork()
+    if not child:
+        os._exit(getattr(getattr(rs, name, None), "__name__", "") != f"rhostar.{name}")
+    if os.waitpid(child, 0)[1]:
+        sys.exit(f"rhostar.{name} is not there")
+"""
+    done = subprocess.run([sys.executable, "-c", code, *packages], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

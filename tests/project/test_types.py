@@ -21,22 +21,22 @@ import rhostar as rs
 graph = rs.Graph.grid(4, 4)
 zeros = np.zeros(graph.n)
 instances = rs.InstanceSet(graph, np.ones(graph.m), 0, 15)
-reveal_type(rs.lab.growth(instances, rs.utilities.Cost(9.0)))
-reveal_type(rs.lab.dual(instances, zeros, zeros, 0, 1, "astar", rs.utilities.Cost(9.0)))
-reveal_type(rs.lab.constructions["parity"].build(20))
+reveal_type(rs.theory.growth(instances, "astar", rs.utilities.Cost(9.0)))
+reveal_type(rs.theory.dual(zeros, zeros, 0, 1, instances, "astar", rs.utilities.Cost(9.0)))
+reveal_type(rs.theory.constructions["parity"].build(20))
 reveal_type(rs.learn(instances))
 reveal_type(rs.evaluate(instances, zeros, rs.utilities.Cost(9.0))["cost"].mean)
-reveal_type(rs.certify(zeros, holdout=instances, algorithm="astar", utility=rs.utilities.Cost(9.0)))
+reveal_type(rs.certify(zeros, instances, rs.utilities.Cost(9.0), algorithm="astar"))
 rs.astarr(graph, np.ones(graph.m), 0, 15, zeros)
-rs.lab.growht(instances, rs.utilities.Cost(9.0))
+rs.theory.growht(instances, rs.utilities.Cost(9.0))
 rs.learners.MeanDistanse()
 rs.utilities.Expansion(9.0)
 rs.solve_many(instances, zeros, algorithm="dijkstra")
 """
 REVEALED = [
-    "rhostar.lab._growth_counts.Growth",
+    "rhostar.theory._growth.Growth",
     "rhostar.lines._means.Dual",
-    "rhostar.lab._shattered.ShatteredSet",
+    "rhostar.theory._shattered_set.ShatteredSet",
     "rhostar.learners._base.Learner",
     "float",
     "rhostar.certificates._table.CertificateTable",

@@ -324,7 +324,7 @@ def test_it_fits_every_screen_and_loads_nothing(browser: Any, graph_page: Path, 
 
 @pytest.fixture(scope="module")
 def own_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A network of one's own: no coordinates, labels, three goals, a promise for each, costs in seconds."""
+    """A network of one's own: no coordinates, labels, three goals, a guarantee for each, costs in seconds."""
     city = rs.datasets.city(300, seed=2).graph
     order = np.random.default_rng(0).permutation(city.n)
     names = [f"crossing {v}" for v in range(city.n)]
@@ -335,7 +335,7 @@ def own_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     instances = rs.InstanceSet(graph, rng.uniform(10, 60, (240, graph.m)), sources, goals, infeasible="drop")
     train, test = instances.split(0.5, seed=0)
     learner = rs.learners.PerGoal(rs.learners.MeanDistance()).fit(train)
-    table = rs.certify(learner, holdout=test, utility=rs.utilities.Suboptimality(limit=600.0), by="goal")
+    table = rs.certify(learner, test, rs.utilities.Suboptimality(limit=600.0), by="goal")
     report = rs.report.build(
         test,
         {"Dijkstra": np.zeros(graph.n), "depots": learner},
@@ -365,7 +365,7 @@ def test_nothing_is_cut_off_on_a_phone(browser: Any, which: str, scheme: str, re
         )
         assert outside == []
         cut = tab.ask(
-            """[...document.querySelectorAll("nav a, .tiles dt, .tiles dd, .stack td, .promise p, figcaption")]
+            """[...document.querySelectorAll("nav a, .tiles dt, .tiles dd, .stack td, .guarantee p, figcaption")]
                .filter(e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflow !== "visible")
                .map(e => e.innerText)"""
         )
@@ -405,10 +405,10 @@ def test_a_network_without_coordinates_is_a_picture_that_can_be_read(browser: An
         assert len(strokes) > 30
         assert np.median(strokes) < 0.08
         assert max(strokes) < 0.35
-        promise = tab.page.inner_text(".promise")
+        said = tab.page.inner_text(".guarantee")
         for depot in ("crossing 0", "crossing 100", "crossing 200"):
-            assert f"of A* to goal {depot} are at most" in promise
-        assert promise.count(" s longer than the fastest route (measured ") == 3
+            assert f"of A* to goal {depot} are at most" in said
+        assert said.count(" s longer than the fastest route (measured ") == 3
         assert tab.complaints == []
 
 
@@ -435,7 +435,7 @@ def test_less_motion_where_it_is_asked_for(browser: Any, grid_page: Path) -> Non
 
 def test_a_large_search_is_soon_ready_and_plays_fluently(browser: Any, tmp_path: Path) -> None:
     """40,000 vertices on both sides. The machine may be busy: the page skips steps rather than fall behind."""
-    graph = rs.Graph.grid(200, 200, neighbours=8)
+    graph = rs.Graph.grid(200, 200, neighbors=8)
     weights = graph.length * np.random.default_rng(0).uniform(1, 2, size=(2, graph.m))
     instances = rs.InstanceSet(graph, weights, 0, graph.n - 1)
     methods = {
@@ -490,7 +490,7 @@ def test_a_page_without_a_replay_or_script(browser: Any, grid_page: Path, tmp_pa
         assert tab.complaints == []
     with Tab(browser, grid_page, java_script_enabled=False) as tab:
         assert "needs JavaScript" in tab.page.inner_text("noscript")
-        assert tab.page.locator("svg[role=img]").count() == 6
+        assert tab.page.locator("svg[role=img]").count() == 5
 
 
 def test_injected_script_would_not_run(browser: Any, grid_page: Path, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def agreement(graph: rs.Graph, found: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize(
-    "graph", [rs.datasets.city(1500, seed=1).graph, rs.Graph.grid(30, 40), rs.Graph.grid(12, 90, neighbours=8)]
+    "graph", [rs.datasets.city(1500, seed=1).graph, rs.Graph.grid(30, 40), rs.Graph.grid(12, 90, neighbors=8)]
 )
 def test_near_in_the_graph_is_near_in_the_picture(graph: rs.Graph) -> None:
     graph = bare(graph)

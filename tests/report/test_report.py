@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 import rhostar as rs
-from rhostar.certificates import _paths as paths
+from rhostar.certificates import _measure as paths
 from rhostar.errors import InputError, StorageError
+from rhostar.report import _certificate as shown_certificate
 from rhostar.report import _drawing as drawing
 from rhostar.report import _replay as replay
 from rhostar.report._page import render, safe_json
@@ -80,7 +81,7 @@ def test_the_events_of_a_search_come_back() -> None:
 
 
 def test_an_event_of_a_large_search_takes_two_or_three_bytes() -> None:
-    graph = rs.Graph.grid(200, 200, neighbours=8)
+    graph = rs.Graph.grid(200, 200, neighbors=8)
     weights = graph.length * np.random.default_rng(0).uniform(1, 2, graph.m)
     trace = rs.astar(graph, weights, 0, graph.n - 1, np.zeros(graph.n), trace=True).trace
     events, _ = replay.encode(trace, 0)
@@ -124,18 +125,16 @@ def test_shades_tell_slow_from_blocked() -> None:
 def test_bounds_that_were_not_computed_name_their_goals_once() -> None:
     graph = rs.Graph.grid(5, 5)
     weights = np.random.default_rng(0).uniform(1, 2, size=(80, graph.m))
-    train, holdout = rs.InstanceSet(graph, weights, sources=12, goal=20 + np.arange(80) % 3).split(0.5, seed=0)
+    train = rs.InstanceSet(graph, weights, sources=12, goal=20 + np.arange(80) % 3)[:40]
     learner = rs.learners.PerGoal(rs.learners.MeanDistance()).fit(train)
-    found = rs.certify(
-        learner, train=train, holdout=holdout, utility=rs.utilities.Suboptimality(5.0), weight_bounds=(1.0, 2.0)
-    )
+    found = rs.certify_training(learner, train, rs.utilities.Suboptimality(5.0), lower=1.0, upper=2.0)
     labels = [entry.label for entry in found.dropped]
     shown = rs.report.certificate_section(found).left_out
     assert len(shown) == len(set(labels)) < len(labels)
-    assert "U1, goal 20 (similar for 2 more): cannot get below 5, the whole range (dimension 356, N = 13)" in shown
-    assert "U3: rho is not consistent under the least weights" in shown  # for all goals at once
-    said = " ".join(str(found).replace("\n  ", " ").split())
-    assert all(line in said for line in shown)
+    assert "U1, goal 20 (similar for 2 more): vacuous: at least 5 of 5 (dimension 356, N = 14)" in shown
+    assert "U3: rho is not consistent under the lower bounds" in shown  # for all goals at once
+    said = " ".join(str(found).split())
+    assert f"Not computed: {', '.join(dict.fromkeys(labels))} (reasons: table.dropped)" in said
 
 
 @pytest.mark.parametrize("count", [1, 99, 100, 101, 350])
@@ -293,21 +292,21 @@ def test_scripts_that_are_not_the_pages_own_are_refused() -> None:
     assert "unsafe-inline" not in policy.split("style-src")[0]
 
 
-def test_colours_of_the_figures_are_those_of_the_page() -> None:
+def test_colors_of_the_figures_are_those_of_the_page() -> None:
     style = (Path(drawing.__file__).parent / "templates" / "style.css").read_text()
-    for name, colour in drawing.COLOURS.items():
-        assert f"--{name}: {colour};" in style
+    for name, color in drawing.COLORS.items():
+        assert f"--{name}: {color};" in style
     report = full_report(small_set())
     figures = {name: draw for section in report.sections for name, draw in section.figures().items()}
-    assert len(figures) == 6
+    assert len(figures) == 5
     for name, draw in figures.items():
         svg = drawing.inline(draw(), name, "a figure")
         assert "var(--" in svg
-        assert not [c for c in drawing.COLOURS.values() if c in svg]
+        assert not [c for c in drawing.COLORS.values() if c in svg]
 
 
-def _luminance(colour: str) -> float:
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+def _luminance(color: str) -> float:
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
     return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
 
@@ -315,10 +314,10 @@ def _luminance(colour: str) -> float:
 @pytest.mark.parametrize("theme", ["style.css", "dark.css"])
 def test_text_has_enough_contrast(theme: str) -> None:
     text = (Path(drawing.__file__).parent / "templates" / theme).read_text()
-    colour = dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6});", text.split("$dark")[0]))
+    color = dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6});", text.split("$dark")[0]))
 
     def contrast(a: str, b: str) -> float:
-        light, dark = sorted((_luminance(colour[a]), _luminance(colour[b])), reverse=True)
+        light, dark = sorted((_luminance(color[a]), _luminance(color[b])), reverse=True)
         return (light + 0.05) / (dark + 0.05)
 
     for ink in ("ink", "muted", "accent", "good"):
@@ -343,7 +342,7 @@ def test_the_page_and_its_figures_are_written(tmp_path: Path) -> None:
     assert page.read_text().startswith("<!doctype html>")
     assert [p.name for p in page.parent.iterdir()] == ["report.html"]
     names = {p.name for p in (tmp_path / "figures").iterdir()}
-    wanted = ("trade_off", "distribution", "bounds", "bounds_against_n", "generalisation", "dual")
+    wanted = ("trade_off", "distribution", "bounds", "bounds_against_n", "generalization")
     assert names == {f"{name}.{suffix}" for name in wanted for suffix in ("svg", "png")}
     assert all(p.stat().st_size > 2000 for p in (tmp_path / "figures").iterdir())
 
@@ -365,7 +364,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkey
 
 
 def test_a_page_with_searches_of_forty_thousand_vertices_stays_small(tmp_path: Path) -> None:
-    graph = rs.Graph.grid(200, 200, neighbours=8)
+    graph = rs.Graph.grid(200, 200, neighbors=8)
     weights = graph.length * np.random.default_rng(0).uniform(1, 2, size=(4, graph.m))
     instances = rs.InstanceSet(graph, weights, 0, graph.n - 1)
     methods = {f"zero {k}": np.zeros(graph.n) for k in range(3)} | {"octile": rs.heuristics.octile(graph, graph.n - 1)}
@@ -454,7 +453,7 @@ def test_the_optimum_is_what_dijkstra_found(solved: list[int]) -> None:
 def test_a_learning_curve_finds_the_optimum_once(solved: list[int]) -> None:
     train, test = small_set(count=30).split(0.5, seed=0)
     utility, sizes = rs.utilities.Suboptimality(9.0), [2, 5, 10]
-    curve = rs.report.generalisation_curve(rs.learners.MeanDistance(), train, test, sizes, utility, most=8)
+    curve = rs.report.generalization_curve(rs.learners.MeanDistance(), train, test, sizes, utility, most=8)
     assert sorted(solved) == [2, 5, 8, 8, 8, 8, 8, 8]  # two optima, then each size on both sets
     for size, on_train, on_test in zip(curve.sizes, curve.train, curve.test, strict=True):
         rho = rs.learners.MeanDistance().fit(train[:size]).rho_
@@ -464,31 +463,26 @@ def test_a_learning_curve_finds_the_optimum_once(solved: list[int]) -> None:
 
 def test_curves_do_not_certify_twice_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     train, holdout = small_set(count=60).split(0.5, seed=0)
-    rho = rs.learners.MeanDistance().fit(train).rho_
-    options = {"algorithm": "astar", "utility": rs.utilities.Suboptimality(9.0)}
-    whole = rs.certify(rho, train=train, holdout=holdout, **options)
-    expected = rs.report.certificate_curves(rho, [5, 10, 30], train=train, holdout=holdout, **options)
-    sizes: list[int] = []
-    certify = rs.certify
+    rho, utility = rs.learners.MeanDistance().fit(train).rho_, rs.utilities.Suboptimality(9.0)
+    whole = rs.certify(rho, holdout, utility)
+    expected = rs.report.certificate_curves(rho, holdout, utility, [5, 10, 30])
+    computed: list[int] = []
+    bound_by_size = shown_certificate.bound_by_size
 
-    def counting(rho: Any, *, train: Any, holdout: Any, **options: Any) -> Any:
-        sizes.append(len(holdout))
-        return certify(rho, train=train, holdout=holdout, **options)
+    def counting(rho: Any, holdout: Any, utility: Any, sizes: Any, **options: Any) -> Any:
+        computed.extend(sizes)
+        return bound_by_size(rho, holdout, utility, sizes, **options)
 
-    monkeypatch.setattr("rhostar.report._certificate.certify", counting)
-    found = rs.report.certificate_curves(rho, [5, 10, 30], train=train, holdout=holdout, whole=whole, **options)
-    assert sizes == [5, 10]
+    monkeypatch.setattr(shown_certificate, "bound_by_size", counting)
+    found = rs.report.certificate_curves(rho, holdout, utility, [5, 10, 30], whole=whole)
+    assert computed == [5, 10]
     assert found == expected
 
 
 def test_curves_solve_every_instance_once_for_its_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     train, holdout = small_set(count=60).split(0.5, seed=0)
-    rho = rs.learners.MeanDistance().fit(train).rho_
-    options = {"algorithm": "astar", "utility": rs.utilities.Suboptimality(9.0)}
-    expected = [
-        rs.certify(rho, train=train[:size], holdout=holdout[:size], **options)["H4 betting"].value
-        for size in (5, 10, 30)
-    ]
+    rho, utility = rs.learners.MeanDistance().fit(train).rho_, rs.utilities.Suboptimality(9.0)
+    expected = [rs.certify(rho, holdout[:size], utility)["H4 betting"].value for size in (5, 10, 30)]
     solved: list[int] = []
     chunk = paths._chunk
 
@@ -497,6 +491,6 @@ def test_curves_solve_every_instance_once_for_its_optimum(monkeypatch: pytest.Mo
         return chunk(part, first, stop)
 
     monkeypatch.setattr(paths, "_chunk", counting)
-    curves = rs.report.certificate_curves(rho, [5, 10, 30], train=train, holdout=holdout, **options)
-    assert sum(solved) == 60
+    curves = rs.report.certificate_curves(rho, holdout, utility, [5, 10, 30])
+    assert sum(solved) == 30
     assert list(next(curve for curve in curves if curve.name == "H4 betting").y) == expected

@@ -1,4 +1,4 @@
-"""What the page says: units everywhere, measured times with their noise, subsets, and a promise for every goal."""
+"""What the page says: units everywhere, measured times with their noise, subsets, and a guarantee for every goal."""
 
 import re
 from dataclasses import replace
@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import rhostar as rs
-from rhostar.report._learning import DualView, Generalisation
+from rhostar.report._guarantee import Guarantee
+from rhostar.report._learning import Generalization
 from rhostar.report._page import render
-from rhostar.report._promise import Promise
 from rhostar.report._timing import Timing, Timings, quick_times
 from rhostar.report._wording import costs, duration
 from support.reports import certificate, full_report, small_set
@@ -24,110 +24,113 @@ def shown(text: str) -> str:
 # ---------------------------------------------------------------- promises
 
 
-def test_a_promise_in_the_unit_of_the_page() -> None:
-    promise = Promise((certificate(value=4.745, limit=600.0, observed=1.5),), costs=costs("s"))
-    assert promise.tile == (
+def test_a_guarantee_in_the_unit_of_the_page() -> None:
+    guarantee = Guarantee((certificate(value=4.745, limit=600.0, observed=1.5),), costs=costs("s"))
+    assert guarantee.tile == (
         "≤ 4.75 s",
-        "longer than the fastest route on average (an answer counts at most 600 s); promised for new queries "
+        "longer than the fastest route on average (capped at 600 s); guaranteed for new queries "
         "with probability at least 0.95",
     )
-    assert promise.sentence == (
+    assert guarantee.sentence == (
         "On average, answers of A* to goal 5 are at most 4.75 s longer than the fastest route (measured 1.5 s), on new "
-        "instances drawn as these were. An answer counts at most 600 s: a promise of a mean needs such a limit (H), "
+        "instances drawn as these were. Values are capped at 600 s: a bound on a mean needs such a limit (H), "
         "fixed beforehand; no answer was above it here. This holds with probability at least 0.95."
     )
-    kilometres = replace(promise, costs=costs("km"))
-    assert "at most 4.75 km longer than the shortest route" in kilometres.sentence
-    assert "at most 4.75 costlier than the best route" in replace(promise, costs=costs("")).sentence
+    kilometers = replace(guarantee, costs=costs("km"))
+    assert "at most 4.75 km longer than the shortest route" in kilometers.sentence
+    assert "at most 4.75 costlier than the best route" in replace(guarantee, costs=costs("")).sentence
 
 
 @pytest.mark.parametrize("value", [0.1 + 0.2, 1 / 3, 2.0001, 1e-7])
 def test_numbers_are_rounded_away_from_what_was_measured(value: float) -> None:
     for side, better in (("upper", 1), ("lower", -1)):
-        promise = Promise((certificate(value=value, side=side),))
-        number = float(re.search(r"at (?:most|least) ([\d.e-]+)", promise.sentence).group(1))
+        guarantee = Guarantee((certificate(value=value, side=side),))
+        number = float(re.search(r"at (?:most|least) ([\d.e-]+)", guarantee.sentence).group(1))
         assert better * (number - value) >= 0
-        assert float(promise.tile[0][2:]) == number
+        assert float(guarantee.tile[0][2:]) == number
 
 
 def test_several_goals_are_all_spoken_of() -> None:
     rows = tuple(
-        certificate(value=v, goal=g, delta=0.05 / 3, run=f"A* to goal {g} with reopening and this rho")
-        for g, v in ((7, 1.0), (9, 3.0), (12, 2.0))
+        certificate(value=v, goal=g, delta=0.05 / 3, goals=f"to goal {g}") for g, v in ((7, 1.0), (9, 3.0), (12, 2.0))
     )
-    promise = Promise(rows, costs=costs("min"))
+    guarantee = Guarantee(rows, costs=costs("min"))
     for depot, value in ((7, 1), (9, 3), (12, 2)):
-        assert re.search(rf"of A\* to goal {depot} are at most {value} min longer", promise.sentence)
-    assert promise.sentence.endswith("This holds with probability at least 0.95, for all of them at once.")
-    assert promise.tile[0] == "≤ 3 min", "the weakest"
-    assert ", to each goal" in promise.tile[1]
-    many = Promise(tuple(replace(rows[k % 3], goal=k) for k in range(7)))
-    assert "This is the weakest of 7 promises, one for each goal." in many.sentence
+        assert re.search(rf"of A\* to goal {depot} are at most {value} min longer", guarantee.sentence)
+    assert guarantee.sentence.endswith("This holds with probability at least 0.95, for all of them at once.")
+    assert guarantee.tile[0] == "≤ 3 min", "the weakest"
+    assert ", to each goal" in guarantee.tile[1]
+    many = Guarantee(tuple(replace(rows[k % 3], goal=k) for k in range(7)))
+    assert "This is the weakest of 7 guarantees, one for each goal." in many.sentence
     assert "at most 3 " in many.sentence
-    together = Promise((certificate(run="A* to goals drawn as these 3 were with reopening and this rho"),))
+    together = Guarantee((certificate(goals="to goals drawn as these 3 were"),))
     assert "answers of A* to goals drawn as these 3 were are at most" in together.sentence
-    shop = certificate(goal=3, run="A* to goal shop with café with reopening, a budget of 9 expansions and this rho")
-    assert "answers of A* to goal shop with café are at most" in Promise((shop,)).sentence
+    name = "goal shop with café"
+    shop = certificate(goal=3, category=name, goals=f"to {name}")
+    assert "answers of A* to goal shop with café are at most" in Guarantee((shop,)).sentence
+    limited = replace(shop, settings=("reopening", "a budget of 9 expansions"))
+    assert "A* to goal shop with café with a budget of 9 expansions are at most" in Guarantee((limited,)).sentence
     table = rs.CertificateTable((shop,), (), 0.05, "a title")
-    assert rs.report.certificate_section(table).bounds[0].name == "H4 betting, goal shop with café"
+    page = render(replace(full_report(small_set()), sections=(rs.report.certificate_section(table),)))
+    assert "H4 betting, goal shop with café" in shown(page)
 
 
-def test_promises_of_other_kinds() -> None:
+def test_guarantees_of_other_kinds() -> None:
     certain = certificate(
-        "U3", value=1e-13, delta=0.0, statistic="every", limit=None, clipped=None, observed=0.0,
+        "U3", value=1e-13, delta=0.0, statistic="every", optimal=True, limit=None, clipped=None, observed=0.0,
         subject="cost above the optimum", population="on every instance",
-        conditions=("no weight is ever below its stated least",),
+        conditions=("no weight is ever below its lower bound",),
     )  # fmt: skip
-    promise = Promise((certain,), costs=costs("min"))
-    assert promise.sentence == (
+    guarantee = Guarantee((certain,), costs=costs("min"))
+    assert guarantee.sentence == (
         "Every answer of A* to goal 5 is the fastest route, up to the rounding of sums. "
-        "This is certain, if no weight is ever below its stated least."
+        "This is certain, if no weight is ever below its lower bound."
     )
-    assert promise.tile == (
+    assert guarantee.tile == (
         "always",
-        "the fastest route, up to the rounding of sums: promised for certain, if no weight is ever below its stated "
-        "least",
+        "the fastest route, up to the rounding of sums: guaranteed for certain, if no weight is ever below its lower "
+        "bound",
     )
     most = certificate(statistic="quantile", share=0.99, subject="cost above the optimum", limit=None, clipped=None)
-    assert Promise((most,), costs=costs("h")).sentence.startswith(
+    assert Guarantee((most,), costs=costs("h")).sentence.startswith(
         "At least 99% of the answers of A* to goal 5 are at most 0.401 h longer than the fastest route"
     )
-    nothing = Promise((certificate(value=9.0),))
+    nothing = Guarantee((certificate(value=9.0),))
     assert nothing.tile is None
-    assert nothing.sentence.endswith("This is no more than the limit says.")
-    work = Promise((certificate(subject="the mean number of expanded vertices", value=81.2, limit=2000.0),))
+    assert nothing.sentence.endswith("This is vacuous.")
+    work = Guarantee((certificate(subject="the mean number of expanded vertices", value=81.2, limit=2000.0),))
     assert "answers of A* to goal 5 need at most 81.2 vertices searched" in work.sentence
-    ratio = Promise((certificate(subject="the mean ratio of cost to optimum", value=1.01),), costs=costs("min"))
+    ratio = Guarantee((certificate(subject="the mean ratio of cost to optimum", value=1.01),), costs=costs("min"))
     assert "cost at most 1.01 times the cost of the fastest route" in ratio.sentence
     assert "min longer" not in ratio.sentence
 
 
-def test_the_plain_promise_says_no_more_than_the_exact_one() -> None:
+def test_the_plain_guarantee_says_no_more_than_the_exact_one() -> None:
     """Every number, goal and condition of the plain sentence is in the certificate."""
     instances = small_set(count=200)
     rho = 2 * rs.heuristics.octile(instances.graph, 71)
-    table = rs.certify(rho, holdout=instances, utility=rs.utilities.Suboptimality(limit=1.0))
+    table = rs.certify(rho, instances, rs.utilities.Suboptimality(limit=1.0))
     section = rs.report.certificate_section(table)
-    assert section.promise.delta == table.best.delta == 0.05
-    plain = section.promise.sentence
+    assert section.guarantee.delta == table.best.delta == 0.05
+    plain = section.guarantee.sentence
     number = float(re.search(r"at most ([\d.]+)", plain).group(1))
     assert table.best.value <= number <= 1.01 * table.best.value
     assert table.best.population in plain
-    assert f"at most {table.best.limit:g}" in plain
+    assert f"capped at {table.best.limit:g}" in plain
     report = rs.report.build(instances, {"Dijkstra": np.zeros(72)}, sections=[section], cost_unit="min")
     text = shown(render(report))
     assert section.sentence in text, "the exact one is on the page too"
     assert "A* to goal 71 are at most" in text
 
 
-def test_promises_of_several_methods_are_told_apart() -> None:
+def test_guarantees_of_several_methods_are_told_apart() -> None:
     instances = small_set(count=200)
     rho = 0.9 * rs.heuristics.octile(instances.graph, 71)
     terms = {"holdout": instances, "utility": rs.utilities.Suboptimality(limit=1.0)}
-    exact = rs.certify(rho, weight_bounds=(instances.graph.length, np.inf), **terms)
+    exact = rs.certify(rho, lower=instances.graph.length, **terms)
     section = rs.report.certificate_section(rs.certify(2 * rho, **terms), method="bold", also={"safe": exact})
     report = rs.report.build(instances, {"Dijkstra": np.zeros(72)}, sections=[section], cost_unit="min")
-    said = [promise.sentence for promise in report["certificate"].promises]
+    said = [guarantee.sentence for guarantee in report["certificate"].guarantees]
     assert said[0].startswith("“safe”: Every answer of A* to goal 71 is the fastest route, up to the rounding")
     assert said[1].startswith("“bold”: On average, answers of A* to goal 71 are at most")
     text = shown(render(report))
@@ -180,7 +183,7 @@ def test_times_are_measured_and_their_noise_is_stated() -> None:
     assert f"the median of {view.timings.rounds} rounds. The middle half of the rounds differed by up to" in text
     assert f"{duration(report.methods[0].milliseconds)}" in text
     assert "a query on one core" in text
-    some = replace(view, timings=Timings((Timing("a", 1.0, 9.0, 1.0, 0.25),), 7, 5))
+    some = replace(view, timings=Timings((Timing("a", 1.0, 0.25),), 7, 5))
     assert "5 rounds on 7 of the queries. The middle half of the rounds differed by up to 25 %." in shown(
         some.body(lambda *words: "")
     )
@@ -201,35 +204,19 @@ def test_timing_takes_as_many_instances_as_there_is_time_for() -> None:
 
 # ---------------------------------------------------------------- subsets, and plots that say something
 
-CURVE = Generalisation(
+CURVE = Generalization(
     "“A*, learned” (X for A*)", "cost above the optimum", (5, 50), (0.0, 0.1), (0.4, 0.2), None, (50, 900), 20
 )
-DUAL = DualView("number of expanded vertices", 3, "“x” times θ", (0.0, 1.0, 2.0, 3.0), (5.0, 4.0, 6.0), 1.5, 4.0, 0, 70)
 
 
 def test_plots_state_what_they_are_about() -> None:
-    section = rs.report.learning_section(CURVE, DUAL)
+    section = rs.report.learning_section(CURVE)
     captions: list[str] = []
     section.body(lambda name, label, caption: captions.append(caption) or "")
     assert captions[0] == (
         "“A*, learned” (X for A*), learned from more and more queries. Means over 50 of 900 new queries, and over the "
         "first 20 queries it was learned from. Once the lines meet, more data does not help."
     )
-    assert captions[1].startswith("“x” times θ: vertices searched, mean over 3 of 70 queries that were learned from")
-    figure = DUAL.draw()
-    assert figure.axes[0].get_xlabel() == "factor θ (least: 4 at θ = 1.5)"
-    assert figure.axes[0].get_title(loc="left") == "vertices searched, mean"
-
-
-def test_a_minimum_at_the_end_of_its_range_is_none() -> None:
-    assert not DUAL.at_edge
-    for theta in (0.0, 0.1, 2.9, 3.0):
-        at_end = replace(DUAL, best_theta=theta)
-        assert at_end.at_edge
-        section = rs.report.learning_section(CURVE, at_end)
-        assert section.dual is None
-        assert "is at the end of that range" in section.body(lambda *words: "")
-    assert list(rs.report.learning_section(None, DUAL).figures()) == ["dual"]
 
 
 def test_a_learning_curve_that_is_flat_is_a_sentence() -> None:
@@ -237,8 +224,7 @@ def test_a_learning_curve_that_is_flat_is_a_sentence() -> None:
     section = rs.report.learning_section(flat)
     assert section.figures() == {}
     assert "does the same whether it learns from 5 queries or from 50" in section.body(lambda *words: "")
-    assert rs.report.learning_section(CURVE).notes == ()
-    assert rs.report.learning_section(CURVE, notes=["Only so."]).notes == ("Only so.",)
+    assert list(rs.report.learning_section(CURVE).figures()) == ["generalization"]
 
 
 def test_lines_from_some_queries_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,11 +247,15 @@ def test_lines_from_some_queries_say_so(monkeypatch: pytest.MonkeyPatch) -> None
 def test_warnings_come_before_the_codes_of_bounds_and_those_are_folded() -> None:
     text = render(full_report(small_set(), "NAME"))
     part = text[text.index('<section id="certificate"') : text.index('<section id="learning"')]
-    assert part.index("Warning: NAME") < part.index("<table") < part.index("<details><summary>What other bounds")
+    assert (
+        part.index("Warning: NAME")
+        < part.index("<table")
+        < part.index("<details><summary>Other bounds, for comparison")
+    )
     folded = part.index("Bounds that were not computed, and why")
-    assert part.rindex("<details>", 0, folded) > part.index("What the promise assumes")
+    assert part.rindex("<details>", 0, folded) > part.index("What the guarantee assumes")
     visible = re.sub(r"<details>.*?</details>", "", part, flags=re.DOTALL)
-    assert "no use" not in visible, "what another bound would have promised"
+    assert "no use" not in visible, "another bound"
     assert "Theorem 4" not in visible
 
 

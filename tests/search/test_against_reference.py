@@ -39,7 +39,7 @@ def test_hundred_thousand_cases(block: int) -> None:
 
 def test_queries_on_one_graph_do_not_see_each_other() -> None:
     rng = np.random.default_rng(9)
-    graph = rs.Graph.grid(5, 6, neighbours=8)
+    graph = rs.Graph.grid(5, 6, neighbors=8)
     for _ in range(3000):
         integers = rng.random() < 0.3
         weights = rng.integers(0, 9, graph.m).astype(np.int32 if integers else float)
@@ -70,7 +70,7 @@ def test_queries_on_one_graph_do_not_see_each_other() -> None:
 @pytest.mark.parametrize("noise", [0.0, 0.2])
 def test_large_graphs_have_a_kernel_of_their_own(noise: float) -> None:
     rng = np.random.default_rng(5)
-    graph = rs.Graph.grid(150, 150, neighbours=8)
+    graph = rs.Graph.grid(150, 150, neighbors=8)
     weights = rng.integers(1, 5, graph.m).astype(float)  # many ties
     source, goal = graph.vertex((20, 30)), graph.vertex((100, 110))
     rho = rs.heuristics.octile(graph, goal) * rng.uniform(1, 1 + noise, graph.n)

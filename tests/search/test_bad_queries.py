@@ -182,9 +182,38 @@ def test_costs_beyond_the_largest_float_are_refused_but_scores_may_overflow() ->
 
 def test_integers_that_float64_cannot_hold_are_refused() -> None:
     graph = rs.Graph.from_edges(2, [0], [1])
-    assert rs.astar(graph, np.array([2**53]), 0, 1, np.zeros(2)).cost == 2**53
-    with pytest.raises(WeightError, match=r"at most 2\*\*53"):
-        rs.astar(graph, np.array([2**53 + 1]), 0, 1, np.zeros(2))
+    assert rs.astar(graph, np.array([2**53 - 1]), 0, 1, np.zeros(2)).cost == 2**53 - 1
+    for weight in (2**53, 2**53 + 1, 2**62):
+        with pytest.raises(WeightError, match=r"below 2\*\*53"):
+            rs.astar(graph, np.array([weight]), 0, 1, np.zeros(2))
+        with pytest.raises(WeightError, match=r"below 2\*\*53"):
+            rs.InstanceSet(graph, np.array([[weight]]), 0, 1)
+
+
+@pytest.mark.parametrize("n", [4, 25_000])
+def test_integer_sums_that_float64_cannot_hold_are_refused(n: int) -> None:
+    """2**53 + 1 is rounded to 2**53, which would be a tie between 0 -> 1 -> 3 and 0 -> 2 -> 3."""
+    half, refused = 2**52, r"costs 2\*\*53 or more, and sums of integers are no longer exact"
+    graph, rho = rs.Graph.from_edges(n, [0, 0, 1, 2], [1, 2, 3, 3]), np.zeros(n)
+    row = graph.arrange(np.array([half, half, half + 1, half]))
+    for run in (rs.astar, rs.gbfs):
+        with pytest.raises(WeightError, match=refused):
+            run(graph, row, 0, 3, rho)
+    with pytest.raises(WeightError, match=refused):
+        rs.distances_to(graph, row, 3)
+    row = graph.arrange(np.array([half, half - 1, half - 1, half - 1]))
+    assert rs.astar(graph, row, 0, 3, rho).cost == 2**53 - 2
+    assert rs.distances_to(graph, row, 3)[0] == 2**53 - 2
+
+
+def test_sums_of_many_int32_weights_are_refused_at_2_to_the_53() -> None:
+    n = 2**22 + 2
+    graph = rs.Graph.from_edges(n, np.arange(n - 1), np.arange(1, n))
+    weights = np.full(n - 1, 2**31 - 1, dtype=np.int32)
+    with pytest.raises(WeightError, match=r"costs 2\*\*53 or more"):
+        rs.astar(graph, weights, 0, n - 1, np.zeros(n))
+    with pytest.raises(WeightError, match=r"costs 2\*\*53 or more"):
+        rs.distances_to(graph, weights, n - 1)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from rhostar import _parallel as parallel
 @pytest.fixture(scope="module")
 def batch() -> tuple[rs.InstanceSet, np.ndarray, rs.Runs]:
     rng = np.random.default_rng(0)
-    graph = rs.Graph.grid(25, 25, neighbours=8)
+    graph = rs.Graph.grid(25, 25, neighbors=8)
     instances = rs.InstanceSet(graph, rng.uniform(1, 2, (60, graph.m)), rng.integers(0, 300, 60), goal=624)
     rho = rs.heuristics.octile(graph, 624) * rng.uniform(0, 2, graph.n)
     return instances, rho, rs.solve_many(instances, rho)
@@ -36,34 +37,43 @@ def test_the_number_of_jobs_changes_nothing(batch, jobs: int) -> None:
     assert_equal(rs.solve_many(instances, rho, n_jobs=jobs), expected)
 
 
-def test_joblib_configuration_is_followed(batch, monkeypatch: pytest.MonkeyPatch) -> None:
-    joblib = pytest.importorskip("joblib")
+def where(chunk: rs.InstanceSet, first: int, stop: object) -> tuple[int, bool]:
+    time.sleep(0.01)
+    return os.getpid(), threading.current_thread() is threading.main_thread()
+
+
+@pytest.mark.parametrize(
+    ("configured", "chunks", "here", "main_thread"),
+    [
+        ({"backend": "loky", "n_jobs": 2}, 8, False, True),
+        ({"backend": "multiprocessing", "n_jobs": 2}, 8, False, True),
+        ({"backend": "threading", "n_jobs": 3}, 12, True, False),
+        ({"n_jobs": 2}, 8, True, False),
+        ({"backend": "sequential"}, 1, True, True),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_joblib_configuration_is_followed(batch, configured, chunks: int, here: bool, main_thread: bool) -> None:
+    import joblib
+
     instances, rho, expected = batch
-    wait, finished_after_waiting = parallel._Counted.wait_for, []
-
-    def watched(self: parallel._Counted, finished: int) -> None:
-        wait(self, finished)
-        finished_after_waiting.append(self.finished)
-
-    monkeypatch.setattr(parallel._Counted, "wait_for", watched)
-    monkeypatch.setattr(parallel, "_SECONDS_TO_BEGIN", 100.0)  # a busy machine may need more than one
-    with joblib.parallel_config(backend="loky", n_jobs=2):  # other processes
+    with joblib.parallel_config(**configured):
         assert_equal(rs.solve_many(instances, rho), expected)
-    with joblib.parallel_config(backend="threading", n_jobs=3):
-        assert_equal(rs.solve_many(instances, rho), expected)
-    with joblib.parallel_config(n_jobs=2):
-        assert_equal(rs.solve_many(instances, rho), expected)
-    assert len(finished_after_waiting) == 2, "the two times with threads"
-    assert 0 not in finished_after_waiting, "it waited for threads that are not there"
+        seen = parallel.map_chunks(where, instances)
+    assert len(seen) == chunks
+    assert {process == os.getpid() for process, _ in seen} == {here}
+    assert {main for _, main in seen} == {main_thread}
 
 
-def test_a_backend_that_begins_only_when_asked_is_not_waited_for(batch, monkeypatch: pytest.MonkeyPatch) -> None:
-    joblib = pytest.importorskip("joblib")
-    instances, rho, expected = batch
-    with joblib.parallel_config(backend="sequential"):
-        backend, _ = joblib.parallel.get_active_backend()
-        monkeypatch.setattr("rhostar._parallel._jobs", lambda n_jobs: (2, backend))
-        assert_equal(rs.solve_many(instances, rho), expected)
+def fails(chunk: rs.InstanceSet, first: int, stop: object) -> None:
+    time.sleep(0.05 if first == 0 else 0.0)
+    raise ZeroDivisionError(str(first))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_error_of_the_first_chunk_is_raised(batch, jobs: int) -> None:
+    with pytest.raises(ZeroDivisionError, match=r"^0\b"):
+        parallel.map_chunks(fails, batch[0], n_jobs=jobs)
 
 
 def test_two_threads_share_one_graph(batch) -> None:
@@ -132,7 +142,7 @@ def test_a_signal_handler_may_search_while_a_search_is_interrupted(batch) -> Non
 
 def test_stamps_survive_their_wrap_around(batch) -> None:
     instances, rho, expected = batch
-    graph = rs.Graph.grid(25, 25, neighbours=8)  # its own workspace
+    graph = rs.Graph.grid(25, 25, neighbors=8)  # its own workspace
     rs.astar(graph, graph.length, 0, 624, rho)
     for generation in (2**31, 2**32 - 12):
         graph._kernel.age_workspace(generation)

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import rhostar as rs
-from rhostar.learners._costs_to_go import least, matrix, sums
+from rhostar.learners._costs_to_go import lowest, matrix, sums
 
 WEIGHTS: dict[str, Any] = {
     "similar": lambda rng, m: rng.uniform(1, 2, m),
@@ -52,7 +52,7 @@ def graphs(rng: np.random.Generator) -> list[rs.Graph]:
     steps = np.arange(n - 1)
     tail, head = rng.integers(0, n, (2, 3 * n))
     return [
-        rs.Graph.grid(20, 20, neighbours=8),
+        rs.Graph.grid(20, 20, neighbors=8),
         rs.Graph.from_edges(n, np.concatenate([steps, steps + 1]), np.concatenate([steps + 1, steps])),
         rs.Graph.from_edges(n, steps + 1, np.zeros(n - 1, dtype=int)),
         rs.Graph.from_edges(n, tail, head),
@@ -74,7 +74,7 @@ def test_distances_have_the_bits_of_a_plain_search(kind: str, rng: np.random.Gen
 
 def test_a_plain_search_finds_what_rounding_loses(rng: np.random.Generator) -> None:
     # The comparison above would see a single wrong bit: costs added up from the other end do differ.
-    graph = rs.Graph.grid(20, 20, neighbours=8)
+    graph = rs.Graph.grid(20, 20, neighbors=8)
     weights = rng.uniform(0, 1, graph.m)
     forwards = rs.solve_many(
         rs.InstanceSet(graph, weights, np.arange(graph.n - 1), goal=graph.n - 1), np.zeros(graph.n)
@@ -91,7 +91,7 @@ def test_small_graphs() -> None:
 
 @pytest.mark.parametrize("bad", [-1.0, np.nan])
 def test_the_first_bad_weight_on_the_way_is_named_in_any_order(bad: float, rng: np.random.Generator) -> None:
-    graph = rs.Graph.grid(30, 30, neighbours=8)
+    graph = rs.Graph.grid(30, 30, neighbors=8)
     twin = rs.Graph(graph.first_out, graph.head)
     assert twin._kernel.rearrange(rng.uniform(size=(graph.n, 2)), -np.inf)
     weights = rng.uniform(1, 2, graph.m)
@@ -120,9 +120,9 @@ def test_labels_of_a_rearranged_graph(kind: str, rng: np.random.Generator) -> No
     graph = rs.Graph.grid(15, 15)
     weights = np.stack([WEIGHTS[kind](rng, graph.m) for _ in range(7)])
     whole = rs.InstanceSet(graph, weights, 0, goal=graph.n - 1, infeasible="keep")
-    plain, found = matrix(whole)[0], [*sums(whole), least(whole)]
+    plain, found = matrix(whole)[0], [*sums(whole), lowest(whole)]
     assert graph._kernel.rearrange(rng.uniform(size=(graph.n, 2)), -np.inf)
     assert matrix(whole)[0].tobytes() == plain.tobytes()
-    for one, other in zip([*sums(whole), least(whole)], found, strict=True):
+    for one, other in zip([*sums(whole), lowest(whole)], found, strict=True):
         assert one.tobytes() == other.tobytes()
     assert plain[3].tobytes() == dijkstra(graph, weights[3], graph.n - 1).tobytes()

@@ -10,9 +10,9 @@ from rhostar.search import astar_to_nearest
 
 def test_one_search_finds_the_nearest_goal_with_less_work_than_one_for_each() -> None:
     rng = np.random.default_rng(0)
-    graph = rs.Graph.grid(25, 25, neighbours=8)
+    graph = rs.Graph.grid(25, 25, neighbors=8)
     usual = rng.uniform(1, 2, graph.m)
-    potentials = [rs.potentials.Hierarchy(graph, usual), rs.heuristics.octile(graph)]
+    potentials = [rs.heuristics.DistanceHeuristic(graph, usual), rs.heuristics.octile(graph)]
     for _ in range(40):
         weights = np.maximum(usual, graph.length) * rng.uniform(1, 1.5, graph.m)
         source, goals = int(rng.integers(graph.n)), rng.integers(0, graph.n, int(rng.integers(1, 6)))
@@ -27,7 +27,7 @@ def test_one_search_finds_the_nearest_goal_with_less_work_than_one_for_each() ->
             each = sum(rs.astar(graph, weights, source, int(goal), potential).expanded for goal in goals)
             assert run.expanded <= each
             # The same search with the table of the least values, to the goal that was found.
-            table = potential.rho_for_nearest(goals)
+            table = potential.table(goals)
             assert run.expanded == rs.astar(graph, weights, source, int(run.path[-1]), table).expanded
 
 
@@ -50,7 +50,7 @@ def test_without_a_path_or_within_a_budget() -> None:
 def test_learners_and_models_that_have_a_potential_are_taken() -> None:
     graph = rs.Graph.grid(6, 6)
     weights = np.random.default_rng(0).uniform(1, 2, (8, graph.m))
-    learner = rs.learners.Potentials(clusters=2).fit(rs.InstanceSet(graph, weights, 0, np.arange(8) + 5))
+    learner = rs.learners.Potentials(n_clusters=2).fit(rs.InstanceSet(graph, weights, 0, np.arange(8) + 5))
     for rho in (learner, rs.Model.of(learner, graph)):
         assert astar_to_nearest(graph, weights[0], 0, [35, 7], rho).path[-1] == 7
 
@@ -64,7 +64,7 @@ def test_bad_input_is_refused() -> None:
         astar_to_nearest(graph, graph.length, 0, [3, 9], octile)
     with pytest.raises(VertexError, match="source"):
         astar_to_nearest(graph, graph.length, 9, [3], octile)
-    with pytest.raises(InputError, match="rho must be a potential, or have one"):
+    with pytest.raises(InputError, match="rho must be for every goal"):
         astar_to_nearest(graph, graph.length, 0, [3], np.zeros(9))
     with pytest.raises(NotFittedError):
         astar_to_nearest(graph, graph.length, 0, [3], rs.learners.Potentials())

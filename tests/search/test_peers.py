@@ -54,7 +54,7 @@ def test_costs_agree_with_networkx_and_scipy(rng: np.random.Generator) -> None:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
-    graph = rs.Graph.grid(12, 15, neighbours=8)
+    graph = rs.Graph.grid(12, 15, neighbors=8)
     weights = rng.uniform(0.5, 2, graph.m)
     goal = graph.n - 1
     network = graph.to_networkx(weights)

@@ -1,5 +1,6 @@
 """A computation that was killed is resumed from its finished parts: the same bits, and nothing is counted twice."""
 
+import json
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ import pytest
 
 import rhostar as rs
 from rhostar import _checkpoints as checkpoints
-from rhostar import _parallel as parallel
+from rhostar import _workers as workers
 
 
 @pytest.fixture(autouse=True)
@@ -28,20 +29,20 @@ def instances() -> rs.InstanceSet:
 
 def make_instances() -> rs.InstanceSet:
     rng = np.random.default_rng(0)
-    graph = rs.Graph.grid(12, 12, neighbours=8)
+    graph = rs.Graph.grid(12, 12, neighbors=8)
     return rs.InstanceSet(graph, rng.uniform(1, 2, (90, graph.m)), rng.integers(0, 100, 90), goal=143)
 
 
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list that gets the name of every chunk that is computed."""
     computed: list[str] = []
-    call = parallel.travel.call
+    attempt = workers.attempt
 
     def watched(function, name, *rest):
         computed.append(name)
-        return call(function, name, *rest)
+        return attempt(function, name, *rest)
 
-    monkeypatch.setattr(parallel.travel, "call", watched)
+    monkeypatch.setattr(workers, "attempt", watched)
     return computed
 
 
@@ -56,8 +57,8 @@ def test_finished_parts_are_not_computed_again(
         for path in sorted(tmp_path.iterdir())[:lost]:
             path.unlink()
         computed.clear()
-        with rs.resuming(tmp_path):
-            found = rs.solve_many(make_instances(), rho, n_jobs=jobs)  # another set with the same content
+        again = make_instances().resumable(tmp_path)  # another set with the same content
+        found = rs.solve_many(again, rho, n_jobs=jobs)
         assert len(computed) == len(set(computed)) == lost
         assert found.cost.tolist() == expected.cost.tolist()
         assert [p.tolist() for p in found.path] == [p.tolist() for p in expected.path]
@@ -71,16 +72,16 @@ def test_finished_parts_are_not_computed_again(
         rs.learners.LowerEnvelope,
         rs.learners.MeanWeights,
         rs.learners.PathUse,
-        lambda: rs.learners.SelfImitatedRanking(iterations=2, step_sizes=1.0, blurs=0.0, random_state=0),
+        lambda: rs.learners.SelfImitatedRanking(iterations=2, rounds=[(1.0, 0.0)], random_state=0),
         lambda: rs.learners.BumpSearch(max_bumps=3, random_state=0),
     ],
 )
 def test_fits_are_resumed(make, instances: rs.InstanceSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = make().fit(instances).rho_
-    with rs.resuming(tmp_path):
-        assert (make().fit(instances).rho_ == expected).all()
-        computed = calls(monkeypatch)
-        assert (make().fit(instances).rho_ == expected).all()
+    resumed = instances.resumable(tmp_path)
+    assert (make().fit(resumed).rho_ == expected).all()
+    computed = calls(monkeypatch)
+    assert (make().fit(resumed).rho_ == expected).all()
     assert computed == []
 
 
@@ -88,45 +89,113 @@ def test_other_data_arguments_and_functions_find_nothing(
     instances: rs.InstanceSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rho = np.zeros(instances.graph.n)
-    few = instances[:10]
-    with rs.resuming(tmp_path):
-        rs.solve_many(few, rho)
-        computed = calls(monkeypatch)
-        rs.solve_many(few, rho)
-        assert computed == []
-        changed = few.weights.copy()
-        changed[3, 0] += 1
-        for other, options in (
-            (rs.InstanceSet(few.graph, changed[:10], few.sources, few.goals), {}),
-            (rs.InstanceSet(few.graph, few.weights[:10], few.sources + 1, few.goals), {}),
-            (few, {"algorithm": "gbfs"}),
-            (few, {"reopen": False}),
-            (few, {"budget": 3}),
-        ):
-            computed.clear()
-            found = rs.solve_many(other, rho, **options)
-            assert len(computed) >= 1, options
-            with monkeypatch.context() as plain:
-                plain.setattr(checkpoints, "active", lambda: None)
-                assert found.cost.tolist() == rs.solve_many(other, rho, **options).cost.tolist()
+    few = instances[:10].resumable(tmp_path)
+    rs.solve_many(few, rho)
+    computed = calls(monkeypatch)
+    rs.solve_many(few, rho)
+    assert computed == []
+    changed = few.weights[:10].copy()
+    changed[3, 0] += 1
+    for other, options in (
+        (rs.InstanceSet(few.graph, changed, few.sources, few.goals), {}),
+        (rs.InstanceSet(few.graph, few.weights[:10], few.sources + 1, few.goals), {}),
+        (instances[:10], {"algorithm": "gbfs"}),
+        (instances[:10], {"reopen": False}),
+        (instances[:10], {"budget": 3}),
+    ):
         computed.clear()
-        rs.solve_many(few, rho + 1)
-        assert len(computed) == 10
+        found = rs.solve_many(other.resumable(tmp_path), rho, **options)
+        assert len(computed) >= 1, options
+        assert found.cost.tolist() == rs.solve_many(other, rho, **options).cost.tolist()
+    computed.clear()
+    rs.solve_many(few, rho + 1)
+    assert len(computed) == 10
 
 
 def test_damaged_parts_are_computed_again(instances: rs.InstanceSet, tmp_path: Path) -> None:
     expected = rs.learners.MeanDistance().fit(instances).rho_
     rng = np.random.default_rng(0)
-    with rs.resuming(tmp_path):
-        rs.learners.MeanDistance().fit(instances)
-        for path in tmp_path.iterdir():
-            content = bytearray(path.read_bytes())
-            if rng.random() < 0.5:
-                content = content[: int(rng.integers(len(content)))]
-            else:
-                content[int(rng.integers(len(content)))] ^= 255
-            path.write_bytes(content)
-        assert (rs.learners.MeanDistance().fit(instances).rho_ == expected).all()
+    resumed = instances.resumable(tmp_path)
+    rs.learners.MeanDistance().fit(resumed)
+    for path in tmp_path.iterdir():
+        content = bytearray(path.read_bytes())
+        if rng.random() < 0.5:
+            content = content[: int(rng.integers(len(content)))]
+        else:
+            content[int(rng.integers(len(content)))] ^= 255
+        path.write_bytes(content)
+    assert (rs.learners.MeanDistance().fit(resumed).rho_ == expected).all()
+
+
+def write_part(path: Path, value: object, parts: dict[str, np.ndarray]) -> None:
+    """Write a whole part with another content, as a program that knows the format could."""
+    form = {"digest": checkpoints._digest(path.stem, value, parts), "value": value}
+    arrays = parts | {"form": np.frombuffer(json.dumps(form).encode(), dtype=np.uint8)}
+    with path.open("wb") as stream:
+        np.savez(stream, **arrays)
+
+
+_COLUMN = {"array0": np.zeros(1)}
+
+
+@pytest.mark.parametrize(
+    ("value", "parts"),
+    [
+        (5, {}),
+        (None, {}),
+        ("array0", _COLUMN),
+        (["array0"] * 8, _COLUMN),
+        (["array0", "array9"], _COLUMN),
+        (["record", ["rhostar.__main__", "x"], {}], {}),
+        ([[]] * 3, {}),
+        ({"array0": 1}, _COLUMN),
+    ],
+)
+def test_parts_that_hold_something_else_are_computed_again(
+    value: object, parts: dict[str, np.ndarray], instances: rs.InstanceSet, tmp_path: Path
+) -> None:
+    rho = np.zeros(instances.graph.n)
+    expected = rs.solve_many(instances, rho)
+    resumed = instances.resumable(tmp_path)
+    rs.solve_many(resumed, rho)
+    for path in tmp_path.iterdir():
+        write_part(path, value, parts)
+    for _ in range(2):  # the second time from what the first has put there
+        assert rs.solve_many(resumed, rho).cost.tolist() == expected.cost.tolist()
+
+
+def test_a_part_with_a_changed_array_is_computed_again(instances: rs.InstanceSet, tmp_path: Path) -> None:
+    rho = np.zeros(instances.graph.n)
+    resumed = instances.resumable(tmp_path)
+    expected = rs.solve_many(resumed, rho)
+    for path in tmp_path.iterdir():
+        parts = dict(np.load(path))
+        parts["array1"] = parts["array1"] + 1
+        np.savez(path, **parts)
+    assert rs.solve_many(resumed, rho).cost.tolist() == expected.cost.tolist()
+
+
+def test_no_name_in_a_part_is_imported(instances: rs.InstanceSet, tmp_path: Path) -> None:
+    """The format of an earlier version named classes, and importing this module ends the program."""
+    form = {"key": "", "value": ["record", ["rhostar.__main__", "x"], {}]}
+    rho = np.zeros(instances.graph.n)
+    resumed = instances.resumable(tmp_path)
+    expected = rs.solve_many(resumed, rho)
+    for path in tmp_path.iterdir():
+        form["key"] = path.stem
+        np.savez(path, form=np.frombuffer(json.dumps(form).encode(), dtype=np.uint8))
+    assert rs.solve_many(resumed, rho).cost.tolist() == expected.cost.tolist()
+    assert "rhostar.__main__" not in sys.modules
+
+
+def test_a_pipe_among_the_parts_is_not_waited_for(instances: rs.InstanceSet, tmp_path: Path) -> None:
+    resumed = instances[:3].resumable(tmp_path)
+    rs.solve_many(resumed, np.zeros(instances.graph.n))
+    for path in tmp_path.iterdir():
+        path.unlink()
+        os.mkfifo(path)
+    with pytest.raises(rs.errors.StorageError, match="it is a device or a pipe, not a file"):
+        rs.solve_many(resumed, np.zeros(instances.graph.n))
 
 
 _KILLED = """
@@ -140,11 +209,10 @@ def slow(instance, trace):
     with open(sys.argv[3], "a") as log:
         log.write(f"{instance.source}\\n")
     return float(instance.source)
-with rs.resuming(sys.argv[1]):
-    instances = make_instances()
-    rho = rs.heuristics.octile(instances.graph, 143)
-    values = rs.evaluate(instances, rho, rs.utilities.Custom(1e3, slow))[0].values
-    print(values.tolist() == instances.sources.tolist())
+instances = make_instances().resumable(sys.argv[1])
+rho = rs.heuristics.octile(instances.graph, 143)
+values = rs.evaluate(instances, rho, rs.utilities.Custom(1e3, slow))[0].values
+print(values.tolist() == instances.sources.tolist())
 """
 
 

@@ -11,6 +11,7 @@ import tempfile
 import zlib
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -127,12 +128,13 @@ def _model(folder: Path) -> None:
     table = {"promise": "none", "rows": [1, 2.5]}
     model = rs.Model.of(learner, instances.graph, certificate=table)
     family = rs.families.Linear(base=np.zeros(6), features=np.eye(6)[:, :2])
-    dataclasses.replace(model, family_=family, lower_=np.ones(instances.graph.m)).save(folder / "x.npz")
+    heuristic = model.heuristic.with_facts(family=family, lower=np.ones(instances.graph.m))
+    dataclasses.replace(model, heuristic=heuristic).save(folder / "x.npz")
 
 
 def _use_model(folder: Path) -> None:
     model = rs.Model.load(folder / "x.npz")
-    assert model.n > 0
+    assert model.heuristic.n > 0
     repr(model)
     json.dumps({"goals": model.goals, "parameters": model.parameters, "versions": model.versions}, default=str)
     model.search_with()
@@ -176,11 +178,11 @@ def _use_set(folder: Path) -> None:
 
 
 def _witness(folder: Path) -> None:
-    rs.lab.atlas.entries()["gbfs-cost-small-4"].save(folder / "x.json")
+    rs.theory.atlas.entries()["gbfs-cost-small-4"].save(folder / "x.json")
 
 
 def _use_witness(folder: Path) -> None:
-    rs.lab.verify(rs.lab.Witness.load(folder / "x.json"))
+    rs.theory.verify(rs.theory.Witness.load(folder / "x.json"))
 
 
 TARGETS: dict[str, Target] = {
@@ -213,8 +215,9 @@ TARGETS: dict[str, Target] = {
     "metr-la": Target(_metr_la, _one("x.npz", damage.damaged_archive), lambda f: rs.datasets.read_metr_la(f / "x.npz")),
     "model": Target(_model, _one("x.npz", partial(damage.damaged_archive, json_member="facts.npy")), _use_model),
     "set": Target(lambda folder: _instances().save(folder / "set"), _damaged_set, _use_set),
-    "witness": Target(_witness, _one("x.json", damage.damaged_json), _use_witness),
 }
+if find_spec("rhostar.theory") is not None:
+    TARGETS["witness"] = Target(_witness, _one("x.json", damage.damaged_json), _use_witness)
 
 
 class Sound:

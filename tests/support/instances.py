@@ -13,7 +13,7 @@ def grid_instances(
     columns: int,
     count: int,
     *,
-    neighbours: int = 4,
+    neighbors: int = 4,
     high: float = 2.0,
     sources: ArrayLike | None = 0,
     goal: ArrayLike | None = None,
@@ -23,7 +23,7 @@ def grid_instances(
 
     With ``sources=None`` the starts are drawn among all cells but the last.
     """
-    graph = rs.Graph.grid(rows, columns, neighbours=neighbours)
+    graph = rs.Graph.grid(rows, columns, neighbors=neighbors)
     rng = np.random.default_rng(seed)
     weights = rng.uniform(1, high, size=(count, graph.m))
     if sources is None:
@@ -72,7 +72,7 @@ def complete_graph(seed: int, largest: int = 3, most: int = 5, size: int = 3) ->
 def obstacle_worlds(count: int = 60, side: int = 14, seed: int = 0, scale: float = 1.0) -> rs.InstanceSet:
     """Return worlds of which three tenths of the cells are blocked, from the first corner to the last."""
     rng = np.random.default_rng(seed)
-    graph = rs.Graph.grid(side, side, neighbours=8)
+    graph = rs.Graph.grid(side, side, neighbors=8)
     blocked = rng.random((count, side, side)) < 0.3
     blocked[:, 0, 0] = blocked[:, -1, -1] = False
     made = rs.InstanceSet.from_obstacles(graph, blocked, 0, graph.n - 1, corner_cutting=True, infeasible="drop")

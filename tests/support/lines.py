@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import rhostar as rs
+from rhostar.lines import pieces
 from rhostar.lines._intervals import Interval
 from rhostar.lines._pieces import Pieces
 from rhostar.search import reference
@@ -45,7 +46,7 @@ class LineCase:
     def pieces(self, **options: Any) -> Pieces:
         arguments = (self.graph, self.weights, self.source, self.goal, self.base, self.direction, self.low, self.high)
         chosen = {"algorithm": self.algorithm, "reopen": self.reopen, "budget": self.budget}
-        return rs.pieces(*arguments, **chosen, **options)
+        return pieces(*arguments, **chosen, **options)
 
     def run(self, theta: Fraction) -> reference.Result:
         """Run the paper's pseudo-code with fractions."""
@@ -159,3 +160,17 @@ def random_line(rng: np.random.Generator) -> LineCase:
         reopen=bool(rng.random() < 0.5),
         budget=int(rng.integers(0, n + 2)) if rng.random() < 0.3 else None,
     )
+
+
+def instances_and_line(rng: np.random.Generator) -> tuple[rs.InstanceSet, np.ndarray, np.ndarray]:
+    """Draw a few instances on few vertices, and a line of heuristics."""
+    n = int(rng.integers(4, 7))
+    pairs = rng.integers(0, n, (3 * n, 2))
+    star = np.column_stack([np.zeros(n - 2, int), np.arange(1, n - 1)])
+    pairs = np.vstack([pairs[pairs[:, 1] != n - 1], [n - 2, n - 1], star])
+    graph = rs.Graph.from_edges(n, pairs[:, 0], pairs[:, 1])
+    weights = rng.integers(0, 6, (3, graph.m)).astype(float)
+    instances = rs.InstanceSet(
+        graph, weights, [0, *rng.integers(0, 2, 4)], n - 1, rows=rng.integers(0, 3, 5), infeasible="keep"
+    )
+    return instances, rng.integers(-3, 4, n).astype(float), rng.integers(-3, 4, n) / 2

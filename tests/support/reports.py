@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 import rhostar as rs
-from rhostar.report._certificate import BoundView, CertificateSection
+from rhostar.report._certificate import CertificateSection
 from rhostar.report._comparison import Curve
-from rhostar.report._learning import DualView, Generalisation
-from rhostar.report._promise import Promise
+from rhostar.report._guarantee import Guarantee
+from rhostar.report._learning import Generalization
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&<!-- $\\alpha$ __"
 
 
 def small_set(labels: bool = False, count: int = 12) -> rs.InstanceSet:
     """Return instances on a grid of 8 by 9 cells, whose names are hostile with `labels`."""
-    graph = rs.Graph.grid(8, 9, neighbours=8)
+    graph = rs.Graph.grid(8, 9, neighbors=8)
     if labels:
         names = [f"{HOSTILE}{v}" for v in range(graph.n)]
         x = graph.coordinates
@@ -25,11 +25,13 @@ def small_set(labels: bool = False, count: int = 12) -> rs.InstanceSet:
 
 
 def certificate(name: str = "H4 betting", **changes: object) -> rs.Certificate:
-    """Return a promise about the mean cost above the optimum, with changes."""
+    """Return a guarantee for the mean cost above the optimum, with changes."""
     values = {
         "label": name,
         "subject": "the mean cost above the optimum",
-        "run": "A* to goal 5 with reopening and this rho",
+        "search": "A*",
+        "goals": "to goal 5",
+        "settings": ("reopening",),
         "population": "on new instances drawn as these were",
         "side": "upper",
         "value": 0.40001,
@@ -39,7 +41,7 @@ def certificate(name: str = "H4 betting", **changes: object) -> rs.Certificate:
         "samples": 300,
         "holds_for": "this rho",
         "reference": name,
-        "role": "promise",
+        "role": "guarantee",
         "clipped": 0.0,
     }
     return rs.Certificate(**(values | changes))
@@ -49,9 +51,9 @@ def full_report(instances: rs.InstanceSet, name: str = "learned") -> rs.report.R
     """Return a report with every section; the three that come from other rooms are made by hand."""
     goal = int(instances.goals[0])
     rho = np.mean([rs.distances_to(instances.graph, x.weights, goal) for x in instances], axis=0)
-    bound = BoundView(name, 0.4, 0.2, 0.05, "this rho", name, name, "promise", assumptions=(name,))
-    nothing = BoundView("no use", 9.0, 0.2, 0.05, "every rho", "Theorem 4", "", vacuous=True)
-    promise = Promise((certificate(name),))
+    bound = certificate(name, assumptions=(name,))
+    nothing = certificate("no use", value=9.0, holds_for="every rho", reference="Theorem 4", role="comparison")
+    guarantee = Guarantee((certificate(name),))
     curve = Curve(name, (10.0, 100.0), (2.0, 1.0))
     return rs.report.build(
         instances,
@@ -63,11 +65,8 @@ def full_report(instances: rs.InstanceSet, name: str = "learned") -> rs.report.R
         title=f"A title {name}",
         train=instances,
         sections=[
-            CertificateSection(promise, name, 9.0, (bound, nothing), (name,), (name, f"Warning: {name}"), (curve,)),
-            rs.report.learning_section(
-                Generalisation(name, name, (5, 50), (1.0, 2.0), (3.0, 2.5), ("Dijkstra", 4.0)),
-                DualView(name, 3, name, (0.0, 1.0, 2.0, 3.0), (5.0, 4.0, 6.0), 1.5, 4.0, 1),
-            ),
+            CertificateSection(guarantee, name, 9.0, (bound, nothing), (name,), (name, f"Warning: {name}"), (curve,)),
+            rs.report.learning_section(Generalization(name, name, (5, 50), (1.0, 2.0), (3.0, 2.5), ("Dijkstra", 4.0))),
         ],
         facts=[(name, name)],
         cost_unit=name,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from rhostar.lab._processes import Problem
 from rhostar.search import reference
+from rhostar.theory._processes import Problem
 
 
 @dataclass

@@ -88,7 +88,7 @@ def test_ratios_of_zero() -> None:
 
 
 def test_suboptimality_is_never_negative_by_rounding(rng: np.random.Generator) -> None:
-    graph = rs.Graph.grid(15, 15, neighbours=8)
+    graph = rs.Graph.grid(15, 15, neighbors=8)
     instances = rs.InstanceSet(graph, rng.uniform(0.1, 0.2, (100, graph.m)), 0, 224)
     result = rs.evaluate(instances, rng.uniform(0, 1, 225), [Suboptimality(1e-3), Ratio(2)])
     assert (result[0].values >= 0).all()
@@ -96,7 +96,7 @@ def test_suboptimality_is_never_negative_by_rounding(rng: np.random.Generator) -
 
 
 def test_a_given_optimum_may_be_off_by_rounding(rng: np.random.Generator) -> None:
-    graph = rs.Graph.grid(12, 12, neighbours=8)
+    graph = rs.Graph.grid(12, 12, neighbors=8)
     instances = rs.InstanceSet(graph, rng.uniform(0.1, 0.2, (60, graph.m)), 0, 143)
     optimum = [rs.distances_to(graph, i.weights, 143)[0] for i in instances]  # added up from the other end
     assert (optimum != rs.solve_many(instances, np.zeros(144)).cost).any()
@@ -240,9 +240,9 @@ def test_completion_shows_public_names_alone(module: ModuleType) -> None:
     assert not {"np", "Any", "annotations", "map_chunks"} & set(dir(module))
 
 
-def test_not_fitted_is_the_error_of_scikit_learn() -> None:
+def test_not_fitted_is_the_error_of_scikit_learn(detour: rs.InstanceSet) -> None:
     with pytest.raises(sklearn.exceptions.NotFittedError, match="this MeanDistance is not fitted yet") as caught:
-        rs.learners.MeanDistance().rho_for(3)
+        rs.evaluate(detour, rs.learners.MeanDistance(), rs.utilities.Expansions(10))
     assert isinstance(caught.value, rs.errors.NotFittedError)
     assert isinstance(caught.value, InputError)
     assert isinstance(pickle.loads(pickle.dumps(caught.value)), rs.errors.NotFittedError)
@@ -252,12 +252,12 @@ def test_not_fitted_is_the_error_of_scikit_learn() -> None:
 
 class TestHeuristics:
     def test_they_never_overestimate_on_their_grids(self) -> None:
-        for neighbours, heuristic in (
+        for neighbors, heuristic in (
             (4, rs.heuristics.euclidean),
             (8, rs.heuristics.euclidean),
             (8, rs.heuristics.octile),
         ):
-            graph = rs.Graph.grid(9, 13, neighbours=neighbours)
+            graph = rs.Graph.grid(9, 13, neighbors=neighbors)
             exact = rs.distances_to(graph, graph.length, 40)
             rho = heuristic(graph, 40)
             assert rho[40] == 0

@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "best_first.hpp"
-#include "csr.hpp"
-#include "distances.hpp"
-#include "order.hpp"
+#include "engine/best_first.hpp"
+#include "engine/csr.hpp"
+#include "engine/distances.hpp"
+#include "engine/order.hpp"
+#include "engine/workspace.hpp"
 #include "potentials.hpp"
-#include "workspace.hpp"
 
 namespace nb = nanobind;
 
@@ -33,13 +33,35 @@ using Coordinates = nb::ndarray<const double, nb::shape<-1, 2>, nb::c_contig, nb
 using Row = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Snapshots = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 
+// A value that is made on first use. Threads that come at the same time each make one, and the first to finish counts.
+// There is no lock, so a fork in the middle leaves none behind.
+template <class T>
+class Lazy {
+ public:
+  Lazy() = default;
+  Lazy(const Lazy&) = delete;
+  Lazy& operator=(const Lazy&) = delete;
+  ~Lazy() { delete made_.load(); }
+
+  template <class... Arguments>
+  const T& get(const Arguments&... arguments) {
+    if (const T* made = made_.load(std::memory_order_acquire)) return *made;
+    auto mine = std::make_unique<const T>(arguments...);
+    const T* first = nullptr;
+    return made_.compare_exchange_strong(first, mine.get()) ? *mine.release() : *first;
+  }
+
+ private:
+  std::atomic<const T*> made_{nullptr};
+};
+
 // A graph that Python made and validated: it keeps the arrays alive and owns what queries reuse.
 struct Graph {
   Indices first_out, head;
   Csr csr;
-  std::unique_ptr<Transpose> transpose;                 // made on first use, under the interpreter lock
-  std::unique_ptr<Order> order;                         // if one was chosen that keeps neighbours closer together
-  std::unique_ptr<OrderedTranspose> ordered_transpose;  // made on first use, if there is an order
+  std::unique_ptr<Order> order;  // if one was chosen that keeps neighbors closer together
+  Lazy<Transpose> transpose;
+  Lazy<OrderedTranspose> ordered_transpose;  // if there is an order
   WorkspacePool pool;
 
   Graph(Indices offsets, Indices heads)
@@ -48,18 +70,14 @@ struct Graph {
             static_cast<std::int32_t>(head.size())} {}
 
   bool has_vertex(std::int64_t v) const { return 0 <= v && v < csr.n; }
-  const Transpose& transposed() {
-    if (!transpose) transpose = std::make_unique<Transpose>(csr);
-    return *transpose;
-  }
+  const Transpose& transposed() { return transpose.get(csr); }
 
-  // Calls f with the arcs for searches against them, in the order that keeps neighbours together. Their weights are
-  // data; the interpreter lock is held.
+  // Calls f with the arcs for searches against them, in the order that keeps neighbors together. Their weights are
+  // data.
   template <class W, class F>
   void with_arcs_against(const W* data, F&& f) {
     if (!order) return f(InArcs<W>{transposed().view(), transposed().edge.data(), data});
-    if (!ordered_transpose) ordered_transpose = std::make_unique<OrderedTranspose>(csr, *order);
-    f(OrderedInArcs<W>(*ordered_transpose, *order, data));
+    f(OrderedInArcs<W>(ordered_transpose.get(csr, *order), *order, data));
   }
 };
 
@@ -237,6 +255,7 @@ void bind_status(nb::module_& module);
 void bind_csr(nb::module_& module, GraphClass& graph);
 void bind_best_first(nb::module_& module, GraphClass& graph);
 void bind_potentials(nb::module_& module);
+void bind_guide(nb::module_& module, GraphClass& graph);
 void bind_hierarchy(nb::module_& module, GraphClass& graph);
 void bind_query(nb::module_& module, GraphClass& graph);
 void bind_links(nb::module_& module);
@@ -247,6 +266,5 @@ void bind_survey(nb::module_& module);
 void bind_text(nb::module_& module);
 void bind_pieces(nb::module_& module, GraphClass& graph);
 void bind_ranking(nb::module_& module, GraphClass& graph);
-void bind_symbolic(nb::module_& module);
 
 }  // namespace rhostar::bindings

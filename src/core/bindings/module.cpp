@@ -1,4 +1,4 @@
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 NB_MODULE(_core, module) {
   using namespace rhostar::bindings;
@@ -13,6 +13,7 @@ NB_MODULE(_core, module) {
   bind_csr(module, graph);
   bind_best_first(module, graph);
   bind_potentials(module);
+  bind_guide(module, graph);
   bind_hierarchy(module, graph);
   bind_query(module, graph);
   bind_links(module);
@@ -23,7 +24,6 @@ NB_MODULE(_core, module) {
   bind_text(module);
   bind_pieces(module, graph);
   bind_ranking(module, graph);
-  bind_symbolic(module);
   module.def("wind_down", &Shutdown::begin);
   nb::module_::import_("atexit").attr("register")(module.attr("wind_down"));
   nb::set_leak_warnings(false);  // threads that end with the process may still hold a graph

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 namespace rhostar::bindings {
 

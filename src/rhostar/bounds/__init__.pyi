@@ -6,7 +6,7 @@ from ._dimension import PseudoDimension as PseudoDimension
 from ._dimension import capacities as capacities
 from ._dimension import pseudo_dimension as pseudo_dimension
 from ._gaps import GapSummary as GapSummary
-from ._gaps import summarise_gaps as summarise_gaps
+from ._gaps import summarize_gaps as summarize_gaps
 from ._holdout import ConfidenceInterval as ConfidenceInterval
 from ._holdout import clopper_pearson as clopper_pearson
 from ._holdout import empirical_bernstein as empirical_bernstein

@@ -1,4 +1,4 @@
-"""Bounds by betting: a mean is refuted when a gambler who bets against it grows too rich.
+"""Bounds by betting: a mean is ruled out if betting against it would have won too much.
 
 For each candidate mean m a gambler with capital 1 stakes λ_i on u_i < m before seeing u_i. If the mean is m, the
 capital Π(1 − λ_i·(u_i − m)) is a non-negative martingale that starts at 1: its value at a fixed time is at least 1/δ

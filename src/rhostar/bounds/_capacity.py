@@ -167,7 +167,7 @@ def greedy(n: int, *, fixed_source: bool = False) -> Capacity:
 def linear_greedy(n: int, parameters: int) -> Capacity:
     """Row C3: greedy search with ρ = b + Φθ, θ ∈ R^k: C(n − 1, 2) hyperplanes in R^k, K = Φ_k(C(n − 1, 2)).
 
-    `parameters` may be the rank of the column-centred Φ, as a constant added to ρ decides nothing.
+    `parameters` may be the rank of the column-centered Φ, as a constant added to ρ decides nothing.
 
     Examples
     --------
@@ -312,7 +312,7 @@ def catalan_in_open(n: int, integer_weights: int, *, fixed_source: bool = False)
     exceeds g_j. The path that gave j its g begins with an edge (s, c) of weight at most g_j. The start is expanded
     first, so the g of c is at most g_j from then on; but c is on P, where its g was at least the weight of the first
     edge of P. With i the goal the path has n − 1 edges, and the rest is the same. By the finite field method (points
-    on a cycle of q places with a gap between neighbours of (n−3)ℓ, or (n−2)ℓ on both sides of the goal) the
+    on a cycle of q places with a gap between neighbors of (n−3)ℓ, or (n−2)ℓ on both sides of the goal) the
     arrangement with these two ranges has the stated number of regions.
 
     Examples
@@ -352,7 +352,7 @@ def _exact(label: str, meaning: str, log_count: float, largest: int) -> Capacity
 # ---------------------------------------------------------------- few values
 
 
-def quantised(n: int, levels: int, *, goal_fixed: bool = True) -> Capacity:
+def quantized(n: int, levels: int, *, goal_fixed: bool = True) -> Capacity:
     """Row Q: any algorithm, any weights, ρ_v among B values fixed beforehand and ρ_t fixed: K = B^{n−1}.
 
     With B = 2⁶⁴ it counts every ρ of float64 numbers, however sums round (2⁶⁴ⁿ where ρ_t is free too).
@@ -360,7 +360,7 @@ def quantised(n: int, levels: int, *, goal_fixed: bool = True) -> Capacity:
     Examples
     --------
     >>> from rhostar.bounds import _capacity as capacity
-    >>> capacity.quantised(207, 256).pseudo_dimension, capacity.quantised(207, 2**64).pseudo_dimension
+    >>> capacity.quantized(207, 256).pseudo_dimension, capacity.quantized(207, 2**64).pseudo_dimension
     (1648, 13184)
     """
     n, b = arrays.integer(n, "n", 2), arrays.integer(levels, "levels", 1)

@@ -13,7 +13,7 @@ from rhostar.errors import ArrayError
 def order_test(values: ArrayLike) -> float:
     """Return how likely values in random order would be to look as ordered as these do.
 
-    Two statistics of the ranks are tried, with half of the probability each: the correlation of neighbours, which sees
+    Two statistics of the ranks are tried, with half of the probability each: the correlation of neighbors, which sees
     values that come in runs (hours, days), and the correlation with the position, which sees a trend or a sort. Under
     a random order both are nearly normal with variance 1/(N − 1).
 
@@ -51,7 +51,7 @@ def order_test(values: ArrayLike) -> float:
     ranks = (np.cumsum(count) - (count - 1) / 2)[which]
     ranks = (ranks - ranks.mean()) / ranks.std()
     place = np.arange(array.size) - (array.size - 1) / 2
-    neighbours = float((ranks[1:] * ranks[:-1]).mean())
+    neighbors = float((ranks[1:] * ranks[:-1]).mean())
     trend = float((ranks * place).mean()) / float(place.std())
-    largest = max(abs(neighbours + 1 / array.size), abs(trend)) * math.sqrt(array.size - 1)
+    largest = max(abs(neighbors + 1 / array.size), abs(trend)) * math.sqrt(array.size - 1)
     return min(1.0, 2 * math.erfc(largest / math.sqrt(2)))

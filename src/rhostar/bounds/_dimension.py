@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from rhostar import _arrays as arrays
-from rhostar._display import LabelledRows, html_table
+from rhostar._display import LabeledRows, html_table
 from rhostar.bounds import _capacity as capacity
 from rhostar.bounds import _checks as checks
 from rhostar.bounds import _logcount as logcount
@@ -29,7 +29,20 @@ def capacities(
 ) -> tuple[Capacity, ...]:
     """Return every count of runs that applies. Any of them may be used; choosing the least uses no δ.
 
-    Parameters are those of :func:`pseudo_dimension`.
+    Parameters
+    ----------
+    n, algorithm, integer_weights, out_degree, parameters, rank, levels, fixed_source, reopen
+        As for :func:`pseudo_dimension`.
+
+    Returns
+    -------
+    tuple of Capacity
+        Those of the paper first.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
 
     Examples
     --------
@@ -64,7 +77,7 @@ def capacities(
             rows += [] if integers is None else [capacity.linear_integer(n, r, integers)]
             rows += [capacity.linear_real(n, r, d)]
     if b is not None:
-        rows += [capacity.quantised(n, b)]
+        rows += [capacity.quantized(n, b)]
     return (*rows, capacity.floats(n if k is None else min(k, n)))
 
 
@@ -106,7 +119,7 @@ def lower_expansions(
 ) -> int:
     """Return E, for the number of expansions as utility: of order n lg n, from one start.
 
-    The size of the largest set of :mod:`rhostar.lab._codes` whose weights are in the class: B·⌊(n − 2ᴮ⁺¹)/2⌋ for any B,
+    The size of the largest code of :mod:`rhostar.theory` whose weights are in the class: B·⌊(n − 2ᴮ⁺¹)/2⌋ for any B,
     with unit weights, for both algorithms; 2(n − 6) for greedy search and 2(n − 3) for A* (weights up to 10); and
     B·(n − 2 − 2ᴮ) for A* with reopening (weights up to 2ᴮ⁺³).
 
@@ -152,7 +165,7 @@ def lower_for_some_utility(n: int) -> int:
 def lower_with_reopening(n: int, integer_weights: int | None = None) -> int:
     """Return R2, for some utility and A* with reopening: of order 2·n·lg n, from one start.
 
-    As R1, with the instance of :func:`rhostar.lab.leaves`, whose leaves have h(k + 1) + 1 courses each. It is larger
+    As R1, with the instance of :func:`rhostar.theory.leaves`, whose leaves have h(k + 1) + 1 courses each. It is larger
     than R1 for n ≥ 53.
 
     Examples
@@ -184,7 +197,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class PseudoDimension(LabelledRows[Row]):
+class PseudoDimension(LabeledRows[Row]):
     """Bounds on a pseudo-dimension: prints as a table; ``int()`` gives the upper bound.
 
     It is a sequence of rows, which may also be asked for by label.
@@ -200,7 +213,9 @@ class PseudoDimension(LabelledRows[Row]):
     """
 
     n: int
+    """Number of vertices."""
     rows: tuple[Row, ...]
+    """The bounds."""
 
     @property
     def upper(self) -> int:
@@ -272,7 +287,7 @@ def pseudo_dimension(
     parameters
         k, where ρ = b + Φθ with θ in R^k and b, Φ fixed beforehand.
     rank
-        The rank of the column-centred Φ, where it is below k: it decides the comparisons.
+        The rank of the column-centered Φ, where it is below k: it decides the comparisons.
     levels
         B, where every ρ_v but that of the goal is one of B values fixed beforehand.
     fixed_source

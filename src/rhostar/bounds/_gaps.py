@@ -1,4 +1,4 @@
-"""Certified gaps of single answers (U4), summarised over a set: certain on every instance, no probability."""
+"""Certified gaps of single answers (U4), summarized over a set: certain on every instance, no probability."""
 
 from __future__ import annotations
 
@@ -14,11 +14,15 @@ class GapSummary(NamedTuple):
     """What the gaps of many answers say; every cost is within its own gap of the optimum."""
 
     answers: int
+    """The number of answers."""
     optimal: float
     """The share of answers that are certainly optimal."""
     mean: float
+    """The mean gap."""
     median: float
+    """The median gap."""
     largest: float
+    """The largest gap."""
 
     def __str__(self) -> str:
         return (
@@ -27,7 +31,7 @@ class GapSummary(NamedTuple):
         )
 
 
-def summarise_gaps(gaps: ArrayLike | None) -> GapSummary:
+def summarize_gaps(gaps: ArrayLike | None) -> GapSummary:
     """Return a summary of ``runs.gap`` (U4).
 
     For any π that never overestimates on the instance, opt ≥ min(cost, min over OPEN of g + π) at the end of A*, and
@@ -38,6 +42,10 @@ def summarise_gaps(gaps: ArrayLike | None) -> GapSummary:
     ----------
     gaps
         One gap for each answer; inf where no path was found.
+
+    Returns
+    -------
+    GapSummary
 
     Raises
     ------
@@ -53,7 +61,7 @@ def summarise_gaps(gaps: ArrayLike | None) -> GapSummary:
     >>> weights = np.random.default_rng(0).uniform(1, 2, size=(50, graph.m))
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=99)
     >>> least = rs.distances_to(graph, np.ones(graph.m), goal=99)
-    >>> print(rs.bounds.summarise_gaps(rs.solve_many(instances, 1.3 * least, lower_bound=least).gap))
+    >>> print(rs.bounds.summarize_gaps(rs.solve_many(instances, 1.3 * least, lower_bound=least).gap))
     50 answers: 0.0% certainly optimal, gap 4.076 on average, median 4.1859, largest 4.9433
     """
     if gaps is None:

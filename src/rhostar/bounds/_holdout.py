@@ -25,9 +25,13 @@ class ConfidenceInterval(NamedTuple):
     """Where the mean lies with probability at least 1 − delta; a side that is not bounded has 0 or H."""
 
     low: float
+    """The lower end; 0 if only the upper side is bounded."""
     high: float
+    """The upper end; H if only the lower side is bounded."""
     side: checks.Side
+    """Which side is bounded."""
     delta: float
+    """The probability with which the interval may be wrong."""
 
 
 Upper = Callable[[NDArray[np.float64], float], float]
@@ -92,7 +96,27 @@ def kullback_leibler(
 ) -> ConfidenceInterval:
     """Chernoff's bound inverted: kl(mean/H ‖ E u/H) ≤ ln(1/δ)/N; never wider than Hoeffding's.
 
-    Parameters, results and errors are those of :func:`hoeffding`.
+    Parameters
+    ----------
+    values
+        Utilities within [0, limit], one per independent instance.
+    limit
+        H, fixed beforehand.
+    delta
+        Probability with which the interval may be wrong, strictly between 0 and 1.
+    side
+        "upper", "lower" or "both".
+
+    Returns
+    -------
+    ConfidenceInterval
+
+    Raises
+    ------
+    UtilityError
+        If there are too few values, or one is NaN or outside [0, limit].
+    InputError
+        If `limit`, `delta` or `side` is out of range.
 
     Examples
     --------
@@ -113,8 +137,29 @@ def empirical_bernstein(
 ) -> ConfidenceInterval:
     """Maurer and Pontil (2009, Theorem 4): E u ≤ mean + sqrt(2V·ln(2/δ)/N) + 7H·ln(2/δ)/(3(N−1)).
 
-    V is the sample variance with denominator N − 1, so at least two values are needed. Parameters, results and errors
-    are those of :func:`hoeffding`.
+    V is the sample variance with denominator N − 1, so at least two values are needed.
+
+    Parameters
+    ----------
+    values
+        Utilities within [0, limit], one per independent instance.
+    limit
+        H, fixed beforehand.
+    delta
+        Probability with which the interval may be wrong, strictly between 0 and 1.
+    side
+        "upper", "lower" or "both".
+
+    Returns
+    -------
+    ConfidenceInterval
+
+    Raises
+    ------
+    UtilityError
+        If there are fewer than two values, or one is NaN or outside [0, limit].
+    InputError
+        If `limit`, `delta` or `side` is out of range.
 
     Examples
     --------
@@ -137,7 +182,27 @@ def clopper_pearson(
 ) -> ConfidenceInterval:
     """Clopper and Pearson (1934): exact for utilities that are either 0 or H.
 
-    Parameters, results and errors are those of :func:`hoeffding`; a value that is neither 0 nor `limit` raises.
+    Parameters
+    ----------
+    values
+        Utilities within [0, limit], one per independent instance.
+    limit
+        H, fixed beforehand.
+    delta
+        Probability with which the interval may be wrong, strictly between 0 and 1.
+    side
+        "upper", "lower" or "both".
+
+    Returns
+    -------
+    ConfidenceInterval
+
+    Raises
+    ------
+    UtilityError
+        If there are too few values, or one is neither 0 nor `limit`.
+    InputError
+        If `limit`, `delta` or `side` is out of range.
 
     Examples
     --------

@@ -37,6 +37,7 @@ class HoldoutPlan:
     assurance: float
     """Share of simulated draws in which it was no further than that."""
     delta: float
+    """The probability with which the bound may be wrong."""
     extrapolated: bool
     """Whether N lies beyond what was simulated; the width then follows from 1/sqrt(N)."""
 
@@ -77,7 +78,7 @@ def holdout_size(
     delta
         Probability with which the promise may be wrong.
     assurance
-        In which share of the draws the bound shall be that close.
+        The fraction of draws in which the bound should be that close.
     trials
         Simulated draws of each size.
     random_state

@@ -141,6 +141,16 @@ def edge_local_width(n: int, spreads: ArrayLike, samples: int, limit: float, *, 
     samples, limit, delta
         N, H and the level.
 
+    Returns
+    -------
+    float
+        The width.
+
+    Raises
+    ------
+    InputError
+        If a spread is negative or not finite, or another argument is out of range.
+
     Examples
     --------
     >>> import numpy as np

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rhostar import _arrays as arrays
-from rhostar._display import LabelledRows, html_table
+from rhostar._display import LabeledRows, html_table
 from rhostar.bounds import _capacity as capacity
 from rhostar.bounds import _checks as checks
 from rhostar.bounds._capacity import Capacity
@@ -63,7 +63,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Plans(LabelledRows[Plan]):
+class Plans(LabeledRows[Plan]):
     """All ways that apply, best first: prints as a table; ``int()`` and ``float()`` give the best value.
 
     It is a sequence of rows, and ``plans["H1 with C1p"]`` is the value of one of them.
@@ -79,7 +79,9 @@ class Plans(LabelledRows[Plan]):
     """
 
     what: str
+    """What was asked for, in words."""
     rows: tuple[Plan, ...]
+    """The ways, best first."""
 
     @property
     def best(self) -> float:

@@ -21,8 +21,11 @@ class QuantileBound(NamedTuple):
     rank: int | None
     """Which of the sorted utilities it is, from 1; None where there is none."""
     p: float
+    """The share of new instances."""
     delta: float
+    """The probability with which the bound may be wrong."""
     samples: int
+    """The number of utilities seen."""
 
 
 def quantile_rank(p: float, samples: int, *, delta: float = 0.05) -> int | None:

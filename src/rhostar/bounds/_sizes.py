@@ -1,6 +1,6 @@
 """How many instances the known shattered sets have: each size is a lower bound on a pseudo-dimension.
 
-The sets themselves are built in :mod:`rhostar.lab`, which takes its sizes from here. B is the number of bits per
+The sets themselves are built in :mod:`rhostar.theory`, which takes its sizes from here. B is the number of bits per
 item of a code; :func:`largest` takes the best B.
 """
 
@@ -50,7 +50,7 @@ def best_layers(n: int) -> int:
 def largest_parity(n: int) -> int:
     """Return the size of the parity code with the best number of layers.
 
-    For large n more instances are known to exist, of order n lg n (:func:`rhostar.lab.parity_bound`), not explicitly.
+    For large n, more instances exist, of order n lg n (:func:`rhostar.theory.parity_bound`), not explicitly.
 
     Examples
     --------

@@ -16,8 +16,8 @@ the minimum spanning forest of their slacks (how far each selected vertex was ah
 to its exponent and n steps of mantissa. At most n − 1 sequences own an edge of that forest. The message holds: how many
 they are (lg n), which ones in which order (lg M each), how many edges each one adds (lg n each), matched pairs of
 vertices where the forest known so far leaves the next vertex open (2·lg n each, P of them), and the edges themselves
-(2·lg n − 1 for the pair, lg E_N for the exponent, lg n for the mantissa; Q of them). :mod:`rhostar.lab._transcripts`
-and :mod:`rhostar.lab._transcript_code` run the proof: they rebuild runs, encode and decode.
+(2·lg n − 1 for the pair, lg E_N for the exponent, lg n for the mantissa; Q of them). :mod:`rhostar.theory._closures`
+and :mod:`rhostar.theory._transcript_code` run the proof: they rebuild runs, encode and decode.
 
 **The first form.** Ordering the forest by slacks instead of exponents needs 8n steps of mantissa and the name of the
 edge that each new one replaces, 4·lg n + 2 in place of 3·lg n − 1, and with a less careful count there are 2q + 1

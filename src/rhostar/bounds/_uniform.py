@@ -69,7 +69,28 @@ def finite_width(
 def finite_kl(mean: float, log_count: float, samples: int, limit: float, *, delta: float = 0.05) -> float:
     """H1-kl: kl(mean/H ‖ E u/H) ≤ (ln K + ln(1/δ))/N; returns the largest E u. Never above one-sided H1.
 
-    Parameters are those of :func:`finite_width`, and the empirical mean.
+    Parameters
+    ----------
+    mean
+        The empirical mean.
+    log_count
+        ln K.
+    samples
+        N.
+    limit
+        H.
+    delta
+        The level.
+
+    Returns
+    -------
+    float
+        The upper bound on E u.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
 
     Examples
     --------
@@ -89,7 +110,30 @@ def finite_bernstein(
 ) -> float:
     """H2: E u ≤ mean + sqrt(2V·ln(2K/δ)/N) + 7H·ln(2K/δ)/(3(N−1)) (Maurer and Pontil 2009).
 
-    V is the sample variance with denominator N − 1. Parameters are those of :func:`finite_width`.
+    V is the sample variance with denominator N − 1.
+
+    Parameters
+    ----------
+    mean, variance
+        The empirical mean and V.
+    log_count
+        ln K.
+    samples
+        N.
+    limit
+        H.
+    delta
+        The level.
+
+    Returns
+    -------
+    float
+        The upper bound on E u, at most H.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
 
     Examples
     --------
@@ -115,7 +159,26 @@ def dimension_width(
 
     The paper's Proposition 1 with its constants. inf where N < d: nothing is known then.
 
-    Parameters are those of :func:`finite_width`, with the pseudo-dimension in place of ln K.
+    Parameters
+    ----------
+    dimension
+        d.
+    samples
+        N.
+    limit
+        H.
+    delta, side
+        The level, and whether one side or both are bounded.
+
+    Returns
+    -------
+    float
+        The width; at or above H it is vacuous.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
 
     Examples
     --------
@@ -137,7 +200,9 @@ class GrowthWidth(NamedTuple):
     """A width and the ghost sample it was computed with."""
 
     width: float
+    """The width."""
     ghost: int
+    """M, the size of the ghost sample."""
 
 
 def growth_width(
@@ -213,6 +278,11 @@ def rademacher_bound(mean: float, complexity: float, samples: int, limit: float,
     samples, limit, delta
         As for :func:`finite_width`.
 
+    Returns
+    -------
+    float
+        The upper bound on E u, at most H.
+
     Examples
     --------
     >>> from rhostar.bounds import rademacher_bound
@@ -234,6 +304,11 @@ def massart(vectors: ArrayLike, limit: float) -> float:
         (U, N): the distinct utility vectors of the class on the N instances, all of them.
     limit
         H.
+
+    Returns
+    -------
+    float
+        The bound on R̂.
 
     Examples
     --------
@@ -264,6 +339,11 @@ def rademacher_monte_carlo(
         δ′.
     seed
         An integer or a Generator.
+
+    Returns
+    -------
+    float
+        The bound on R̂.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Promises about instances nobody has seen: where searches meet bounds."""
+"""Bounds on what heuristics do on unseen instances: measure, bound, say it in one sentence."""
 
 import lazy_loader
 

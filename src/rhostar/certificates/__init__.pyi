@@ -2,10 +2,11 @@ from ._any_goal import certify_any_goal as certify_any_goal
 from ._any_goal import largest_excess_by_edges as largest_excess_by_edges
 from ._certificate import Certificate as Certificate
 from ._certificate import Dropped as Dropped
-from ._certify import certify as certify
+from ._excess import largest_excess as largest_excess
+from ._excess import limited_excess as limited_excess
+from ._holdout import certify as certify
 from ._monitor import Monitor as Monitor
-from ._per_answer import largest_excess as largest_excess
-from ._per_answer import limited_excess as limited_excess
 from ._progressive import Progressive as Progressive
 from ._progressive import progressive as progressive
 from ._table import CertificateTable as CertificateTable
+from ._training import certify_training as certify_training

@@ -19,18 +19,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rhostar import _arrays as arrays
 from rhostar import bounds
 from rhostar.bounds import _checks as checks
+from rhostar.certificates._assumptions import by_edge
 from rhostar.certificates._certificate import Certificate
-from rhostar.certificates._paths import optimal_paths
-from rhostar.certificates._registry import drawn
-from rhostar.certificates._sample import population, shared_snapshots
-from rhostar.certificates._seen import check_repeats
-from rhostar.errors import ArrayError, AssumptionError, InputError, InstanceError, not_fitted
+from rhostar.certificates._draws import assume_draws, check_independent, check_set, population
+from rhostar.certificates._measure import Search, measure, optimal_paths
+from rhostar.errors import AssumptionError, InputError
 from rhostar.graph import Graph
+from rhostar.heuristics import ChosenByWeights, DistanceHeuristic, as_heuristic
 from rhostar.instances import InstanceSet
-from rhostar.utilities import Suboptimality, evaluate
+from rhostar.utilities import Suboptimality
 
 
 def certify_any_goal(
@@ -38,7 +37,7 @@ def certify_any_goal(
 ) -> Certificate:
     """Certify potentials for every goal at once, on the instances that they were learned from (U6).
 
-    It holds for A* with and without reopening. Judged on untouched instances, :func:`rhostar.certify` promises more.
+    It holds for A* with and without reopening. :func:`rhostar.certify` on untouched instances gives tighter bounds.
 
     Parameters
     ----------
@@ -65,7 +64,7 @@ def certify_any_goal(
     AssumptionError
         If an edge has scale · ŵ above its cap, or instances of `train` share snapshots or repeat.
     InstanceError
-        If `train` is empty or an instance has no path.
+        If `train` has fewer than two instances or one has no path.
 
     Examples
     --------
@@ -79,32 +78,25 @@ def certify_any_goal(
     >>> found.vacuous, round(found.measured["mean sum"], 2), found.observed < 0.1
     (False, 0.1, True)
     """
-    weights = _weights(learner)
-    if not isinstance(train, InstanceSet):
-        raise InputError(f"train must be an InstanceSet, got {type(train).__name__}")
-    if len(train) == 0:
-        raise InstanceError("train must hold at least one instance")
-    check_repeats(train, "train")
-    if why := shared_snapshots(train, None):
-        raise AssumptionError(f"train: {why}")
+    weights = _weights(learner, check_set(train, "train").graph)
+    check_independent(train)
     limit, delta = checks.positive(limit, "limit"), checks.probability(delta)
     graph = train.graph
     cap = _caps(caps, graph, weights)
     paths = optimal_paths(train)
     # Sums of at most n floats are off by a few units in the last place of the largest.
     rounding = 8 * graph.n * 2.0**-53 * (float(paths.cost.max()) + float(weights[np.isfinite(weights)].sum()) + limit)
-    terms = np.maximum(weights[paths.edges] - paths.weights, 0.0)
-    sums = np.bincount(paths.instance, weights=terms, minlength=len(train))
-    mean = float(np.minimum(sums, limit).mean())
+    mean = float(np.minimum(paths.sums(weights[paths.edges]), limit).mean())
     complexity = bounds.edge_local_complexity(paths.edges, paths.weights, cap, len(train), limit)
     value = bounds.rademacher_bound(mean, complexity, len(train), limit, delta=delta) + rounding
     utility = Suboptimality(limit)
-    score = evaluate(train, learner.potential_, utility, optimum=paths.cost)[0]
+    score = measure(learner, train, utility, Search(), paths.cost)
     return Certificate(
         label="U6",
         subject=utility.mean_words,
-        run="A* to any goal, with or without reopening, with these weights per edge, "
-        "though they were chosen by looking at these instances,",
+        search="A*",
+        goals="to any goal, with or without reopening,",
+        heuristic="these weights per edge, though they were chosen by looking at these instances,",
         population=population(train),
         side="upper",
         value=min(limit, max(value, score.mean)),
@@ -115,9 +107,9 @@ def certify_any_goal(
         samples=len(train),
         holds_for="every rho of the family",
         reference="edge-local Rademacher complexity of the sum of (ŵ − w)⁺ over the optimal path (U6)",
-        role="promise",
+        role="guarantee",
         assumptions=(
-            *drawn("train", limit),
+            *assume_draws("train", limit),
             "the caps were known beforehand",
             "comparisons of g + rho are exact, although sums round",
         ),
@@ -145,7 +137,7 @@ def largest_excess_by_edges(learner: Any, instances: InstanceSet) -> NDArray[np.
 
     Raises
     ------
-    InputError, InstanceError
+    InputError
         As :func:`certify_any_goal`.
 
     Examples
@@ -157,31 +149,25 @@ def largest_excess_by_edges(learner: Any, instances: InstanceSet) -> NDArray[np.
     >>> rs.certificates.largest_excess_by_edges(learner, instances).tolist()
     [1.0, 0.0]
     """
-    weights, paths = _weights(learner), optimal_paths(instances)
-    terms = np.maximum(weights[paths.edges] - paths.weights, 0.0)
-    return np.bincount(paths.instance, weights=terms, minlength=len(instances)).astype(np.float64)
+    paths = optimal_paths(instances)
+    return paths.sums(_weights(learner, instances.graph)[paths.edges])
 
 
-def _weights(learner: Any) -> NDArray[np.float64]:
+def _weights(learner: Any, graph: Graph) -> NDArray[np.float64]:
     """Return scale · ŵ of a learner of potentials."""
-    if hasattr(learner, "fit") and not hasattr(learner, "potential_"):
-        raise not_fitted(learner)
-    rows, potential = getattr(learner, "weights_", None), getattr(learner, "potential_", None)
-    if rows is None or potential is None or np.ndim(rows) != 2:
-        raise InputError(f"learner must be fitted Potentials, which have one weight per edge; got {learner!r}")
-    if len(rows) > 1:
+    heuristic = as_heuristic(learner, graph)
+    if isinstance(heuristic, ChosenByWeights):
+        number = len(heuristic.members)
         raise InputError(
-            f"learner has {len(rows)} clusters, and the rule that chooses among them was learned: use one cluster"
+            f"learner has {number} clusters, and the rule that chooses among them was learned: use one cluster"
         )
-    scaled: NDArray[np.float64] = potential.scale * rows[0]
-    return scaled
+    if not isinstance(heuristic, DistanceHeuristic) or heuristic.consistent_for is None:
+        raise InputError(f"learner must be fitted Potentials, which have one weight per edge; got {learner!r}")
+    return heuristic.consistent_for
 
 
 def _caps(caps: ArrayLike, graph: Graph, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    cap = np.asarray(arrays.as_array(caps, "caps"), dtype=np.float64)
-    if cap.shape not in ((), (graph.m,)) or np.isnan(cap).any():
-        raise ArrayError(f"caps must be one number, or one for each of the {graph.m} edges, got shape {cap.shape}")
-    cap = np.broadcast_to(cap, graph.m)
+    cap = np.broadcast_to(by_edge(caps, "caps", graph.m), graph.m)
     above = weights > cap
     if above.any():
         e = int(np.argmax(above))

@@ -1,90 +1,116 @@
-"""A certificate: what is promised, by which theorem, under which assumptions."""
+"""A certificate: what is bounded, by which theorem, under which assumptions."""
 
 from __future__ import annotations
 
 import json
 import math
 import textwrap
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from typing import Any, Literal, TypeVar, get_args
 
 from rhostar.certificates._sentence import outward, sentence
 from rhostar.errors import InputError
 
+Side = Literal["upper", "lower"]
 Scope = Literal["this rho", "every rho", "every rho of the family"]
-Role = Literal["promise", "certain", "alone"]
+Role = Literal["guarantee", "certain", "comparison"]
 Statistic = Literal["mean", "quantile", "every"]
+Plain = TypeVar("Plain")
 
 
 @dataclass(frozen=True)
 class Certificate:
     """One bound on what happens on new instances.
 
-    ``print(certificate)`` shows the promise in one sentence, its theorem and its assumptions. It is immutable, and
+    ``print(certificate)`` shows the bound in one sentence, its theorem and its assumptions. It is immutable, and
     equal to itself after a round trip through JSON.
+
+    Attributes
+    ----------
+    label
+        The code of the bound, such as "H4 betting" or "U2".
+    subject
+        What is bounded: "the mean cost above the optimum", or without "the mean" for single answers.
+    search, goals, settings, heuristic
+        What was run, in words: "A*", "to goal 7", ("reopening", "a budget of 50 expansions"), "this rho".
+    population
+        Which instances it is about, in words.
+    side, value
+        What is bounded is at most ("upper") or at least ("lower") this value.
+    observed
+        The bounded quantity on the instances that the bound was computed on; None where it was not measured.
+    limit
+        H, where values are clipped at it; None where they are not.
+    delta
+        The bound, taken by itself, is wrong with at most this probability; 0 where it is certain.
+    samples, unit
+        How many independent draws it was computed on, and of what: instances, snapshots or groups.
+    holds_for
+        For which heuristics the theorem holds at once, each with its own measurement.
+    reference
+        The theorem.
+    role
+        "guarantee" for the bound that was fixed beforehand; "certain" for one without probability; "comparison" for
+        another bound, valid by itself if it had been chosen beforehand.
+    statistic, share
+        Whether the mean, a quantile or every answer is bounded; the share of answers that a quantile is about.
+    optimal
+        Whether it says that every answer is optimal, but for the rounding of sums.
+    clipped
+        The share of the instances whose value was above H; None where nothing is clipped.
+    conditions
+        What must hold on new instances besides, in words.
+    assumptions
+        What the theorem assumes, in words.
+    measured
+        What else went into it: ln K, 2R, the mean inconsistency and the like.
+    goal, category
+        The goal or category that it is about, where there are several; a goal has a category, too, such as "goal 7".
     """
 
     label: str
-    """The key of the bound, such as "H4 betting" or "U2"."""
     subject: str
-    """What is bounded, in words: "the mean cost above the optimum", or without "the mean" for single answers."""
-    run: str
-    """The search and its heuristic, in words."""
+    search: str
     population: str
-    """Which instances it is about, in words."""
-    side: Literal["upper", "lower"]
+    side: Side
     value: float
-    """What is bounded is at most (upper) or at least (lower) this."""
     observed: float | None
-    """The bounded quantity itself on the instances that the bound was computed on; None where it was not measured."""
     limit: float | None
-    """H, where values are clipped at it; None where they are not."""
     delta: float
-    """The promise, taken by itself, is wrong with at most this probability; 0 where it is certain."""
     samples: int
-    """How many independent draws it was computed on."""
     holds_for: Scope
-    """For which heuristics the theorem holds at once, each with its own measurement."""
     reference: str
-    """The theorem."""
-    role: Role = "alone"
-    """"promise" for the bound that was fixed beforehand; "certain" for one without probability; "alone" for what
-    another bound would have promised in its place, with all of δ."""
+    goals: str = ""
+    settings: tuple[str, ...] = ()
+    heuristic: str = "this rho"
+    role: Role = "comparison"
     statistic: Statistic = "mean"
     share: float | None = None
-    """The share of answers that a quantile is about."""
+    optimal: bool = False
     clipped: float | None = None
-    """The share of the instances whose value was above H; None where nothing is clipped."""
     unit: str = "instance"
-    """What was drawn independently: an instance, a snapshot or a group."""
     conditions: tuple[str, ...] = ()
-    """What must hold on new instances besides, in words."""
     assumptions: tuple[str, ...] = ()
     measured: Mapping[str, float] = field(default_factory=dict)
-    """What else went into it: ln K, 2R, the mean inconsistency and the like."""
     goal: int | None = None
-    """The goal that it is about, where there are several."""
-    goal_label: str | None = None
-    """The label of that goal, if vertices have labels."""
     category: str | None = None
-    """The category that it is about."""
-
-    @property
-    def width(self) -> float:
-        """How far the bound is from what was measured; inf where nothing was."""
-        return math.inf if self.observed is None else abs(self.value - self.observed)
 
     @property
     def vacuous(self) -> bool:
-        """Whether it says no more than the range [0, H] does."""
+        """Whether the range [0, H] alone says as much."""
         if self.side == "lower":
             return self.value <= 0
         return math.isinf(self.value) or (self.limit is not None and self.value >= self.limit)
 
     @property
+    def looseness(self) -> float:
+        """A number that is larger for a weaker bound."""
+        return self.value if self.side == "upper" else -self.value
+
+    @property
     def sentence(self) -> str:
-        """What is promised, in one plain sentence."""
+        """The bound in one plain sentence."""
         return sentence(self)
 
     @property
@@ -92,17 +118,9 @@ class Certificate:
         """The bound as a number, such as "<= 0.164"."""
         return f"{'<=' if self.side == 'upper' else '>='} {outward(self.value, self.side, 5)}"
 
-    @property
-    def where(self) -> str:
-        """Its goal or category, where there are several."""
-        if self.category is not None:
-            return self.category
-        name = self.goal if self.goal_label is None else self.goal_label
-        return "" if self.goal is None else f"goal {name}"
-
     def __repr__(self) -> str:
         what = self.statistic if self.share is None else f"{self.share:g} quantile"
-        where = f", {self.where}" if self.where else ""
+        where = f", {self.category}" if self.category else ""
         nothing = ", vacuous" if self.vacuous else ""
         return f"Certificate({self.label}: {what} {self.claim} for {self.holds_for}{where}{nothing})"
 
@@ -114,31 +132,67 @@ class Certificate:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON, with the sentence among them."""
-        plain = asdict(self) | {"measured": dict(self.measured)}
-        plain |= {name: list(getattr(self, name)) for name in ("assumptions", "conditions")}
+        """Return plain values, for JSON, with the sentence among them.
+
+        Returns
+        -------
+        dict
+            Plain values by name.
+        """
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
         return plain | {"sentence": self.sentence}
 
     def to_json(self) -> str:
-        """Return JSON; numbers come back bit for bit."""
+        """Return JSON; numbers come back bit for bit.
+
+        Returns
+        -------
+        str
+            JSON.
+        """
         return json.dumps(self.to_dict())
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Certificate:
         """Return the certificate that :meth:`to_dict` described.
 
+        Parameters
+        ----------
+        values
+            What :meth:`to_dict` returned.
+
+        Returns
+        -------
+        Certificate
+
         Raises
         ------
         InputError
-            If a field is missing or unknown.
+            If a field is missing, unknown or damaged.
         """
-        known = {name: value for name, value in values.items() if name != "sentence"}
-        return cls(**from_plain(cls, known, assumptions=tuple, conditions=tuple))
+        given = {name: value for name, value in values.items() if name != "sentence"} if _object(values) else values
+        found = from_plain(cls, given)
+        if found.statistic == "quantile" and found.share is None:
+            raise InputError("a certificate about a quantile must have a share")
+        for name, value in (("delta", found.delta), ("share", found.share), ("clipped", found.clipped)):
+            if value is not None and not 0 <= value <= 1:
+                raise InputError(f"{name} of a certificate must be between 0 and 1, got {value!r}")
+        return found
 
     @classmethod
     def from_json(cls, text: str) -> Certificate:
-        """Return the certificate that :meth:`to_json` wrote."""
-        return cls.from_dict(parsed(text))
+        """Return the certificate that :meth:`to_json` wrote.
+
+        Parameters
+        ----------
+        text
+            What :meth:`to_json` returned.
+
+        Returns
+        -------
+        Certificate
+        """
+        return cls.from_dict(parse(text))
 
 
 @dataclass(frozen=True)
@@ -146,34 +200,69 @@ class Dropped:
     """A bound that was not computed, and why."""
 
     label: str
+    """The code of the bound."""
     reason: str
-    goal: int | None = None
-    goal_label: str | None = None
+    """Why not, in words."""
+    category: str | None = None
+    """The category that it was for, if any."""
 
 
-def parsed(text: str) -> Any:
-    """Return the JSON object in a text, or raise :class:`InputError`."""
+# ---------------------------------------------------------------- from JSON
+
+
+def parse(text: str) -> Any:
+    """Return what a JSON text holds, or raise :class:`InputError`."""
     try:
-        values = json.loads(text)
-    except ValueError as error:
+        return json.loads(text)
+    except (ValueError, TypeError, RecursionError) as error:
         raise InputError(f"this is no JSON: {error}") from None
-    if not isinstance(values, dict):
-        raise InputError(f"a JSON object is expected, got {type(values).__name__}")
-    return values
 
 
-def from_plain(cls: type, values: Mapping[str, Any], **convert: Any) -> dict[str, Any]:
-    """Return the arguments of a dataclass from plain values, refusing what does not fit."""
-    known = {entry.name for entry in fields(cls)}
-    unknown = [name for name in values if name not in known]
-    if unknown:
-        raise InputError(f"{cls.__name__} has no field {unknown[0]!r}")
-    found = {name: convert.get(name, lambda x: x)(value) for name, value in values.items()}
-    for name in ("value", "delta"):
-        if name in found and not (isinstance(found[name], int | float) and not math.isnan(found[name])):
-            raise InputError(f"{name} must be a number, got {found[name]!r}")
-    try:
-        cls(**found)
-    except TypeError as error:
-        raise InputError(f"not a {cls.__name__}: {error}") from None
-    return found
+def _object(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
+
+
+def _number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return not math.isnan(value) if isinstance(value, float) else abs(value) < 2**63
+
+
+_FITS: dict[str, Callable[[Any], bool]] = {
+    "str": lambda x: isinstance(x, str),
+    "bool": lambda x: isinstance(x, bool),
+    "int": lambda x: _number(x) and isinstance(x, int) and x >= 0,
+    "float": _number,
+    "None": lambda x: x is None,
+    "tuple[str, ...]": lambda x: isinstance(x, list | tuple) and all(isinstance(text, str) for text in x),
+    "Mapping[str, float]": lambda x: _object(x) and all(map(_number, x.values())),
+    "Side": lambda x: x in get_args(Side),
+    "Scope": lambda x: x in get_args(Scope),
+    "Role": lambda x: x in get_args(Role),
+    "Statistic": lambda x: x in get_args(Statistic),
+    **dict.fromkeys(("tuple[Certificate, ...]", "tuple[Dropped, ...]"), lambda x: isinstance(x, tuple)),
+}
+"""Whether a plain value fits a field, by the annotation of the field."""
+
+
+def from_plain(cls: type[Plain], values: Any) -> Plain:
+    """Return an object of a dataclass from plain values.
+
+    Raises
+    ------
+    InputError
+        If a field is missing, unknown, or has a value of another kind.
+    """
+    name = cls.__name__
+    if not _object(values):
+        raise InputError(f"a {name} must be a JSON object, got {type(values).__name__}")
+    known = {entry.name: entry for entry in fields(cls)}  # type: ignore[arg-type]
+    if unknown := [key for key in values if key not in known]:
+        raise InputError(f"{name} has no field {unknown[0]!r}")
+    for key, entry in known.items():
+        if key not in values:
+            if entry.default is MISSING and entry.default_factory is MISSING:
+                raise InputError(f"{name} lacks its field {key!r}")
+        elif not any(_FITS[kind](values[key]) for kind in str(entry.type).split(" | ")):
+            raise InputError(f"{key} of a {name} must be of the kind {entry.type}, got {str(values[key])[:80]!r}")
+    return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()})

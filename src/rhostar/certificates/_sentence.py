@@ -1,19 +1,18 @@
-"""The promise of a certificate in one sentence: terminal, notebook, JSON, report and command line all use this one."""
+"""A certificate in one sentence: terminal, notebook, JSON, report and command line all use this one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rhostar import _arrays as arrays
 
 if TYPE_CHECKING:
     from rhostar.certificates._certificate import Certificate
+    from rhostar.graph import Graph
 
 _DIGITS = 6
-_OPTIMAL = "U3"
-"""The bound whose value is nothing but rounding."""
 
 
 def confidence(delta: float) -> str:
@@ -40,7 +39,7 @@ def outward(value: float, side: str, digits: int = _DIGITS) -> str:
     ('0.164414', '0.164413', '2e-13', '1e+300')
     """
     rounding = ROUND_CEILING if side == "upper" else ROUND_FLOOR
-    # The shortest decimal that names the float may lie on its wrong side, by less than half a step: nobody reads that.
+    # The shortest decimal for the float may be on its wrong side, by less than half a step: nobody reads that.
     rounded = Context(prec=digits, rounding=rounding).create_decimal(repr(float(value))).normalize()
     if rounded == 0 or Decimal("1e-5") <= abs(rounded) < Decimal("1e9"):
         return f"{rounded:f}"
@@ -52,83 +51,67 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g}%" if share in (0, 1) or 5e-5 < share < 0.9995 else f"{100 * share:.6g}%"
 
 
-def running(
-    algorithm: str,
-    *,
-    reopen: bool,
-    budget: int | None,
-    where: str = "",
-    candidates: int = 1,
-    chosen_on_these: bool = False,
-) -> str:
-    """Return what was run, to which goals, and with which ρ.
+def search_fields(algorithm: str, reopen: bool, budget: int | None) -> dict[str, Any]:
+    """Return the fields of a certificate that say which search was run.
 
     Examples
     --------
-    >>> from rhostar.certificates._sentence import running
-    >>> running("astar", reopen=True, budget=50, where="to goal 7")
-    'A* to goal 7 with reopening, a budget of 50 expansions and this rho'
+    >>> from rhostar.certificates._sentence import search_fields
+    >>> search_fields("astar", True, 50)
+    {'search': 'A*', 'settings': ('reopening', 'a budget of 50 expansions')}
     """
-    things = ["reopening"] if algorithm == "astar" and reopen else []
-    things += [] if budget is None else [f"a budget of {arrays.counted(budget, 'expansion')}"]
-    rho = "this rho"
-    rho += f", the best of {candidates} candidates," if candidates > 1 else ""
-    rho += ", though it was chosen by looking at these instances," if chosen_on_these else ""
     name = "greedy best-first search" if algorithm == "gbfs" else "A*" if reopen else "A* without reopening"
-    return " ".join(part for part in (name, where, "with", _listed([*things, rho])) if part)
+    settings = ("reopening",) if name == "A*" else ()
+    return {
+        "search": name,
+        "settings": settings if budget is None else (*settings, f"a budget of {arrays.counted(budget, 'expansion')}"),
+    }
 
 
-def sentence(promise: Certificate) -> str:
-    """Return what is promised: how sure, about what, of which search, on which instances, and what was measured."""
-    return f"{_opening(promise)} {_claim(promise)}{_conditions(promise)}{_observed(promise)}{_emptiness(promise)}."
+def goal_name(graph: Graph, goal: int) -> str:
+    """Return a goal by its label, or by its number if vertices have none: "goal depot 3"."""
+    return f"goal {goal if graph.labels is None else graph.labels[goal]}"
 
 
-def _opening(promise: Certificate) -> str:
-    if promise.delta > 0:
-        draws = arrays.counted(promise.samples, promise.unit)
-        return f"With probability at least {confidence(promise.delta)} over the draw of the {draws},"
-    return f"It is certain, if {_all(promise.conditions)}, that" if promise.conditions else "It is certain that"
+def goal_words(graph: Graph, goals: Sequence[int], *, every: bool = False) -> str:
+    """Return where searches lead: to one goal, to goals drawn like the given ones, or to every one of them."""
+    if len(goals) == 1:
+        return f"to {goal_name(graph, goals[0])}"
+    return f"to any of these {len(goals)} goals" if every else f"to goals drawn as these {len(goals)} were"
 
 
-def _claim(promise: Certificate) -> str:
-    word = "at most" if promise.side == "upper" else "at least"
-    value = outward(promise.value, promise.side)
-    run = promise.run
-    if promise.statistic == "mean":
-        return f"{promise.subject}{_clipping(promise)} of {run} is {word} {value} {promise.population}"
-    if promise.statistic == "quantile":
-        assert promise.share is not None
-        some = f"at least {percent(promise.share)} of the answers"
-        return f"{some} of {run} have a {promise.subject} of {word} {value} {promise.population}"
-    if promise.label == _OPTIMAL:
-        up_to = "" if promise.value == 0 else f" up to rounding, by at most {value},"
-        return f"every answer of {run} is optimal{up_to} {promise.population}"
-    return f"every answer of {run} has a {promise.subject} of {word} {value} {promise.population}"
+def sentence(row: Certificate) -> str:
+    """Return the bound: how sure, about what, of which search, on which instances, and what was measured."""
+    conditions = f", if {' and '.join(row.conditions)}" if row.conditions else ""
+    if row.delta > 0:
+        draws = arrays.counted(row.samples, row.unit)
+        opening = f"With probability at least {confidence(row.delta)} over the draw of the {draws},"
+    else:
+        opening = f"It is certain{conditions}{',' if conditions else ''} that"
+        conditions = ""
+    measured = "" if row.observed is None else f" (measured {row.observed:.6g})"
+    return f"{opening} {_claim(row)}{conditions}{measured}{', which is vacuous' if row.vacuous else ''}."
 
 
-def _clipping(promise: Certificate) -> str:
-    if promise.clipped is None or promise.limit is None:
+def _claim(row: Certificate) -> str:
+    bound = f"{'at most' if row.side == 'upper' else 'at least'} {outward(row.value, row.side)}"
+    *first, last = (*row.settings, row.heuristic)
+    using = f"{', '.join(first)} and {last}" if first else last
+    run = " ".join(part for part in (row.search, row.goals, "with", using) if part)
+    if row.statistic == "mean":
+        return f"{row.subject}{_clipping(row)} of {run} is {bound} {row.population}"
+    if row.statistic == "quantile":
+        assert row.share is not None
+        some = f"at least {percent(row.share)} of the answers"
+        return f"{some} of {run} have a {row.subject} of {bound} {row.population}"
+    if row.optimal:
+        up_to = "" if row.value == 0 else f" up to rounding, by {bound},"
+        return f"every answer of {run} is optimal{up_to} {row.population}"
+    return f"every answer of {run} has a {row.subject} of {bound} {row.population}"
+
+
+def _clipping(row: Certificate) -> str:
+    if row.clipped is None or row.limit is None:
         return ""
-    these = f"{percent(promise.clipped)} of these were" if promise.clipped > 0 else "none of these was"
-    return f" (clipped at {promise.limit:g}; {these})"
-
-
-def _conditions(promise: Certificate) -> str:
-    return f", if {_all(promise.conditions)}" if promise.conditions and promise.delta > 0 else ""
-
-
-def _observed(promise: Certificate) -> str:
-    return "" if promise.observed is None else f" (measured {promise.observed:.6g})"
-
-
-def _emptiness(promise: Certificate) -> str:
-    return ", which is no more than the range says" if promise.vacuous else ""
-
-
-def _all(conditions: Iterable[str]) -> str:
-    return " and ".join(conditions)
-
-
-def _listed(things: list[str]) -> str:
-    *first, last = things
-    return f"{', '.join(first)} and {last}" if first else last
+    these = f"{percent(row.clipped)} of these were" if row.clipped > 0 else "none of these was"
+    return f" (clipped at {row.limit:g}; {these})"

@@ -1,27 +1,41 @@
-"""A table of certificates: the promise first, then what is certain, then what other bounds would have promised."""
+"""A table of certificates: the guarantee first, then what is certain, then other bounds for comparison."""
 
 from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from rhostar._display import html_table
-from rhostar.certificates._certificate import Certificate, Dropped, from_plain, parsed
+from rhostar.certificates._certificate import Certificate, Dropped, from_plain, parse
 from rhostar.errors import InputError
 
 _FOR = {"this rho": "this", "every rho": "every", "every rho of the family": "family"}
+_ORDER = {"guarantee": 0, "certain": 1, "comparison": 2}
 
 
 @dataclass(frozen=True, eq=False)
 class CertificateTable:
-    """The promise, and what other bounds would have promised in its place.
+    """The guarantee, and other bounds for comparison.
 
-    Which bound carries the promise is fixed before any utility is seen, so it has all of δ. ``print(table)`` shows it,
-    and so does a notebook. It is a sequence of rows: ``len(table)``, ``for row in table``, ``table[0]``;
-    ``table["U2"]`` is the row with that key.
+    The bound that carries the guarantee is fixed before any utility is seen, so it has all of δ. ``print(table)`` shows
+    it, and so does a notebook. It is a sequence of rows: ``len(table)``, ``for row in table``, ``table[0]``;
+    ``table["U2"]`` is the row with that code.
+
+    Attributes
+    ----------
+    rows
+        The certificates.
+    dropped
+        Bounds that were not computed, each with the reason.
+    delta, title
+        δ, and what was certified, in words.
+    notes
+        What was changed, found and counted on the way; warnings first.
+    rho
+        The heuristic that the bounds were measured with: run this one. None after a round trip through JSON.
     """
 
     rows: tuple[Certificate, ...]
@@ -29,19 +43,17 @@ class CertificateTable:
     delta: float
     title: str
     notes: tuple[str, ...] = ()
-    """What was changed, found and counted on the way; warnings first."""
     rho: Any = None
-    """The very heuristic that the bounds were measured with: run this one. A mapping where goals differ."""
 
     @property
     def best(self) -> Certificate:
-        """The promise, fixed beforehand; of several, one for each goal or category, the weakest."""
-        return max(self.promises, key=looseness)
+        """The guarantee, fixed beforehand; of several, one for each goal or category, the weakest."""
+        return max(self.guarantees, key=lambda row: row.looseness)
 
     @property
-    def promises(self) -> tuple[Certificate, ...]:
-        """The promise; several, if there is one for each goal or category."""
-        return tuple(row for row in self.rows if row.role == "promise")
+    def guarantees(self) -> tuple[Certificate, ...]:
+        """The guarantee; several, if there is one for each goal or category."""
+        return tuple(row for row in self.rows if row.role == "guarantee")
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -49,14 +61,23 @@ class CertificateTable:
         return tuple(note for note in self.notes if note.startswith("Warning: "))
 
     def best_for(self, goal: int) -> Certificate:
-        """Return the promise for a goal: its own, or the one for all goals together.
+        """Return the guarantee for a goal: its own, or the one for all goals together.
+
+        Parameters
+        ----------
+        goal
+            A vertex.
+
+        Returns
+        -------
+        Certificate
 
         Raises
         ------
         InputError
             If there is none.
         """
-        for row in self.promises:
+        for row in self.guarantees:
             if row.goal == goal or (row.goal is None and row.category is None):
                 return row
         raise InputError(f"goal {goal!r} has no certificate in this table")
@@ -68,12 +89,12 @@ class CertificateTable:
         return len(self.rows)
 
     def __getitem__(self, key: int | str) -> Certificate:
-        """Return the row at a position, or the first one with a key.
+        """Return the row at a position, or the first one with a code.
 
         Raises
         ------
         InputError
-            If no row has the key.
+            If no row has the code.
         IndexError
             If there are not that many rows.
         """
@@ -85,12 +106,12 @@ class CertificateTable:
         raise InputError(f"no row {key!r}; there are {[row.label for row in self.rows]}")
 
     def _cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return the head of the printed table and its rows; the column of goals only where there are several."""
-        first = 0 if any(row.where for row in self.rows) else 1
+        """Return the head of the printed table and its rows; the column of categories only where there are several."""
+        first = 0 if any(row.category for row in self.rows) else 1
         head = ("for", "bound", "value", "measured", "delta", "N", "rho", "role")
         cells = [
             (
-                row.where,
+                row.category or "",
                 row.label,
                 row.claim + (" *" if row.vacuous else ""),
                 "" if row.observed is None else f"{row.observed:.5g}",
@@ -104,25 +125,28 @@ class CertificateTable:
         return head[first:], [row[first:] for row in cells]
 
     @property
-    def _legend(self) -> list[str]:
-        lines = ["* says no more than the range does"] if any(row.vacuous for row in self.rows) else []
-        if any(row.role == "alone" for row in self.rows):
-            lines.append("alone: what this bound would have promised, had it been chosen beforehand")
+    def _below(self) -> list[str]:
+        """What stands below the table: how to read it, and in one line what was not computed."""
+        lines = ["* vacuous"] if any(row.vacuous for row in self.rows) else []
+        if any(row.role == "comparison" for row in self.rows):
+            lines.append("comparison: other bounds, each valid if it had been chosen beforehand")
+        if names := list(dict.fromkeys(entry.label for entry in self.dropped)):
+            lines.append(f"Not computed: {', '.join(names)} (reasons: table.dropped)")
         return lines
 
     @property
     def _sentences(self) -> list[str]:
-        """The promise; where there are several, each of them, or the weakest of many."""
-        found = [row.sentence for row in self.promises]
+        """The guarantee; where there are several, each of them, or the weakest of many."""
+        found = [row.sentence for row in self.guarantees]
         return found if len(found) <= 5 else [self.best.sentence]
 
     def __repr__(self) -> str:
         bounds = "1 bound" if len(self) == 1 else f"{len(self)} bounds"
-        return f"CertificateTable({self.title}: {bounds}, promise {self.best.label} {self.best.claim})"
+        return f"CertificateTable({self.title}: {bounds}, guarantee {self.best.label} {self.best.claim})"
 
     def _repr_html_(self) -> str:
         head, cells = self._cells()
-        return html_table(self.title, head, cells, [*self.warnings, *self._sentences, *self._legend])
+        return html_table(self.title, head, cells, [*self.warnings, *self._sentences, *self._below])
 
     def __str__(self) -> str:
         head, cells = self._cells()
@@ -138,14 +162,19 @@ class CertificateTable:
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
             for row in (head, *cells)
         ]
-        lines += self._legend
+        lines += [line for text in self._below for line in textwrap.wrap(text, 80)]
         lines += _section("Notes:", self.notes)
         lines += _section("Assumed:", dict.fromkeys(text for row in self.rows for text in row.assumptions))
-        lines += _section("Not computed:", reasons(self.dropped))
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON; `rho` is left out."""
+        """Return plain values, for JSON; `rho` is left out.
+
+        Returns
+        -------
+        dict
+            Plain values by name.
+        """
         return {
             "title": self.title,
             "delta": self.delta,
@@ -155,61 +184,70 @@ class CertificateTable:
         }
 
     def to_json(self) -> str:
-        """Return JSON."""
+        """Return JSON.
+
+        Returns
+        -------
+        str
+            JSON.
+        """
         return json.dumps(self.to_dict())
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> CertificateTable:
         """Return the table that :meth:`to_dict` described, without `rho`.
 
+        Parameters
+        ----------
+        values
+            What :meth:`to_dict` returned.
+
+        Returns
+        -------
+        CertificateTable
+
         Raises
         ------
         InputError
-            If a field is missing or unknown, or there is no promise.
+            If a field is missing, unknown or damaged, or there is no guarantee.
         """
-        found = cls(
-            **from_plain(
-                cls,
-                values,
-                rows=lambda rows: tuple(Certificate.from_dict(row) for row in rows),
-                dropped=lambda entries: tuple(Dropped(**from_plain(Dropped, entry)) for entry in entries),
-                notes=tuple,
-            )
-        )
-        if not found.promises:
-            raise InputError("a table of certificates must have a promise among its rows")
+        parts = dict(values) if isinstance(values, Mapping) else {}
+        rows, dropped = (parts.pop(name, None) for name in ("rows", "dropped"))
+        if not isinstance(rows, list | tuple) or not isinstance(dropped, list | tuple) or "rho" in parts:
+            raise InputError("a table of certificates must be a JSON object with the lists rows and dropped")
+        parts["rows"] = tuple(Certificate.from_dict(row) for row in rows)
+        parts["dropped"] = tuple(from_plain(Dropped, entry) for entry in dropped)
+        found = from_plain(cls, parts)
+        if not found.guarantees:
+            raise InputError("a table of certificates must have a guarantee among its rows")
         return found
 
     @classmethod
     def from_json(cls, text: str) -> CertificateTable:
-        """Return the table that :meth:`to_json` wrote."""
-        return cls.from_dict(parsed(text))
+        """Return the table that :meth:`to_json` wrote.
+
+        Parameters
+        ----------
+        text
+            What :meth:`to_json` returned.
+
+        Returns
+        -------
+        CertificateTable
+        """
+        return cls.from_dict(parse(text))
 
 
-def ordered(rows: list[Certificate]) -> tuple[Certificate, ...]:
-    """Return the promise, then what is certain, then the others, each tightest first."""
-    place = {"promise": 0, "certain": 1, "alone": 2}
-    return tuple(sorted(rows, key=lambda row: (place[row.role], -1 if row.goal is None else row.goal, looseness(row))))
+def make_table(
+    rows: Iterable[Certificate], dropped: Iterable[Dropped], delta: float, title: str, notes: Iterable[str], rho: Any
+) -> CertificateTable:
+    """Return a table with the guarantee first, then what is certain, then the others, each tightest first."""
 
+    def place(row: Certificate) -> tuple[int, int, float]:
+        return _ORDER[row.role], -1 if row.goal is None or row.holds_for == "this rho" else row.goal, row.looseness
 
-def looseness(row: Certificate) -> float:
-    """Return a number that is larger for a weaker bound."""
-    return row.value if row.side == "upper" else -row.value
-
-
-def reasons(dropped: Sequence[Dropped]) -> list[str]:
-    """Return why bounds were not computed; one line for a bound, however many goals it was left out for."""
-    by_label: dict[str, list[Dropped]] = {}
-    for entry in dropped:
-        by_label.setdefault(entry.label, []).append(entry)
-    return [f"{label}{_goals_of(entries)}: {entries[0].reason}" for label, entries in by_label.items()]
-
-
-def _goals_of(entries: Sequence[Dropped]) -> str:
-    if entries[0].goal is None:
-        return ""
-    first = entries[0].goal if entries[0].goal_label is None else entries[0].goal_label
-    return f", goal {first}" + (f" (similar for {len(entries) - 1} more)" if len(entries) > 1 else "")
+    warnings_first = sorted(notes, key=lambda note: not note.startswith("Warning: "))
+    return CertificateTable(tuple(sorted(rows, key=place)), tuple(dropped), delta, title, tuple(warnings_first), rho)
 
 
 def _shortened(text: str, width: int) -> str:
@@ -220,6 +258,6 @@ def _shortened(text: str, width: int) -> str:
     return f"{text[: width - 2 - end]}..{text[-end:]}"
 
 
-def _section(title: str, texts: Any) -> list[str]:
+def _section(title: str, texts: Iterable[str]) -> list[str]:
     found = [line for text in texts for line in textwrap.wrap(text, 80, initial_indent="- ", subsequent_indent="  ")]
     return ["", title, *found] if found else []

@@ -30,7 +30,7 @@ def bounds(
     holdout: Annotated[bool, typer.Option("--holdout", help="Plan a holdout for one ρ: no -n, -N.")] = False,
     mean: Annotated[float | None, typer.Option(help="With --holdout: a guess of the mean utility.")] = None,
     pilot: Annotated[Path | None, typer.Option(help="With --holdout: a file with one utility per line.")] = None,
-    assurance: Annotated[float, typer.Option(help="With --holdout: how often the bound shall be that close.")] = 0.8,
+    assurance: Annotated[float, typer.Option(help="With --holdout: how often the bound should be that close.")] = 0.8,
     json: Json = False,
 ) -> None:
     """Compute any one of n, ε, δ and N, or the size of a holdout.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,75 +18,93 @@ def certify(
     model: options.OneModel,
     utility: Annotated[str, typer.Option("--utility", "-u", help="What to bound: one of those below.")],
     limit: options.Limit = None,
-    delta: Annotated[float, typer.Option("--delta", "-d", help="Probability that the promise fails.")] = 0.05,
+    delta: Annotated[float, typer.Option("--delta", "-d", help="Probability that the guarantee fails.")] = 0.05,
     algorithm: options.Algorithm = "",
     reopen: options.Reopen = True,
     budget: options.Budget = None,
     weight_bounds: WeightBounds = "",
-    integer_weights: Annotated[int | None, typer.Option(help="Weights are integers up to this.")] = None,
-    degree: Annotated[int | None, typer.Option(help="Most children that a vertex can have.")] = None,
-    quantile: Annotated[float | None, typer.Option(help="Promise a share of answers, such as 0.99.")] = None,
-    by: Annotated[str | None, typer.Option(help="'goal': one promise for each goal.")] = None,
+    bound: Annotated[str | None, typer.Option(help="The bound that is the guarantee.")] = None,
+    quantile: Annotated[float | None, typer.Option(help="Bound a share of answers, such as 0.99.")] = None,
+    by: Annotated[str | None, typer.Option(help="'goal': one guarantee for each goal.")] = None,
     groups: Annotated[
-        str | None, typer.Option(help="'day': trips of a day depend on each other, days do not. 'none': no trip does.")
+        str | None, typer.Option(help="'day': trips of a day depend on each other. 'none': independent trips.")
     ] = None,
-    bound: Annotated[str | None, typer.Option(help="The bound that carries the promise.")] = None,
-    candidates: Annotated[int, typer.Option(help="Models compared on these instances before.", min=1)] = 1,
-    seen: options.SeenPolicy = "refuse",
-    random_state: Annotated[int, typer.Option(help="Seed of the orders that are averaged over.", min=0)] = 0,
+    candidates: Annotated[int, typer.Option(help="Models compared on this holdout.", min=1)] = 1,
+    duplicates: options.Duplicates = "raise",
+    training: Annotated[bool, typer.Option("--training", help="Certify on the instances learned from.")] = False,
+    integer_weights: Annotated[
+        int | None, typer.Option(help="With --training: weights are integers up to this.")
+    ] = None,
+    degree: Annotated[int | None, typer.Option(help="With --training: most children that a vertex can have.")] = None,
     save: Annotated[bool, typer.Option("--save", help="Keep the certificate in the model file.")] = False,
     json: Json = False,
 ) -> None:
-    """Show what can be promised for unseen instances.
+    """Show what can be guaranteed for unseen instances.
 
-    Instances of the folder that the model was learned from are the training set, the others the holdout. Training
-    instances that shaped the family of a model (Rounded, LinearFamily) or its choice among tables (Portfolio) are left
-    out. A model that promises optimal answers brings its own bounds on the weights, unless others are given.
+    The holdout are the instances of the folder that the model was not learned from. With --training, or if there are
+    none, the bounds are those that hold for every heuristic at once, on the instances that it was learned from; those
+    that shaped the family of a model (Rounded, LinearFamily) are left out. A model whose answers are optimal brings its
+    own bounds on the weights, unless others are given.
     """
-    from functools import partial
-
     import rhostar as rs
     from rhostar.errors import AssumptionError, InputError
 
     instances = rs.InstanceSet.load(folder)
     path, fitted = options.one_model(model)
-    # If the model was learned from all of them, the bounds for every rho at once still apply.
     train, holdout = options.parts(instances, fitted)
+    training = training or holdout is None
     chosen = fitted.search_with(options.algorithm_of(algorithm))
-    bounds = stated(weight_bounds, instances.graph)
-    own = chosen == "astar" and bounds is None and fitted.promise_ == "optimal"
+    given = stated(weight_bounds, instances.graph)
+    own = chosen == "astar" and given is None and fitted.heuristic.lower is not None
     if weight_bounds == FROM_DATA and not own:
         raise InputError(
             "--weight-bounds from-data needs a model that promises optimal answers (fit --promise optimal)"
         )
-    with working(f"certifying on {len(instances):,} instances", quiet=json):
-        run = partial(
-            rs.certify,
+    measured = options.utility(utility, limit, instances)
+    common: dict[str, Any] = {"algorithm": chosen, "reopen": reopen, "budget": budget, "bound": bound, "delta": delta}
+    options.refuse_others(
+        training,
+        {"--integer-weights": integer_weights, "--degree": degree},
+        {"--quantile": quantile, "--by": by, "--groups": None if groups == "none" else groups},
+    )
+
+    def run(pair: tuple[Any, Any] | None) -> rs.CertificateTable:
+        lower, upper = pair or (None, None)
+        if not training:
+            assert holdout is not None
+            return rs.certify(
+                fitted,
+                holdout,
+                measured,
+                lower=lower,
+                quantile=quantile,
+                by=options.categories(by),
+                groups=options.groups(groups, holdout),
+                candidates=candidates,
+                duplicates=options.duplicates_policy(duplicates),
+                **common,
+            )
+        if train is None:
+            raise InputError("--training: no instance of this folder serves bounds for every heuristic at once")
+        return rs.certify_training(
             fitted,
-            train=train,
-            holdout=holdout,
-            algorithm=chosen,
-            reopen=reopen,
-            budget=budget,
-            utility=options.utility(utility, limit, instances),
+            train,
+            measured,
+            lower=lower,
+            upper=upper,
             integer_weights=integer_weights,
             out_degree=degree,
-            quantile=quantile,
-            by=options.categories(by),
-            groups=options.groups(groups, holdout),
-            bound=bound,
-            candidates=candidates,
-            seen=options.seen_policy(seen),
-            delta=delta,
-            random_state=random_state,
+            duplicates="allow" if groups == "none" else "raise",
+            **common,
         )
+
+    with working(f"certifying on {len(instances):,} instances", quiet=json):
         try:
-            pair = of_model(fitted, instances.graph) if own else None if bounds is None else bounds.pair
-            found = run(weight_bounds=pair)
+            found = run(of_model(fitted, instances.graph) if own else None if given is None else given.pair)
         except AssumptionError as error:
             if not own:
                 raise
-            found = run()  # may raise for another reason, which is then the one to tell
+            found = run(None)  # may raise for another reason, which is then the one to show
             typer.echo(f"note: the bounds of the model do not hold here, so nothing is certain: {error}", err=True)
     if save:
         fitted.with_certificate(found.to_dict()).save(path)

@@ -1,10 +1,6 @@
-"""The commands ``evaluate`` and ``bench``: compare heuristics by expansions, and by time."""
+"""The command ``evaluate``: compares heuristics by expansions, time and excess cost."""
 
 from __future__ import annotations
-
-from typing import Annotated
-
-import typer
 
 from rhostar.cli import _options as options
 from rhostar.cli._app import app
@@ -58,36 +54,3 @@ def evaluate(
     keys += ["excess", "excess_99", "excess_max", "solved"]
     methods = [{key: getattr(m, key) for key in keys} for m in found]
     emit({"instances": len(test), "methods": methods}, json, text)
-
-
-@app.command()
-def bench(
-    folder: options.Folder,
-    model: options.Models = [],  # noqa: B006
-    baseline: options.Baselines = ["zero"],  # noqa: B006
-    algorithm: options.Algorithm = "",
-    reopen: options.Reopen = True,
-    rounds: Annotated[int, typer.Option(help="Rounds over all instances; the median counts.", min=1)] = 5,
-    everything: options.Seen = False,
-    json: Json = False,
-) -> None:
-    """Time heuristics on this machine, in turn, on one thread."""
-    import rhostar as rs
-
-    instances = rs.InstanceSet.load(folder)
-    models = options.load_models(model)
-    test = options.unseen(instances, list(models.values()), everything)
-    with working(f"{rounds} rounds of {len(test):,} instances", quiet=json):
-        compared = options.methods(test, models, baseline, algorithm, reopen)
-        found = rs.report.time_methods(test, compared, rounds=rounds)
-    rows = [
-        (t.name, short(t.milliseconds), f"{t.nanoseconds:.0f}", f"{t.speedup:.2f}", f"{100 * t.spread:.0f} %")
-        for t in found
-    ]
-    head = ["heuristic", "ms a query", "ns an expansion", "speed-up", "noise"]
-    emit(
-        {"instances": len(test), "rounds": rounds, "methods": [t._asdict() for t in found]},
-        json,
-        f"{len(test):,} instances, one core, the median of {rounds} rounds (noise: of the middle half)\n"
-        f"{table(head, rows)}",
-    )

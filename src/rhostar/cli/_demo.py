@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,8 +21,6 @@ _LIMIT = 10.0  # minutes: the most that a bad answer can count, fixed before any
 _DELTA = 0.05
 _SIZES = (2, 5, 10, 20, 50, 100, 300)
 _HELD = (100, 200, 500, 1000)
-_DUAL = 20  # trips behind the plot of the dual function
-_PRICE = 1000  # vertices: what it weighs an extra minute on the road
 
 
 @app.command()
@@ -46,6 +43,7 @@ def demo(
     """
     from rhostar import report
     from rhostar.certificates import certify
+    from rhostar.utilities import Suboptimality
 
     began = time.perf_counter()
     with working("building a city and its traffic", quiet=json):
@@ -54,18 +52,15 @@ def demo(
     with working(f"learning from {train:,} trips", quiet=json):
         methods = _methods(city, past, jobs)
     with working(f"certifying and comparing on {test:,} new trips", quiet=json):
-        exact = certify(methods[_EXACT].rho, holdout=new, **_terms(city))
-        certificate = _certificate(city, methods[_LEARNED], past, new, exact)
+        exact = certify(methods[_EXACT].rho, new, Suboptimality(_LIMIT), **_terms(city))
+        certificate = _certificate(city, methods[_LEARNED], new, exact)
         page = report.build(
             new,
             methods,
             title="A city in the rush hour",
             train=past,
             facts=[("The traffic", city.law)],
-            sections=[
-                certificate,
-                _learning(methods, past, new),
-            ],
+            sections=[certificate, _learning(methods[_LEARNED], past, new)],
             cost_unit="min",
             n_jobs=jobs,
         )
@@ -84,7 +79,7 @@ def demo(
     text = [
         f"{test:,} new trips in a city of {city.graph.n:,} crossings, values learned from {train:,}:",
         table(["", "expanded", "fewer", "above optimum", "99 %", "worst"], rows),
-        *(line for promise in page["certificate"].promises for line in _wrapped(promise.sentence)),
+        *(line for guarantee in page["certificate"].guarantees for line in _wrapped(guarantee.sentence)),
         f"The page, with the searches to watch: {path} ({time.perf_counter() - began:.0f} s)",
     ]
     keys = ("name", "algorithm", "expansions", "saving", "excess", "excess_99", "excess_max")
@@ -93,7 +88,7 @@ def demo(
         "bytes": path.stat().st_size,
         "seconds": time.perf_counter() - began,
         "exact": exact.best.sentence,
-        "promise": certificate.sentence,
+        "guarantee": certificate.sentence,
         "methods": [{key: getattr(m, key) for key in keys} for m in page.methods],
     }
     emit(found, json, "\n".join(text))
@@ -124,10 +119,10 @@ def _methods(city: City, past: InstanceSet, jobs: int) -> dict[str, Method]:
         "Dijkstra": Method(np.zeros(city.graph.n)),
         "A*, Euclidean distance": Method(step * fastest),
         "A*, 16 landmarks": Method(learners.Landmarks(16, random_state=0).fit(past)),
-        _EXACT: Method(learn(past, promise="optimal", weight_bounds=_known(city)), kind="learned"),
+        _EXACT: Method(learn(past, lower=city.edge_bounds[0]), kind="learned"),
         _LEARNED: Method(learners.InconsistencyLP(3.0, n_jobs=jobs).fit(past), kind="learned"),
         "A*, learned, bolder": Method(learners.MeanDistance(n_jobs=jobs).fit(past), kind="learned"),
-        "A*, learned, any goal": Method(learners.Potentials(clusters=8).fit(past), kind="learned"),
+        "A*, learned, any goal": Method(learners.Potentials(n_clusters=8).fit(past), kind="learned"),
         "greedy, Euclidean distance": Method(step, "gbfs"),
         "greedy, learned": Method(
             learners.SelfImitatedRanking(random_state=0, n_jobs=jobs).fit(past), "gbfs", kind="learned"
@@ -135,58 +130,29 @@ def _methods(city: City, past: InstanceSet, jobs: int) -> dict[str, Method]:
     }
 
 
-def _certificate(city: City, method: Method, past: InstanceSet, new: InstanceSet, exact: Any) -> Any:
+def _certificate(city: City, method: Method, new: InstanceSet, exact: Any) -> Any:
     from rhostar import report
     from rhostar.certificates import certify
+    from rhostar.utilities import Suboptimality
 
-    options = _terms(city)
-    found = certify(method.rho, train=past, holdout=new, **options)
-    curves = report.certificate_curves(method.rho, _HELD, train=past, holdout=new, whole=found, **options)
+    utility, terms = Suboptimality(_LIMIT), _terms(city)
+    found = certify(method.rho, new, utility, **terms)
+    curves = report.certificate_curves(method.rho, new, utility, _HELD, whole=found, **terms)
     return report.certificate_section(found, curves=curves, method=_LEARNED, also={_EXACT: exact})
 
 
-def _known(city: City) -> tuple[Any, float]:
-    """Return the bounds on the weights: a road may be closed, so only the least weight is known."""
-    return city.edge_bounds[0], math.inf
-
-
 def _terms(city: City) -> dict[str, Any]:
-    """Return what is certified, fixed before anything is measured."""
+    """Return what is certified, fixed before anything is measured: a road may be closed, but never faster than free."""
+    return {"lower": city.edge_bounds[0], "delta": _DELTA}
+
+
+def _learning(method: Method, past: InstanceSet, new: InstanceSet) -> Any:
+    """Return how well the method does when it is learned from fewer trips."""
+    from rhostar import report
     from rhostar.utilities import Suboptimality
 
-    return {
-        "algorithm": "astar",
-        "utility": Suboptimality(_LIMIT),
-        "weight_bounds": _known(city),
-        "delta": _DELTA,
-    }
-
-
-def _learning(methods: dict[str, Method], past: InstanceSet, new: InstanceSet) -> Any:
-    """Return the section on learning: about the headline, or if that learns nothing from trips, about the next."""
-    from rhostar import report
-
-    headline = _learning_curve(_EXACT, methods[_EXACT], past, new)
-    if headline is not None and not headline.flat:
-        return report.learning_section(headline, _dual(_EXACT, methods[_EXACT], past))
-    why = "" if headline is None else f"{headline.flatness} "
-    return report.learning_section(
-        _learning_curve(_LEARNED, methods[_LEARNED], past, new),
-        _dual(_LEARNED, methods[_LEARNED], past),
-        notes=[f"{why}So both plots are about “{_LEARNED}”."],
-    )
-
-
-def _learning_curve(name: str, method: Method, past: InstanceSet, new: InstanceSet) -> Any:
-    """Return how the method of the headline does when it is learned from fewer trips; None if it has no learner."""
-    from rhostar import report
-    from rhostar.learners import Learner
-    from rhostar.utilities import Suboptimality
-
-    if not isinstance(method.rho, Learner):
-        return None
     sizes = [size for size in _SIZES if size <= len(past)]
-    return report.generalisation_curve(
+    curve = report.generalization_curve(
         method.rho,
         past,
         new,
@@ -195,38 +161,9 @@ def _learning_curve(name: str, method: Method, past: InstanceSet, new: InstanceS
         algorithm=method.algorithm,
         reopen=method.reopen,
         most=len(past),
-        name=name,
+        name=_LEARNED,
     )
-
-
-def _dual(name: str, method: Method, past: InstanceSet) -> Any:
-    """Return how well the headline's method does as its values grow, around the best size, in exact pieces."""
-    import numpy as np
-
-    from rhostar import evaluate, lab, report
-    from rhostar.utilities import Utility
-
-    class WorkAndDelay(Utility):
-        # Larger values always save work, and sooner or later they cost time on the road: only both together have
-        # a minimum.
-        words = f"vertices searched, plus {_PRICE:,} for each extra minute"
-        needs_optimum = True
-
-        def raw(self, runs: Any, optimum: Any) -> Any:
-            return runs.expanded + _PRICE * np.maximum(runs.cost - optimum, 0.0)
-
-    few, both = past[:_DUAL], WorkAndDelay(limit=past.graph.n + _PRICE * _LIMIT)
-    given: Any = method.rho
-    values = np.asarray(getattr(given, "rho_", given))
-    options: dict[str, Any] = {"algorithm": method.algorithm, "reopen": method.reopen}
-    # Two looks, coarse and fine, find the range; the pieces in it are then exact.
-    best, thetas = 1.0, np.linspace(0.5, 3.0, 51)
-    for _ in range(2):
-        seen = [evaluate(few, theta * values, both, **options)[0].mean for theta in thetas]
-        best = float(thetas[int(np.argmin(seen))])
-        thetas = np.linspace(best - 0.05, best + 0.05, 41)
-    found = lab.dual(few, np.zeros(past.graph.n), values, best - 0.03, best + 0.03, method.algorithm, both)
-    return report.dual_view(found, direction=f"“{name}” with its values times a factor θ", total=len(past))
+    return report.learning_section(curve)
 
 
 def _wrapped(text: str) -> list[str]:

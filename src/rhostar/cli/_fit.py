@@ -14,7 +14,7 @@ from rhostar.cli._output import Json, emit, watching, working
 from rhostar.cli._weight_bounds import Stated, WeightBounds, stated
 
 if TYPE_CHECKING:
-    from rhostar._models import Model
+    from rhostar.heuristics._model import Model
     from rhostar.instances import InstanceSet
 
 
@@ -31,19 +31,25 @@ def _learners() -> Iterator[tuple[str, str]]:
 def fit(
     folder: options.Folder,
     out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write (.npz).")],
-    promise: Annotated[
+    max_excess: Annotated[
         str,
         typer.Option(
-            "--promise",
-            "-p",
-            help="optimal: every answer is optimal (default). A share such as 1%: paths cost at most 1% more on "
-            "average. fast: the fewest expansions.",
-            metavar="optimal|1%|fast",
+            "--max-excess",
+            help="By how much any path may cost more than the optimum: 0 (default, every answer is optimal) or 5%.",
+            metavar="SHARE",
+        ),
+    ] = "",
+    mean_excess: Annotated[
+        str,
+        typer.Option(
+            "--mean-excess",
+            help="Instead: by how much paths may cost more on average, such as 1%. inf: the fewest expansions.",
+            metavar="SHARE|inf",
         ),
     ] = "",
     weight_bounds: WeightBounds = "",
     learner: Annotated[
-        str, typer.Option("--learner", "-l", help="One of those below instead of a promise; auto picks one for you.")
+        str, typer.Option("--learner", "-l", help="One of those below; auto picks one for you.")
     ] = "auto",
     any_goal: Annotated[
         bool, typer.Option("--any-goal", help="Learn values for every goal, not only those of the instances.")
@@ -52,7 +58,10 @@ def fit(
     algorithm: Annotated[
         str, typer.Option("--algorithm", "-a", help="The search that auto chooses for: astar or gbfs.")
     ] = "astar",
-    time_limit: Annotated[float, typer.Option(help="Seconds that auto may take.", min=0.1)] = 10.0,
+    effort: Annotated[str, typer.Option(help="How much work auto may do.", metavar="quick|normal|thorough")] = "normal",
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds after which auto tries nothing further; by default no limit.", min=0.1)
+    ] = None,
     fraction: Annotated[float, typer.Option(help="Share of the instances to learn from.", min=0.0, max=1.0)] = 0.7,
     split: Annotated[
         str,
@@ -71,12 +80,11 @@ def fit(
 ) -> None:
     """Learn ρ from a part of the instances and save it as a model.
 
-    The rest stays unseen: evaluate, certify, bench and report use it. By default every answer of A* will be optimal
-    as long as no weight falls below the bounds. They are those of --weight-bounds, or the least weights that were
+    The rest stays unseen: evaluate, certify and report use it. By default every answer of A* will be optimal
+    as long as no weight falls below the bounds. They are those of --weight-bounds, or the lowest weights that were
     seen. Searches check this, and stay optimal, if slower, where it fails. With --split day, whole days are learned
     from, validated on, or unseen: trips of one day are often alike. Then certify with --groups day.
     """
-    import contextlib
     import time
 
     import rhostar as rs
@@ -88,33 +96,39 @@ def fit(
     train, sides = _parts(instances, split, fraction, seed)
     given = options.parameters(settings)
     bounds = stated(weight_bounds, instances.graph)
-    if learner != "auto" and (promise or weight_bounds):
-        raise InputError(f"--learner {learner} makes no promise: leave out --promise and --weight-bounds, or --learner")
-    if any_goal and learner == "auto" and promise in ("", "optimal"):
-        learner, given = "Potentials", given | ({} if bounds is None else {"lo": _by_edge(bounds, instances.graph)})
+    most, mean = (
+        options.share(word, name) for word, name in ((max_excess, "--max-excess"), (mean_excess, "--mean-excess"))
+    )
+    if learner != "auto" and (max_excess or mean_excess or weight_bounds):
+        raise InputError(
+            f"--learner {learner} learns as it does: leave out --max-excess, --mean-excess and --weight-bounds"
+        )
+    lower = None if bounds is None else bounds.pair[0]
+    if any_goal and learner == "auto" and mean is None:
+        learner, given = "Potentials", given | {"lower": lower, "scale": 1 + (most or 0.0)}
     learn = rs.learn  # the first access imports scikit-learn, which takes longer than many a fit
     start = time.perf_counter()
-    kept = contextlib.nullcontext() if resume is None else rs.resuming(resume)
-    with kept, working(f"learning from {len(train):,} instances", quiet=json or learner != "auto"):
+    train = train if resume is None else train.resumable(resume)
+    with working(f"learning from {len(train):,} instances", quiet=json or learner != "auto"):
         if learner == "auto":
-            pair = None if bounds is None else bounds.pair
-            how = {"algorithm": chosen, "promise": promise or None, "weight_bounds": pair, "time_limit": time_limit}
+            how = {"algorithm": chosen, "max_excess": most, "mean_excess": mean, "lower": lower}
+            how |= {"effort": effort, "time_limit": time_limit}
             how |= {} if split == "trip" else {"split": "day"}
             fitted: Any = learn(train, seed=seed, n_jobs=jobs, verbose=int(watching(json)), **how, **given)
         else:
             fitted = _learner(learner, given, seed, jobs, watching(json), split).fit(train)
     model = rs.Model.of(fitted, instances.graph)
-    if any_goal and model.potential_ is None:
+    if any_goal and model.heuristic.goals is not None:
         raise InputError(f"{learner} learns values for given goals only; with --any-goal use Potentials or Landmarks")
     model.save(out)
     seconds = time.perf_counter() - start
     emit(
         {
             "written": str(out),
-            "promise": _promise(model, chosen, promise, bounds),
+            "guarantee": _guarantee(model, most, mean, bounds),
             "learner": repr(fitted.learner_) if hasattr(fitted, "learner_") else model.learner,
             "for": model.algorithm,
-            "goals": "any" if model.potential_ is not None else len(model.goals) or "any",
+            "goals": "any" if model.heuristic.goals is None else len(model.goals),
             "learned_from": len(train),
             "unseen": len(instances) - len(train),
             **sides,
@@ -155,23 +169,19 @@ def _parts(instances: InstanceSet, split: str, fraction: float, seed: int) -> tu
     return train, {"split": words, "days_learned_from": seen, "days_unseen": days - seen}
 
 
-def _promise(model: Model, algorithm: str, asked: str, bounds: Stated | None) -> str:
-    """Return what the model promises, in words."""
-    if model.promise_ == "optimal":
-        least = "the least in the training set" if bounds is None else f"the bounds {bounds.where}"
+def _guarantee(model: Model, most: float | None, mean: float | None, bounds: Stated | None) -> str:
+    """Return what holds for the answers of the model, in words."""
+    lowest = "the lowest in the training set" if bounds is None else f"the bounds {bounds.where}"
+    if model.heuristic.lower is not None:
         return (
-            f"every answer of A* is optimal. Values hold if no weight is below {least}; where one is, searches lower "
+            f"every answer of A* is optimal. Values hold if no weight is below {lowest}; where one is, searches lower "
             "them and say so"
         )
-    if asked not in ("", "fast") and algorithm == "astar":
-        return f"paths of A* cost at most {asked} more than the optimum on average; single ones may cost more"
+    if most is not None:
+        return f"every path of A* costs at most {100 * most:g}% more than the optimum, if no weight is below {lowest}"
+    if mean is not None and mean < float("inf"):
+        return f"paths of A* cost at most {100 * mean:g}% more than the optimum on average; single ones may cost more"
     return "none about costs; `rhostar certify` says what holds"
-
-
-def _by_edge(bounds: Stated, graph: Any) -> Any:
-    import numpy as np
-
-    return np.broadcast_to(np.asarray(bounds.pair[0], dtype=np.float64), graph.m).copy()
 
 
 def _learner(name: str, given: dict[str, Any], seed: int, jobs: int, verbose: bool, split: str) -> Any:

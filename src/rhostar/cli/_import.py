@@ -60,6 +60,8 @@ def import_(
     each line of the file is one instance, in the snapshot that it names or the last one before its time;
     without such a column, trips take the snapshots in turn.
     """
+    import numpy as np
+
     from rhostar.cli import _summary as summary
     from rhostar.cli import _trips
     from rhostar.cli._info import describe
@@ -85,6 +87,10 @@ def import_(
             except InfeasibleError as error:
                 why = "" if network is None or chosen is None else summary.reach(network, chosen)
                 raise InfeasibleError(f"{error}{why}") from None
+            lost = np.setdiff1d([] if chosen is None else chosen, instances.goals)
+            if network is not None and lost.size:
+                named = ", ".join(map(str, options.names(found.graph, lost.tolist())))
+                raise InfeasibleError(f"no instance drawn leads to {named}{summary.reach(network, lost)}")
         if any_goal:
             instances = _drawn(instances, seed)
         reading, names = (None, None) if network is None else (network.reading, network.names)
@@ -106,5 +112,5 @@ def _drawn(instances: InstanceSet, seed: int) -> InstanceSet:
     # Not the stream that the sources came from: goals would follow them.
     goals = np.random.default_rng([seed, 1]).integers(0, instances.graph.n, len(instances))
     goals = np.where(goals == instances.sources, (goals + 1) % instances.graph.n, goals)
-    sources, rows, days = instances.sources, instances.rows, instances.days
-    return InstanceSet(instances.graph, instances.weights, sources, goals, rows=rows, infeasible="drop", days=days)
+    sources, rows, days = instances.sources, instances._stored_rows, instances._stored_days
+    return InstanceSet(instances.graph, instances._stored, sources, goals, rows=rows, infeasible="drop", days=days)

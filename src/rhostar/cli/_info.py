@@ -21,61 +21,67 @@ def info(
     json: Json = False,
 ) -> None:
     """Show what a set of instances or a model file contains."""
-    from rhostar._models import Model
+    from rhostar.heuristics._model import Model
     from rhostar.instances import InstanceSet
 
     if path.is_dir():
         emit(describe(InstanceSet.load(path)), json)
         return
     model = Model.load(path)
+    seen = model.heuristic.trained_on
     emit(
         {
             "model": model.learner,
             "for": {"astar": "A*", "gbfs": "greedy search", "any": "A* and greedy search"}[model.algorithm],
-            "promise": _promised(model),
-            "vertices": model.n,
+            "guarantee": _guaranteed(model),
+            "vertices": model.heuristic.n,
             "goals": "any"
-            if model.potential_ is not None
+            if model.heuristic.goals is None
             else [model.goal_labels.get(goal, goal) for goal in model.goals],
-            "graph": model.fingerprint,
-            "family": type(model.family_).__name__,
-            "learned_from": None if model.trained_on_ is None else model.trained_on_.size,
+            "graph": model.heuristic.fingerprint,
+            "family": type(model.heuristic.family).__name__,
+            "learned_from": None if seen is None else seen.size,
             "parameters": model.parameters,
             "versions": model.versions,
-            "certificate": model.certificate if json else _promise(model.certificate),
+            "certificate": _certificate(model.certificate, path, json),
         },
         json,
     )
 
 
-def _promised(model: Any) -> str | None:
-    """Return what a model promises by the way it was fitted."""
-    if model.promise_ == "optimal":
+def _guaranteed(model: Any) -> str | None:
+    """Return what a model guarantees by the way it was fitted."""
+    if model.heuristic.lower is not None:
         return "every answer of A* is optimal"
-    shares = [value for name, value in model.parameters.items() if name.split("__")[-1] == "tolerance"]
+    shares = [value for name, value in model.parameters.items() if name.split("__")[-1] == "mean_excess"]
     if not shares or not isinstance(shares[0], float) or not 0 <= shares[0] < 10:
         return None
     return f"paths of A* cost at most {100 * shares[0]:g}% more than the optimum on average"
 
 
-def _promise(certificate: Any) -> str | None:
-    """Return the sentence of the certificate that a model file holds."""
+def _certificate(certificate: Any, path: Path, json: bool) -> Any:
+    """Return the certificate that a model file holds, or its sentence."""
     if certificate is None:
         return None
     from rhostar.certificates import CertificateTable
+    from rhostar.errors import InputError, StorageError
 
-    return CertificateTable.from_dict(certificate).best.sentence
+    try:
+        table = CertificateTable.from_dict(certificate)
+    except InputError as error:
+        raise StorageError(f"{path} is damaged: its certificate cannot be read: {error}") from None
+    return certificate if json else table.best.sentence
 
 
 def describe(instances: InstanceSet) -> dict[str, Any]:
     """Return the facts of a set."""
     import numpy as np
 
-    graph, used = instances.graph, np.unique(instances.rows)
+    graph, used = instances.graph, np.unique(instances._stored_rows)
     goals = np.unique(instances.goals)
     least, largest, whole, present, seen = np.inf, -np.inf, True, 0, 0
     for row in used[:1000].tolist():  # one at a time: a mapped set may be larger than memory
-        weights = instances.weights[row]
+        weights = instances._stored[row]
         there = weights[np.isfinite(weights)]
         seen, present = seen + weights.size, present + there.size
         if there.size:
@@ -84,7 +90,7 @@ def describe(instances: InstanceSet) -> dict[str, Any]:
     return {
         "instances": len(instances),
         "snapshots": int(used.size),
-        "days": None if instances.days is None else int(np.unique(instances.days[used]).size),
+        "days": None if instances.days is None else int(np.unique(instances.days).size),
         "vertices": graph.n,
         "edges": graph.m,
         "grid": None if graph.shape is None else f"{graph.shape[0]} x {graph.shape[1]}",
@@ -92,7 +98,7 @@ def describe(instances: InstanceSet) -> dict[str, Any]:
         "labels": graph.labels is not None,
         "largest_out_degree": int(np.diff(graph.first_out).max(initial=0)),
         "goals": options.names(graph, goals[:10].tolist()) if goals.size <= 10 else f"{goals.size} different",
-        "weights": str(instances.weights.dtype),
+        "weights": str(instances._stored.dtype),
         "least_weight": least if present else None,
         "largest_weight": largest if present else None,
         "integer_weights": whole,

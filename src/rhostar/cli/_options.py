@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from rhostar._models import Model
+    from rhostar.heuristics._model import Model
     from rhostar.instances import InstanceSet
     from rhostar.report import Method
     from rhostar.utilities import Utility
@@ -29,9 +29,8 @@ Algorithm = Annotated[str, typer.Option("--algorithm", "-a", help="astar or gbfs
 Reopen = Annotated[bool, typer.Option("--reopen/--no-reopen", help="Whether A* reopens closed vertices.")]
 Budget = Annotated[int | None, typer.Option(help="Most expansions that one search may make.", min=0)]
 Seen = Annotated[bool, typer.Option("--all", help="Also use instances that a model was learned from.")]
-SeenPolicy = Annotated[
-    str,
-    typer.Option("--seen", help="Copies of instances that the model was learned from: refuse or drop."),
+Duplicates = Annotated[
+    str, typer.Option(help="What to do with copies of instances that the model was learned from: raise or drop.")
 ]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 uses all cores.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is already there.")]
@@ -49,17 +48,27 @@ def algorithm_of(word: str) -> Any:
     return word or None
 
 
-def seen_policy(word: str) -> Any:
-    """Return "refuse" or "drop", as `seen` of ``certify`` takes it."""
+def duplicates_policy(word: str) -> Any:
+    """Return "raise" or "drop", as `duplicates` of ``certify`` takes it."""
     from rhostar.errors import InputError
 
-    if word not in ("refuse", "drop"):
-        raise InputError(f"--seen must be refuse or drop, got {word!r}")
+    if word not in ("raise", "drop"):
+        raise InputError(f"--duplicates must be raise or drop, got {word!r}")
     return word
 
 
+def refuse_others(training: bool, for_training: dict[str, Any], for_holdout: dict[str, Any]) -> None:
+    """Raise if an option of ``certify`` is given that the instances certified on do not serve."""
+    from rhostar.errors import InputError
+
+    for name, value in (for_holdout if training else for_training).items():
+        if value is not None:
+            where = "a holdout, and none is used" if training else "the instances learned from: pass --training"
+            raise InputError(f"{name} is about {where}")
+
+
 def categories(word: str | None) -> Any:
-    """Return the categories by which ``certify`` makes a promise each."""
+    """Return the categories for which ``certify`` gives a guarantee each."""
     from rhostar.errors import InputError
 
     if word not in (None, "goal"):
@@ -84,7 +93,7 @@ def groups(word: str | None, holdout: InstanceSet | None) -> Any:
 
 def load_models(words: Sequence[str]) -> dict[str, Model]:
     """Return models by name: the given name, or the file's."""
-    from rhostar._models import Model
+    from rhostar.heuristics._model import Model
 
     found: dict[str, Model] = {}
     for word in words:
@@ -97,8 +106,8 @@ def load_models(words: Sequence[str]) -> dict[str, Model]:
 
 def one_model(words: Sequence[str]) -> tuple[str, Model]:
     """Return the file and the model of a command that takes one."""
-    from rhostar._models import Model
     from rhostar.errors import InputError
+    from rhostar.heuristics._model import Model
 
     if len(words) != 1:
         raise InputError(f"--model must be given once, got {len(words)}")
@@ -110,18 +119,19 @@ def unseen(instances: InstanceSet, models: Sequence[Model], everything: bool) ->
     import numpy as np
 
     from rhostar.errors import InputError
+    from rhostar.heuristics import as_heuristic
 
     touched = np.zeros(len(instances), dtype=bool)
     for model in models:
-        model.rho_on(instances.graph)  # rejects another graph before anything is run
-        if model.trained_on_ is None:
+        as_heuristic(model, instances.graph)  # rejects another graph before anything is run
+        if model.heuristic.trained_on is None:
             continue
-        if not everything and any(part.shares_randomness(instances) for part in model.trained_on_.parts):
+        if not everything and any(part.shares_randomness(instances) for part in model.heuristic.trained_on.parts):
             raise InputError(
                 "these instances were drawn with the same random numbers as those that a model was learned from; "
                 "import them with another --seed, or pass --all"
             )
-        touched |= model.trained_on_.among(instances)
+        touched |= model.heuristic.trained_on.among(instances)
     if everything or not touched.any():
         return instances
     if touched.all():
@@ -137,8 +147,8 @@ def seen(instances: InstanceSet, *models: Model) -> InstanceSet | None:
 
     mask = np.zeros(len(instances), dtype=bool)
     for model in models:
-        if model.trained_on_ is not None:
-            mask |= model.trained_on_.recorded(instances)
+        if model.heuristic.trained_on is not None:
+            mask |= model.heuristic.trained_on.recorded(instances)
     return instances[mask] if mask.any() else None
 
 
@@ -146,12 +156,14 @@ def parts(instances: InstanceSet, model: Model) -> tuple[InstanceSet | None, Ins
     """Return the instances of a folder that a model was learned from, and all others, for ``certify``.
 
     If the model was learned from another folder, the others may be copies of what it saw: ``certify`` refuses these,
-    or drops them with ``--seen drop``.
+    or drops them with ``--duplicates drop``.
     """
-    model.rho_on(instances.graph)  # rejects another graph before anything is run
-    if model.trained_on_ is None:
+    from rhostar.heuristics import as_heuristic
+
+    as_heuristic(model, instances.graph)  # rejects another graph before anything is run
+    if model.heuristic.trained_on is None:
         return None, instances
-    mask = model.trained_on_.recorded(instances)
+    mask = model.heuristic.trained_on.recorded(instances)
     if mask.all():
         return instances, None
     return (_fit_for_every_rho(instances[mask], model) if mask.any() else None), instances[~mask]
@@ -160,13 +172,12 @@ def parts(instances: InstanceSet, model: Model) -> tuple[InstanceSet | None, Ins
 def _fit_for_every_rho(train: InstanceSet, model: Model) -> InstanceSet | None:
     """Return the training instances that a bound for every ρ can use: those that the family was not built from."""
     from rhostar.instances import provenance
-    from rhostar.search._rho import chooses
 
-    if chooses(model) or model.family_.built_from is None:
+    if model.heuristic.uses_weights or model.heuristic.family.built_from is None:
         return None
-    if not model.family_.built_from:
+    if not model.heuristic.family.built_from:
         return train
-    apart = ~provenance(*model.family_.built_from).among(train)
+    apart = ~provenance(*model.heuristic.family.built_from).among(train)
     return train[apart] if apart.any() else None
 
 
@@ -179,7 +190,7 @@ def baseline(name: str, instances: InstanceSet) -> tuple[str, Any]:
 
     if name == "zero":
         return "Dijkstra", np.zeros(instances.graph.n)
-    # Baselines take what they need from the instances they are measured on, which can only favour them.
+    # Baselines take what they need from the instances they are measured on, which can only favor them.
     if name == "landmarks":
         from rhostar.learners import Landmarks
 
@@ -241,6 +252,21 @@ def parameters(words: Sequence[str]) -> dict[str, Any]:
     return found
 
 
+def share(word: str, name: str) -> float | None:
+    """Return a share such as 1% or 0.01, or inf; None for an empty word."""
+    from rhostar.errors import InputError
+
+    if not word:
+        return None
+    try:
+        number = float(word.strip().removesuffix("%"))
+    except ValueError:
+        number = -1.0
+    if not number >= 0:
+        raise InputError(f"{name} must be a share such as 1% or 0.01, got {word!r}")
+    return number / 100 if word.strip().endswith("%") else number
+
+
 def names(graph: Any, vertices: list[int]) -> list[Any]:
     """Return the labels of vertices, or their numbers if the graph has no labels."""
     return vertices if graph.labels is None else [graph.labels[v] for v in vertices]
@@ -253,9 +279,9 @@ def vertex(graph: Any, name: str) -> int:
     from rhostar.errors import VertexError
 
     tries: list[Any] = [name]
-    if re.fullmatch(r"\d+", name):
+    if re.fullmatch(r"[0-9]{1,999}", name):  # Python reads no more than 4,300 digits
         tries.append(int(name))
-    elif re.fullmatch(r"\d+,\d+", name):
+    elif re.fullmatch(r"[0-9]{1,999},[0-9]{1,999}", name):
         tries.append(tuple(int(part) for part in name.split(",")))
     for word in tries:
         try:
@@ -265,8 +291,10 @@ def vertex(graph: Any, name: str) -> int:
     # With labels, a number that is none of them is a mistake, not a vertex.
     if graph.labels is None and isinstance(tries[-1], int) and tries[-1] < graph.n:
         return tries[-1]
-    what = "label" if graph.labels is not None else f"vertex in 0..{graph.n - 1}"
-    raise VertexError(f"{name!r} is not a {what} of the graph")
+    named = f"vertex in 0..{graph.n - 1} of the graph"
+    if graph.labels is not None:
+        named = f"label of the graph; one is {graph.labels[0]!r}"
+    raise VertexError(f"{name[:60]!r} is not a {named}")
 
 
 def refuse_overwrite(path: Path, force: bool) -> None:

@@ -58,9 +58,9 @@ def solve(
     end = options.vertex(graph, goal) if goal else instance.goal
     if model:
         _, found = options.one_model(model)
-        found.rho_on(graph)  # rejects another graph
+        rs.heuristics.as_heuristic(found, graph)  # rejects another graph
         rho: Any = found
-        if found.goals and end not in found.goals and found.potential_ is None:
+        if not found.heuristic.serves(end):
             fitted, asked = words(options.names(graph, found.goals)), words(options.names(graph, [end]))
             raise rs.errors.ModelError(f"the model was fitted for goal {fitted}, not {asked}")
         chosen = found.search_with(options.algorithm_of(algorithm))

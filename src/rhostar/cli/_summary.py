@@ -38,13 +38,13 @@ def facts(reading: Reading | None, names: Any, instances: InstanceSet, left_out:
     if reading is not None:
         found |= {"merged_parallel_edges": reading.parallels, "dropped_loops": reading.loops}
         found |= {"missing_weights": reading.missing, "missing_policy": reading.policy}
-        found["weights_read"] = int(instances.weights.size)
+        found["weights_read"] = int(instances._stored.size)
     if left_out is not None:
         found["trips_without_a_path"] = len(left_out)
         found["first_line_without_a_path"] = left_out[0] if left_out else None
     present = np.zeros(graph.m, dtype=bool)
     closed = []
-    for k, row in enumerate(instances.weights):
+    for k, row in enumerate(instances._stored):
         here = np.isfinite(row)
         present |= here
         if not here.all():
@@ -64,8 +64,8 @@ def facts(reading: Reading | None, names: Any, instances: InstanceSet, left_out:
     found["largest_component"] = int(sizes.max())
     dead = [
         k
-        for k in np.setdiff1d(closed, instances.rows).tolist()
-        if not any(_reached(graph, instances.weights[k], int(goal)) for goal in goals)
+        for k in np.setdiff1d(closed, instances._stored_rows).tolist()
+        if not any(_reached(graph, instances._stored[k], int(goal)) for goal in goals)
     ]
     found["snapshots_without_a_path"] = [k if names is None else str(names[k]) for k in dead]
     return found
@@ -84,7 +84,7 @@ def reach(network: Network, goals: Any) -> str:
     each = ", ".join(
         f"{words(count)} for {goal}" for goal, count in zip(options.names(graph, targets), counts, strict=True)
     )
-    return f"; of {words(graph.n)} vertices, those that reach it are {each}: choose another --goal"
+    return f"; of {words(graph.n)} vertices, those that reach it are {each}: choose another --goal, or a larger --count"
 
 
 def _reached(graph: Any, row: Any, goal: int) -> bool:

@@ -54,7 +54,7 @@ def today(path: Path, instances: InstanceSet, named: str, missing: str) -> tuple
     ends: Any = tuple(given.get(name, name) for name in ("tail", "head", "weight"))
     policy: Any = missing or "error"
     network = snapshot_of(
-        path, instances.graph, ends, snapshot=given.get("snapshot"), missing=policy, history=instances.weights
+        path, instances.graph, ends, snapshot=given.get("snapshot"), missing=policy, history=instances._stored
     )
     facts: dict[str, Any] = {}
     if network.reading.missing:

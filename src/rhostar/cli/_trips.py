@@ -77,7 +77,8 @@ def read(path: Path, base: Network | InstanceSet, names: Sequence[Any] | None) -
     from rhostar.errors import ReadError, VertexError
     from rhostar.instances import InstanceSet
 
-    graph, weights = base.graph, base.weights
+    graph = base.graph
+    weights, days = (base._stored, base._stored_days) if isinstance(base, InstanceSet) else (base.weights, base.days)
     order = ["source", "goal", "snapshot"]
     trips: list[list[int]] = []
     lines: list[int] = []
@@ -109,7 +110,7 @@ def read(path: Path, base: Network | InstanceSet, names: Sequence[Any] | None) -
     if not trips:
         raise ReadError(path, None, "has no trips")
     rows, sources, targets = np.array(trips).T
-    instances = InstanceSet(graph, weights, sources, targets, rows=rows, infeasible="drop", days=base.days)
+    instances = InstanceSet(graph, weights, sources, targets, rows=rows, infeasible="drop", days=days)
     return instances, np.delete(lines, instances.indices).tolist()
 
 

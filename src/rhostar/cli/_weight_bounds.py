@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -14,8 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rhostar._models import Model
     from rhostar.graph import Graph
+    from rhostar.heuristics._model import Model
 
 WeightBounds = Annotated[
     str,
@@ -59,13 +58,15 @@ def of_model(model: Model, graph: Graph) -> tuple[NDArray[np.float64], float]:
     """Return the bounds that a model with a promise of optimal answers rests on."""
     import numpy as np
 
-    assert model.lower_ is not None
-    lower = model.lower_
+    heuristic = model.heuristic
+    assert heuristic.lower is not None
+    lower = heuristic.lower
     if np.isfinite(lower).all():
         return lower, math.inf
     # An edge that was never present needs no more than what rho falls by along it.
-    values: Any = model.rho_ if isinstance(model.rho_, Mapping) else {None: model.rho_}
-    falls = [table[graph.tail] - table[graph.head] for table in values.values() if table is not None]
+    only = heuristic.only_table()
+    goals = heuristic.goals or (() if only is None else only.goals)
+    falls = [table[graph.tail] - table[graph.head] for table in map(heuristic.table, goals)]
     fall = np.max(falls, axis=0, initial=0.0) if falls else np.zeros(graph.m)
     return np.where(np.isfinite(lower), lower, np.maximum(fall, 0.0)), math.inf
 
@@ -77,7 +78,7 @@ def _read(path: Path, graph: Graph) -> Stated:
     from rhostar.datasets._edge_files import table
 
     names = _columns(path)
-    network = table(path, names, None, missing="keep", graph=graph)
+    network = table(path, names, (), missing="keep", graph=graph)
     least = np.fmin.reduce(network.weights, axis=0)
     unbounded = int(np.isnan(least).sum())
     facts: dict[str, Any] = {}

@@ -8,6 +8,7 @@ import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -27,11 +28,17 @@ from rhostar.cli import (  # noqa: F401
     _compare,
     _certify,
     _bounds,
-    _lab,
     _report,
 )
 
 # isort: on
+
+# Nothing imports `theory`, and the library may be built without it. Where it is there, it adds its own commands.
+try:
+    import_module("rhostar.theory._commands")
+except ModuleNotFoundError as missing:
+    if not str(missing.name).startswith("rhostar.theory"):
+        raise
 
 
 def _version(asked: bool) -> None:

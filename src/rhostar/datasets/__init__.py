@@ -6,7 +6,7 @@ It takes three lines to get from a file to a set of instances, in every format::
     goal = rs.datasets.choose_goal(network.graph)
     instances = network.sample(500, goal=goal, seed=0)
 
-    town = rs.datasets.read_map("den520d.map")                      # MovingAI, 8 or 4 neighbours
+    town = rs.datasets.read_map("den520d.map")                      # MovingAI, 8 or 4 neighbors
     queries = rs.datasets.read_scenario("den520d.map.scen")
     instances = town.queries(queries)                               # or town.sample(500)
 
@@ -20,7 +20,7 @@ It takes three lines to get from a file to a set of instances, in every format::
 
     traffic = rs.datasets.read_metr_la("metr_la_week.npz")          # 2,016 snapshots of travel times
     instances = traffic.sample(1000, goal=0, seed=0)                # independent draws from the week
-    earlier, later = rs.datasets.split_by_day(instances, traffic.days)
+    earlier, later = rs.datasets.split_by_day(instances)
 
     network = rs.datasets.read_edge_table("times.csv")              # or .parquet: tail, head, weight, snapshot
     goal = network.graph.vertex("work")

@@ -14,7 +14,7 @@ from rhostar.graph import Graph
 from rhostar.instances import Network
 
 _BLOCK = 0.15
-"""Kilometres between crossings."""
+"""Kilometers between crossings."""
 _STREET, _ARTERIAL = 30.0, 60.0
 """Free speed in km/h."""
 _SLOWEST = 6.0
@@ -26,12 +26,30 @@ _INCIDENTS = 1.0
 
 
 class City(Distribution):
-    """The distribution that :func:`city` returns; weights are minutes."""
+    """The distribution that :func:`city` returns; weights are minutes.
+
+    Parameters
+    ----------
+    graph
+        The roads, with coordinates and lengths in kilometers.
+    arterial
+        Which edges are large roads.
+    goal
+        The goal.
+    rng
+        Draws what stays the same on every day.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.datasets.city(200, seed=0).draw(10, seed=0).pool.words
+    'draws from the distribution City'
+    """
 
     law = (
         "Time of day uniform over 24 hours. The time of a road is its free time times 1 + load, clipped to [1, 6]. "
-        "Load is 0.15, plus demand times the rush (towards the centre around 8:00, away from it around 17:30, stronger "
-        "near the centre and on arterials), plus 12 districts whose traffic goes up and down independently (normal, "
+        "Load is 0.15, plus demand times the rush (towards the center around 8:00, away from it around 17:30, stronger "
+        "near the center and on arterials), plus 12 districts whose traffic goes up and down independently (normal, "
         "0.35 each, fading with the square of the distance), plus noise of each road (normal, 0.1). Demand is "
         "log-normal (0, 0.3). A Poisson number of roads (mean 1) is closed in both directions, longer ones more often; "
         "roads within 400 m of a closure carry 0.8 more. Starts are uniform; pairs without a path are drawn again."
@@ -46,8 +64,8 @@ class City(Distribution):
         self.edge_bounds = (arrays.frozen(free), arrays.frozen(free * _SLOWEST))
         ends = graph.coordinates[graph.tail], graph.coordinates[graph.head]
         self._middle = (ends[0] + ends[1]) / 2
-        centre = graph.coordinates.mean(axis=0)
-        away = self._middle - centre
+        center = graph.coordinates.mean(axis=0)
+        away = self._middle - center
         distance = np.hypot(*away.T)
         along = ((ends[1] - ends[0]) * away).sum(axis=1) / np.maximum(graph.length * distance, 1e-9)
         pull = np.exp(-((distance / (0.6 * distance.max())) ** 2)) * np.where(arterial, 1.5, 0.7)
@@ -66,6 +84,11 @@ class City(Distribution):
         goal
             The goal.
 
+        Returns
+        -------
+        City
+            It shares everything else.
+
         Examples
         --------
         >>> import rhostar as rs
@@ -79,7 +102,22 @@ class City(Distribution):
     def snapshots(
         self, count: int, seed: int | np.random.Generator | None, *, hours: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
-        """Draw travel times in minutes, at uniform times of day or at the given ones (0 to 24)."""
+        """Draw travel times in minutes, at uniform times of day or at the given ones (0 to 24).
+
+        Parameters
+        ----------
+        count
+            How many.
+        seed
+            For numpy's generator; a Generator continues from its current state.
+        hours
+            The times of day; by default they are drawn.
+
+        Returns
+        -------
+        array
+            (count, m) minutes.
+        """
         rng = np.random.default_rng(seed)
         hour = rng.uniform(0, 24, count) if hours is None else np.asarray(hours, dtype=np.float64)
         demand = rng.lognormal(0, 0.3, count)
@@ -91,6 +129,20 @@ class City(Distribution):
         Unlike :meth:`draw`, these depend on each other: a day has one demand, weekends (days 5 and 6 of each week)
         half of it, and the districts' traffic changes slowly (correlation 0.9 from one snapshot to the next). Split
         them by day and at random to see what the bounds for i.i.d. instances do not cover.
+
+        Parameters
+        ----------
+        days
+            How many days.
+        seed
+            For numpy's generator.
+        per_day
+            Snapshots of a day, evenly spaced.
+
+        Returns
+        -------
+        Network
+            With `days`.
         """
         rng = np.random.default_rng(seed)
         days, per_day = arrays.integer(days, "days", 1), arrays.integer(per_day, "per_day", 1)
@@ -124,7 +176,7 @@ class City(Distribution):
 
 
 def city(n: int = 1000, *, seed: int | np.random.Generator | None = 0, goal: int | None = None) -> City:
-    """Make a city: a planar graph of about `n` crossings with coordinates in kilometres.
+    """Make a city: a planar graph of about `n` crossings with coordinates in kilometers.
 
     Parameters
     ----------
@@ -133,7 +185,7 @@ def city(n: int = 1000, *, seed: int | np.random.Generator | None = 0, goal: int
     seed
         For numpy's generator: the same seed, the same city.
     goal
-        The goal; None takes the crossing nearest to the centre.
+        The goal; None takes the crossing nearest to the center.
 
     Returns
     -------
@@ -143,7 +195,7 @@ def city(n: int = 1000, *, seed: int | np.random.Generator | None = 0, goal: int
     Notes
     -----
     Crossings are a jittered lattice. Of its Delaunay edges, arterials are the shortest routes from eight gates at the
-    rim to the centre and round it; roads are these, a minimum spanning tree and the shortest of the rest, 1.6 n in
+    rim to the center and round it; roads are these, a minimum spanning tree and the shortest of the rest, 1.6 n in
     all. A fifth of the streets outside the tree are one-way; the tree keeps all connected.
 
     Examples
@@ -153,7 +205,7 @@ def city(n: int = 1000, *, seed: int | np.random.Generator | None = 0, goal: int
     >>> town.draw(50, seed=0)
     InstanceSet(50 instances, 50 snapshots of 622 edges, goal 91)
     >>> history = town.history(3, seed=0)
-    >>> earlier, later = rs.datasets.split_by_day(history.sample(300, goal=town.goal), history.days)
+    >>> earlier, later = rs.datasets.split_by_day(history.sample(300, goal=town.goal))
     """
     n = arrays.integer(n, "n", 16)
     rng = np.random.default_rng(seed)
@@ -198,13 +250,13 @@ def _roads(
 
 
 def _arterials(places: NDArray[np.float64], roads: NDArray[np.int64], length: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which roads lie on the routes between gates at the rim and the centre, and from gate to gate."""
+    """Return which roads lie on the routes between gates at the rim and the center, and from gate to gate."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import dijkstra
 
     count = len(places)
     middle = places.mean(axis=0)
-    centre = int(np.argmin(((places - middle) ** 2).sum(axis=1)))
+    center = int(np.argmin(((places - middle) ** 2).sum(axis=1)))
     angles = np.arange(8) * np.pi / 4
     reach = np.abs(places - middle).max()
     rim = middle + 0.98 * reach * np.stack([np.cos(angles), np.sin(angles)], axis=1)
@@ -214,7 +266,7 @@ def _arterials(places: NDArray[np.float64], roads: NDArray[np.int64], length: ND
     cost = length.copy()
     chosen = np.zeros(len(roads), dtype=bool)
     number = {(u, v): k for k, (u, v) in enumerate(roads.tolist())}
-    routes = [(gate, centre) for gate in gates]
+    routes = [(gate, center) for gate in gates]
     routes += [(inner[k], inner[(k + 1) % 8]) for k in range(8)]
     for start, end in routes:
         matrix = coo_array((cost, (roads[:, 0], roads[:, 1])), shape=(count, count)).tocsr()

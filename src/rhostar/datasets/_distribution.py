@@ -26,6 +26,13 @@ class Distribution(ABC):
 
     An instance is a snapshot drawn by :meth:`snapshots` and a start drawn by :meth:`sources`, independently, given
     that there is a path: infeasible pairs are drawn again.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> roads = rs.datasets.city(100, seed=0)
+    >>> isinstance(roads, rs.datasets.Distribution), len(roads.draw(5, seed=0))
+    (True, 5)
     """
 
     graph: Graph
@@ -42,10 +49,36 @@ class Distribution(ABC):
 
     @abstractmethod
     def snapshots(self, count: int, seed: int | np.random.Generator | None) -> NDArray[Any]:
-        """Draw (count, m) weights, one row per snapshot; ``inf`` where an edge is absent."""
+        """Draw (count, m) weights, one row per snapshot; ``inf`` where an edge is absent.
+
+        Parameters
+        ----------
+        count
+            How many.
+        seed
+            For numpy's generator; a Generator continues from its current state.
+
+        Returns
+        -------
+        array
+            One row per snapshot.
+        """
 
     def sources(self, count: int, seed: int | np.random.Generator | None) -> NDArray[np.int64]:
-        """Draw starts: uniform over all vertices but the goal."""
+        """Draw starts: uniform over all vertices but the goal.
+
+        Parameters
+        ----------
+        count
+            How many.
+        seed
+            For numpy's generator; a Generator continues from its current state.
+
+        Returns
+        -------
+        array
+            Vertices.
+        """
         drawn = np.random.default_rng(seed).integers(0, self.graph.n - 1, count)
         return drawn + (drawn >= self.goal)
 
@@ -58,6 +91,11 @@ class Distribution(ABC):
             How many.
         seed
             For numpy's generator; a Generator continues from its current state.
+
+        Returns
+        -------
+        InstanceSet
+            It remembers the distribution as its :attr:`~rhostar.InstanceSet.pool`.
         """
 
         def one_batch(rng: np.random.Generator, size: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

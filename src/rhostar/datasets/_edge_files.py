@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
-import io
 import os
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Literal
@@ -12,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rhostar.datasets import _large_csv as large_csv
+from rhostar import _core
 from rhostar.datasets import _text as text
 from rhostar.errors import InputError, ReadError
 from rhostar.graph import Graph
@@ -21,8 +19,8 @@ from rhostar.instances import _edge_rows as edge_rows
 
 Missing = Literal["error", "closed", "last", "median"]
 
-_LARGE = 1 << 22
-"""Bytes from which on it pays to import pyarrow for a CSV file."""
+_BLOCK = 1 << 22
+_LONGEST_ROW = 1 << 20
 _SMALL = 1 << 21
 """Rows that any Parquet file may have."""
 _RATIO = 16
@@ -32,13 +30,14 @@ _RATIO = 16
 def table(
     path: text.Path | Sequence[text.Path],
     columns: tuple[str, str, str],
-    snapshot: str | None,
+    snapshot: edge_rows.Snapshot,
     *,
     missing: Missing | Literal["keep"],
     directed: bool = True,
     max_entries: int | None = None,
     graph: Graph | None = None,
     history: NDArray[Any] | None = None,
+    one: bool = False,
 ) -> Network:
     """Return the network in one or several files; `missing` may be "keep", which leaves missing weights NaN."""
     paths = [path] if isinstance(path, str | os.PathLike) else list(path)
@@ -47,34 +46,30 @@ def table(
     if len({_is_parquet(one) for one in paths}) > 1:
         raise InputError("files must be all CSV or all Parquet, got both")
 
-    def made(fast: bool) -> Network:
-        return edge_rows.assemble(
-            _all_rows(paths, columns, snapshot, fast),
-            directed=directed,
-            path=os.fspath(paths[0]) if len(paths) == 1 else f"{os.fspath(paths[0])} and {len(paths) - 1} more",
-            textual=not _is_parquet(paths[0]),
-            max_entries=max_entries,
-            missing=missing,
-            graph=graph,
-            history=history,
-        )
-
-    with contextlib.suppress(large_csv.UnfitError):  # the slow way says what is wrong, and where
-        return made(fast=True)
-    return made(fast=False)
+    return edge_rows.assemble(
+        _all_rows(paths, columns, snapshot),
+        directed=directed,
+        path=os.fspath(paths[0]) if len(paths) == 1 else f"{os.fspath(paths[0])} and {len(paths) - 1} more",
+        textual=not _is_parquet(paths[0]),
+        max_entries=max_entries,
+        missing=missing,
+        graph=graph,
+        history=history,
+        one=one,
+    )
 
 
 def _all_rows(
-    paths: Sequence[text.Path], columns: tuple[str, ...], snapshot: str | None, fast: bool
+    paths: Sequence[text.Path], columns: tuple[str, ...], snapshot: edge_rows.Snapshot
 ) -> Iterator[edge_rows.EdgeRows]:
     """Return the rows of all files; of several, each snapshot must be in one of them."""
     if len(paths) == 1:
-        yield from _rows(paths[0], columns, snapshot, fast)
+        yield from _rows(paths[0], columns, snapshot)
         return
     home: dict[Hashable, int] = {}
     timed: dict[bool, int] = {}
     for k, path in enumerate(paths):
-        for part in _rows(path, columns, snapshot, fast):
+        for part in _rows(path, columns, snapshot):
             other = timed.get(part.snapshot is None)
             if other is not None:
                 whose, lacks = (path, paths[other]) if part.snapshot is not None else (paths[other], path)
@@ -101,50 +96,89 @@ def _placed(path: text.Path, part: edge_rows.EdgeRows) -> Callable[[int], str]:
     return lambda k: f"{os.fspath(path)}, {part.place(k)}"
 
 
-def _rows(path: text.Path, columns: tuple[str, ...], snapshot: str | None, fast: bool) -> Iterator[edge_rows.EdgeRows]:
-    name = os.fspath(path)
-    if _is_parquet(path):
-        return _parquet_rows(path, columns, snapshot)
-    if fast and os.path.isfile(name) and os.path.getsize(name) >= _LARGE:
-        return large_csv.rows(path, columns, snapshot)
-    return _csv_rows(path, columns, snapshot)
+def _rows(path: text.Path, columns: tuple[str, ...], snapshot: edge_rows.Snapshot) -> Iterator[edge_rows.EdgeRows]:
+    return (_parquet_rows if _is_parquet(path) else _csv_rows)(path, columns, snapshot)
 
 
 def _is_parquet(path: text.Path) -> bool:
     return os.fspath(path).endswith((".parquet", ".pq"))
 
 
-def _csv_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) -> Iterator[edge_rows.EdgeRows]:
-    with text.opened(path) as raw:
-        watched = text.Watched(raw)
-        stream = io.TextIOWrapper(io.BufferedReader(watched, 1 << 20), encoding="utf-8-sig", newline="")
-        reader = csv.reader(stream, strict=True)
-        try:
-            names = [name.strip() for name in next(reader, [])]
-            found = edge_rows.columns(path, 1, names, wanted, snapshot)
-            batch: list[list[str]] = []
-            lines: list[int] = []
-            for row in reader:
-                if not row:
-                    continue
-                if len(row) != len(names):
-                    raise ReadError(path, reader.line_num, f"expected {len(names)} columns, got {len(row)}")
-                batch.append([row[k] for k in found])
-                lines.append(reader.line_num)
-                if len(batch) == edge_rows.BATCH:
-                    yield edge_rows.typed(path, [list(c) for c in zip(*batch, strict=True)], lines.__getitem__)
-                    batch, lines = [], []
-            if watched.last not in (b"\n", b""):
-                text.unfinished(path, reader.line_num)
-            if batch:
-                yield edge_rows.typed(path, [list(c) for c in zip(*batch, strict=True)], lines.__getitem__)
-        except csv.Error as error:
-            raise ReadError(path, reader.line_num, f"not a CSV file: {error}") from None
-        except UnicodeDecodeError:
-            raise ReadError(path, reader.line_num + 1, "the line is not UTF-8 text") from None
+def _csv_rows(path: text.Path, wanted: tuple[str, ...], snapshot: edge_rows.Snapshot) -> Iterator[edge_rows.EdgeRows]:
+    with text.opened(path) as stream:
+        data = stream.read(_BLOCK)
+        header, end, _ = (data if data.endswith(b"\n") or len(data) == _BLOCK else data + b"\n").partition(b"\n")
+        if b"\r" in header.rstrip(b"\r"):  # lines end in the old way of the Macintosh
+            header, end, _ = data.partition(b"\r")
+        names = [name.strip() for name in _fields(path, 1, header)]
+        found = edge_rows.columns(path, 1, names, wanted, snapshot)
+        line, rest, data = 2, b"", data[len(header) + len(end) :]
+        while True:
+            is_last = not data
+            data = rest + data
+            if is_last and data and not data.endswith((b"\n", b"\r")):
+                text.unfinished(path, line + data.count(b"\n"))
+                data += b"\n"
+            _require_text(path, line, data, is_last)
+            part = _core.scan_table(data, len(names), found, is_last)
+            if part.ending.status is not _core.Status.DONE:
+                raise _wrong_row(path, line + part.lines - 1, data[part.offset : part.end], part.ending, names, found)
+            if part.weight.size:
+                yield _coded(part, line)
+            line, rest = line + part.lines, data[part.offset :]
+            if is_last:
+                break
+            if len(rest) > _LONGEST_ROW:
+                raise ReadError(
+                    path, line, f"not a CSV file: a row has more than {_LONGEST_ROW} bytes; is a quote open?"
+                )
+            data = stream.read(_BLOCK)
 
 
-def _parquet_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) -> Iterator[edge_rows.EdgeRows]:
+def _coded(part: _core.TableRows, line: int) -> edge_rows.EdgeRows:
+    tail, head = (edge_rows.Coded(list(part.vertices), codes) for codes in (part.tail, part.head))
+    when = edge_rows.Coded(list(part.snapshots), part.snapshot) if part.snapshot.size else None
+    return edge_rows.EdgeRows(tail, head, part.weight, when, lambda k: f"line {line + int(part.line[k])}")
+
+
+def _fields(path: text.Path, line: int, row: bytes) -> list[str]:
+    try:
+        return next(csv.reader([text.decoded(path, line, row)], strict=True), [])
+    except csv.Error as error:
+        raise ReadError(path, line, f"not a CSV file: {error}") from None
+
+
+def _require_text(path: text.Path, line: int, data: bytes, is_last: bool) -> None:
+    """Raise if a line is not UTF-8; the last character may be cut in two, if there is more to come."""
+    try:
+        data.isascii() or data.decode()
+    except UnicodeDecodeError as error:
+        if is_last or error.end < len(data) or "unexpected end" not in error.reason:
+            what = "the line is not UTF-8 text"
+            raise ReadError(path, line + data.count(b"\n", 0, error.start), what) from None
+
+
+def _wrong_row(
+    path: text.Path, line: int, row: bytes, ending: _core.Ending, names: list[str], found: list[int]
+) -> ReadError:
+    """Return the error for a row that cannot be used."""
+    status, role = ending.status, ("tail", "head", "weight", "snapshot")[max(0, ending.offender) % 4]
+    if status is _core.Status.OTHER_LINE:
+        return ReadError(path, line, f"expected {len(names)} columns, got {ending.offender}")
+    if status is _core.Status.LIMIT:
+        return ReadError(path, line, "not a CSV file: unexpected end of data; a quote is open")
+    if status is _core.Status.EXTRA_FIELD:
+        return ReadError(path, line, "not a CSV file: ',' expected after '\"'")
+    if status is _core.Status.MISSING_FIELD:
+        return ReadError(path, line, f"{role} is missing")
+    value = _fields(path, line, row.rstrip(b"\r\n"))[found[2]]
+    kind = "a number" if status is _core.Status.BAD_NUMBER else "a non-negative number"
+    return ReadError(path, line, f"weight must be {kind}, got {value[:60]!r}")
+
+
+def _parquet_rows(
+    path: text.Path, wanted: tuple[str, ...], snapshot: edge_rows.Snapshot
+) -> Iterator[edge_rows.EdgeRows]:
     try:
         import pyarrow.parquet as pq
     except ImportError:

@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 from rhostar.datasets import _text as text
 from rhostar.datasets._edge_files import Missing, table
 from rhostar.datasets._formats import reader
-from rhostar.errors import ArrayError, InputError, ReadError, RhostarWarning
+from rhostar.errors import ArrayError, InputError, RhostarWarning
 from rhostar.graph import Graph
 from rhostar.instances import Network
 from rhostar.instances import _snapshots as snapshots
+
+_TIMES = ("snapshot", "time", "timestamp", "datetime", "date", "day", "hour")
+"""Columns that say which snapshot a row belongs to: rows of several are not parallel edges."""
 
 
 @reader("edges", "tables of edges: tail, head, weight, snapshot", suffixes=(".csv", ".parquet", ".pq"), files=None)
@@ -38,8 +41,7 @@ def read_edge_table(
 ) -> Network:
     r"""Read edges from a CSV (also ``.csv.gz``) or Parquet file, or from several as one history.
 
-    With pyarrow (``rhostar[tables]``), large CSV files are read about ten times faster. For the weights of today on a
-    graph that you have, :func:`read_snapshot` is shorter.
+    For the weights of today on a graph that you have, :func:`read_snapshot` is shorter.
 
     Parameters
     ----------
@@ -96,7 +98,7 @@ def read_edge_table(
     network = table(
         path,
         (tail, head, weight),
-        snapshot,
+        snapshot or ("snapshot",),
         directed=directed,
         missing=missing,
         max_entries=max_entries,
@@ -182,11 +184,7 @@ def snapshot_of(
     if missing in ("last", "median") and (history is None or not len(history)):
         raise InputError(f"missing={missing!r} needs history: earlier snapshots, such as instances.weights")
     given: Any = {"directed": directed, "missing": missing, "graph": graph, "history": history}
-    network = table(path, columns, snapshot, **given)
-    if len(network.weights) > 1:
-        several = f"{len(network.weights)} snapshots, {network.names[0]!r} and others"  # type: ignore[index]
-        raise ReadError(path, None, f"expected one snapshot, got {several}; keep the rows of one")
-    return network
+    return table(path, columns, snapshot or _TIMES, one=True, **given)
 
 
 def _warn_of_others(path: text.Path | Sequence[text.Path], network: Network) -> None:

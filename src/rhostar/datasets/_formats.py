@@ -49,11 +49,11 @@ class Format:
     read: Callable[..., Any]
     """Takes the files and the reader's own options."""
     suffixes: tuple[str, ...]
-    """Endings by which a file is recognised, without .gz."""
+    """Endings by which a file is recognized, without .gz."""
     files: int | None
     """How many files it takes; None for one or more, which the reader takes as a list if they are several."""
     folder: bool
-    """Whether a folder is recognised as this format."""
+    """Whether a folder is recognized as this format."""
     draw: Callable[..., InstanceSet]
     """Turns what was read into instances; its further keyword arguments are options too."""
 
@@ -127,7 +127,7 @@ def reader(
     what
         A short description of such a file, for ``rhostar import --help``.
     suffixes
-        Endings by which a file is recognised, without ``.gz``.
+        Endings by which a file is recognized, without ``.gz``.
     files
         How many files the reader takes; None for one or more, and several come as a list.
     folder
@@ -184,4 +184,4 @@ def find(paths: Sequence[Path], name: str = "") -> Format:
         if form.fits(paths):
             return form
     names = " ".join(str(path) for path in paths)
-    raise InputError(f"cannot recognise the format of {names} by name; use --format with one of {', '.join(known)}")
+    raise InputError(f"cannot recognize the format of {names} by name; use --format with one of {', '.join(known)}")

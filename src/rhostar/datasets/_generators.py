@@ -1,4 +1,4 @@
-"""Generators of terrains, overlay networks, random digraphs, and small integer instances for the lab."""
+"""Generators of terrains and overlay networks."""
 
 from __future__ import annotations
 
@@ -7,12 +7,27 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar.datasets._distribution import Distribution, goal_or
-from rhostar.errors import InputError
 from rhostar.graph import Graph
 
 
 class Terrain(Distribution):
-    """The distribution that :func:`terrain` returns."""
+    """The distribution that :func:`terrain` returns.
+
+    Parameters
+    ----------
+    graph
+        A grid.
+    ground
+        (rows, columns): the fixed part of the slowness of each cell, as a logarithm.
+    goal
+        The goal.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.datasets.terrain(10, 10, seed=0).weight_bounds[0]
+    1.0
+    """
 
     law = (
         "A step takes its length times the mean slowness of its two cells. Slowness of a cell is exp(ground + weather "
@@ -44,7 +59,7 @@ class Terrain(Distribution):
 def terrain(
     rows: int = 40, columns: int = 60, *, seed: int | np.random.Generator | None = 0, goal: int | None = None
 ) -> Terrain:
-    """Make a landscape with changing weather: a grid with 8 neighbours.
+    """Make a landscape with changing weather: a grid with 8 neighbors.
 
     Parameters
     ----------
@@ -55,13 +70,18 @@ def terrain(
     goal
         The goal; None takes the upper right corner.
 
+    Returns
+    -------
+    Terrain
+        Call its method ``draw``.
+
     Examples
     --------
     >>> import rhostar as rs
     >>> rs.datasets.terrain(20, 30).draw(100, seed=0)
     InstanceSet(100 instances, 100 snapshots of 4504 edges, goal 29)
     """
-    graph = Graph.grid(rows, columns, neighbours=8)
+    graph = Graph.grid(rows, columns, neighbors=8)
     goal = goal_or(goal, columns - 1, graph.n)
     ground = 0.8 + 0.6 * _smooth(np.random.default_rng(seed), (rows, columns), 0.08 * min(rows, columns))
     return Terrain(graph, ground, goal)
@@ -77,7 +97,21 @@ def _smooth(rng: np.random.Generator, shape: tuple[int, ...], width: float) -> N
 
 
 class Overlay(Distribution):
-    """The distribution that :func:`overlay` returns; weights are milliseconds."""
+    """The distribution that :func:`overlay` returns; weights are milliseconds.
+
+    Parameters
+    ----------
+    graph
+        The sites, with lengths of links in kilometers.
+    goal
+        The goal.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.datasets.overlay(20, seed=0).snapshots(2, seed=0).shape[0]
+    2
+    """
 
     law = (
         "The latency of a link is its base (0.005 ms a km, plus 1 ms) plus waiting at its two ends. Waiting at a site "
@@ -122,6 +156,11 @@ def overlay(
     goal
         The goal; None takes site 0.
 
+    Returns
+    -------
+    Overlay
+        Call its method ``draw``.
+
     Examples
     --------
     >>> import rhostar as rs
@@ -149,125 +188,3 @@ def overlay(
     length = np.tile(apart[u, v], 2)
     graph = Graph.from_edges(n, np.r_[u, v], np.r_[v, u], coordinates=places, length=length)
     return Overlay(graph, goal)
-
-
-class RandomDigraph(Distribution):
-    """The distribution that :func:`random_digraph` returns."""
-
-    def __init__(self, graph: Graph, goal: int, low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
-        self.graph, self.goal = graph, goal
-        self.edge_bounds = (arrays.frozen(low), arrays.frozen(high))
-        self.law = "Each weight is uniform between its edge's bounds, independently. Starts are uniform."
-
-    def snapshots(self, count: int, seed: int | np.random.Generator | None) -> NDArray[np.float64]:
-        """Draw (count, m) weights."""
-        low, high = self.edge_bounds
-        return np.clip(np.random.default_rng(seed).uniform(low, high, (count, self.graph.m)), low, high)
-
-
-def random_digraph(
-    n: int = 50,
-    *,
-    degree: int = 4,
-    weights: tuple[float, float] = (1.0, 10.0),
-    spread: float = 0.5,
-    seed: int | np.random.Generator | None = 0,
-    goal: int | None = None,
-) -> RandomDigraph:
-    """Make a strongly connected random digraph with independent uniform weights.
-
-    Parameters
-    ----------
-    n
-        Number of vertices.
-    degree
-        Out-degree of every vertex: a random cycle through all vertices, and `degree` - 1 random heads.
-    weights
-        Least and largest weight of any edge.
-    spread
-        How uncertain a weight is: the bounds of an edge span this share of the whole range, at a uniformly random
-        place. 1 makes all edges alike, 0 makes all snapshots equal.
-    seed
-        For numpy's generator.
-    goal
-        The goal; None takes vertex 0.
-
-    Examples
-    --------
-    >>> import rhostar as rs
-    >>> chance = rs.datasets.random_digraph(10, degree=3)
-    >>> chance.draw(100, seed=0), chance.weight_bounds[0] >= 1
-    (InstanceSet(100 instances, 100 snapshots of 30 edges, goal 0), True)
-    """
-    n = arrays.integer(n, "n", 2)
-    degree = arrays.integer(degree, "degree", 1, n - 1)
-    goal = goal_or(goal, 0, n)
-    spread = arrays.number(spread, "spread", "between 0 and 1", lambda x: 0 <= x <= 1)
-    least, largest = (
-        arrays.number(w, "weights", "finite and not negative", lambda x: 0 <= x < np.inf) for w in weights
-    )
-    if least > largest:
-        raise InputError(f"weights must be (least, largest), got {weights!r}")
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(n)
-    after = np.empty(n, dtype=np.int64)
-    after[order] = np.roll(order, -1)
-    heads = []
-    for v in range(n):
-        others = np.delete(np.arange(n), [v, after[v]])
-        heads += [int(after[v]), *rng.choice(others, degree - 1, replace=False).tolist()]
-    graph = Graph.from_edges(n, np.repeat(np.arange(n), degree), heads)
-    width = spread * (largest - least)
-    low = rng.uniform(least, largest - width, graph.m)
-    return RandomDigraph(graph, goal, low, np.minimum(low + width, largest))
-
-
-class IntegerInstances(Distribution):
-    """The distribution that :func:`integer_instances` returns."""
-
-    def __init__(self, graph: Graph, goal: int, largest: int, presence: float) -> None:
-        self.graph, self.goal, self.largest, self.presence = graph, goal, largest, presence
-        self.edge_bounds = (np.zeros(graph.m), np.full(graph.m, float(largest)))
-        self.law = (
-            f"Each ordered pair of vertices is an edge with probability {presence}, independently; its weight is "
-            f"uniform on the integers 0 to {largest}. Starts are uniform; pairs without a path are drawn again."
-        )
-
-    def snapshots(self, count: int, seed: int | np.random.Generator | None) -> NDArray[np.number]:
-        """Draw (count, m) weights: int32 if no edge can be absent, else whole float64 and inf."""
-        rng = np.random.default_rng(seed)
-        weights = rng.integers(0, self.largest + 1, (count, self.graph.m), dtype=np.int32)
-        if self.presence == 1:
-            return weights
-        return np.where(rng.random(weights.shape) < self.presence, weights, np.inf)
-
-
-def integer_instances(
-    n: int = 6, *, largest: int = 10, presence: float = 0.5, goal: int | None = None
-) -> IntegerInstances:
-    """Return small instances with integer weights on the complete digraph, as the lab needs them.
-
-    Sums of such weights are exact, so the counts of behaviours for integer weights in {0..largest} apply directly.
-
-    Parameters
-    ----------
-    n
-        Number of vertices.
-    largest
-        The largest weight.
-    presence
-        Probability that an edge is present.
-    goal
-        The goal; None takes the last vertex.
-
-    Examples
-    --------
-    >>> import rhostar as rs
-    >>> rs.datasets.integer_instances(5, largest=3, presence=1.0).draw(4, seed=0).weights.dtype
-    dtype('int32')
-    """
-    n = arrays.integer(n, "n", 2, 2000)
-    largest = arrays.integer(largest, "largest", 0, 2**31 - 1)
-    presence = arrays.number(presence, "presence", "between 0 (excluded) and 1", lambda x: 0 < x <= 1)
-    tail, head = np.divmod(np.arange(n * n), n)
-    return IntegerInstances(Graph.from_edges(n, tail, head), goal_or(goal, n - 1, n), largest, presence)

@@ -25,7 +25,7 @@ from rhostar.errors import InputError, ReadError, StorageError
 from rhostar.graph import Graph
 from rhostar.instances import Network
 
-_METRES_PER_SECOND = 0.44704
+_METERS_PER_SECOND = 0.44704
 """of one mile per hour."""
 _SNAPSHOTS_A_DAY = 288
 _SMALL = 1 << 30
@@ -52,10 +52,10 @@ def read_metr_la(
         Least and largest speed in miles per hour; measured speeds are clipped to this range. So the bounds of the
         weights are known beforehand: ``network.edge_bounds``.
     sigma
-        The scale of the affinities in metres. The source does not state it; 2600 fits the distances as the crow
+        The scale of the affinities in meters. The source does not state it; 2600 fits the distances as the crow
         flies.
     floor
-        Least length of an edge in metres.
+        Least length of an edge in meters.
     strong
         Whether to keep only the largest strongly connected part, so that every pair of vertices is feasible.
     max_bytes
@@ -67,12 +67,18 @@ def read_metr_la(
     -------
     Network
         All snapshots in time order, with ``days``; labels are the sensors' ids, coordinates (longitude,
-        latitude), lengths metres. ``names`` counts the minutes since the first snapshot.
+        latitude), lengths meters. ``names`` counts the minutes since the first snapshot.
 
     Raises
     ------
     ReadError
         If the archive is damaged, an array is missing or has the wrong shape, or a speed or affinity is not a number.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> network = rs.datasets.read_metr_la("metr-la.npz")  # doctest: +SKIP
+    >>> train, holdout = rs.datasets.split_by_day(network.sample(1000, goal=0))  # doctest: +SKIP
     """
     low, high = (arrays.number(v, "speeds", "two positive numbers", lambda x: 0 < x < np.inf) for v in speeds)
     if low >= high:
@@ -95,9 +101,9 @@ def read_metr_la(
         graph, speed = part.graph, speed[:, part.vertices]
     assert graph.length is not None
     times = files.spacious((len(speed), graph.m))
-    least, largest = (graph.length / (limit * _METRES_PER_SECOND) for limit in (high, low))
+    least, largest = (graph.length / (limit * _METERS_PER_SECOND) for limit in (high, low))
     for row, now in zip(times, speed, strict=True):
-        slowness = 0.5 / (np.clip(now.astype(np.float64), low, high) * _METRES_PER_SECOND)
+        slowness = 0.5 / (np.clip(now.astype(np.float64), low, high) * _METERS_PER_SECOND)
         row[:] = (slowness[graph.tail] + slowness[graph.head]) * graph.length
         # Sums in another order may differ in the last digit, but a bound must hold to the last digit.
         np.minimum(least, row, out=least)

@@ -61,6 +61,11 @@ class GridMap(Network):
         -------
         array
             (K, m) snapshots.
+
+        Raises
+        ------
+        InputError
+            If `closed` has another shape than the map.
         """
         assert self.letters is not None
         cells = arrays.as_array(closed, "closed").astype(bool)
@@ -74,7 +79,23 @@ class GridMap(Network):
         return walls.fill_weights(self.graph, maps, np.empty((len(cells), self.graph.m)), corner_cutting=False)
 
     def queries(self, scenario: Scenario) -> InstanceSet:
-        """Return the instances of a scenario; its sizes must be those of the map."""
+        """Return the instances of a scenario; its sizes must be those of the map.
+
+        Parameters
+        ----------
+        scenario
+            What :func:`read_scenario` returned.
+
+        Returns
+        -------
+        InstanceSet
+            One instance for each query.
+
+        Raises
+        ------
+        InputError
+            If the scenario is for a map of another size.
+        """
         assert self.graph.shape is not None
         if scenario.shape != self.graph.shape:
             raise InputError(
@@ -88,13 +109,17 @@ class Scenario:
     """The queries of a ``.scen`` file."""
 
     sources: NDArray[np.int64]
+    """The start of each query, as a vertex."""
     goals: NDArray[np.int64]
+    """The goal of each query."""
     lengths: NDArray[np.float64]
     """The optimal lengths that the file states, as they are printed there."""
     buckets: NDArray[np.int64]
+    """The bucket of each query: queries of one bucket are about equally long."""
     shape: tuple[int, int]
     """(rows, columns) of the map."""
     map_name: str
+    """The name of the map, as the file states it."""
 
     def __len__(self) -> int:
         return self.sources.size
@@ -106,14 +131,14 @@ def _queries(town: GridMap, *, scenario: text.Path | None = None, **draw: Any) -
 
 
 @reader("map", "MovingAI map (set scenario to its .scen file)", suffixes=(".map",), draw=_queries)
-def read_map(path: text.Path, *, neighbours: Literal[4, 8] = 8, max_cells: int | None = None) -> GridMap:
+def read_map(path: text.Path, *, neighbors: Literal[4, 8] = 8, max_cells: int | None = None) -> GridMap:
     r"""Read a ``.map`` file.
 
     Parameters
     ----------
     path
         The file, compressed or not.
-    neighbours
+    neighbors
         8, as the format specifies, or 4 without diagonals.
     max_cells
         How many cells the map may have, each of which takes about 100 bytes. The default is 2 million, or 16 for each
@@ -140,8 +165,8 @@ def read_map(path: text.Path, *, neighbours: Literal[4, 8] = 8, max_cells: int |
     >>> small.sample(10, goal=small.graph.vertex((0, 2)))
     InstanceSet(10 instances, 1 snapshot of 22 edges, goal 2)
     """
-    if neighbours not in (4, 8):
-        raise InputError(f"neighbours must be 4 or 8, got {neighbours!r}")
+    if neighbors not in (4, 8):
+        raise InputError(f"neighbors must be 4 or 8, got {neighbors!r}")
     number = 0
     size: dict[str, int] = {}
     rows: list[bytes] = []
@@ -183,7 +208,7 @@ def read_map(path: text.Path, *, neighbours: Literal[4, 8] = 8, max_cells: int |
     if len(rows) != height:
         raise ReadError(path, number, f"the header promises {height} rows, the file has {len(rows)}: is it truncated?")
     letters = np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(height, width)
-    graph = Graph.grid(height, width, neighbours=neighbours)
+    graph = Graph.grid(height, width, neighbors=neighbors)
     weights = walls.fill_weights(graph, [_kinds(letters)], np.empty((1, graph.m)), corner_cutting=False)
     return GridMap(graph, weights, letters=letters)
 
@@ -193,6 +218,15 @@ def read_scenario(path: text.Path) -> Scenario:
 
     A line is ``bucket map width height start-x start-y goal-x goal-y length``, x counting columns and y rows from
     the upper left.
+
+    Parameters
+    ----------
+    path
+        The file, compressed or not.
+
+    Returns
+    -------
+    Scenario
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Generators of obstacle worlds: eight families of grids, each with its own kind of random obstacles.
 
 Four resemble published families of motion-planning worlds, measured on their pictures; the other four (the bug traps
-and the mixtures) are added for tests of generalisation. All are drawn for 201 x 201 cells and scaled to other sizes;
+and the mixtures) are added for tests of generalization. All are drawn for 201 x 201 cells and scaled to other sizes;
 the start is in the lower left corner, the goal in the upper right one, and every world has a path between them.
 """
 
@@ -166,11 +166,27 @@ _FAMILIES: dict[str, Callable[[np.random.Generator, Canvas], None]] = {
 
 
 class ObstacleWorlds(Distribution):
-    """The distribution that :func:`obstacle_worlds` returns."""
+    """The distribution that :func:`obstacle_worlds` returns.
+
+    Parameters
+    ----------
+    family
+        The name of the family, as for :func:`obstacle_worlds`.
+    size
+        Cells on each side.
+    dtype
+        float64 or float32.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> rs.datasets.obstacle_worlds("forest", size=20).worlds(2, seed=0).blocked.shape
+    (2, 20, 20)
+    """
 
     def __init__(self, family: Family, size: int, dtype: DTypeLike) -> None:
         self.family, self.size, self.dtype = family, size, np.dtype(dtype)
-        self.graph = Graph.grid(size, size, neighbours=8)
+        self.graph = Graph.grid(size, size, neighbors=8)
         self.start, self.goal = (size - 1) * size, size - 1
         assert self.graph.length is not None
         length = self.graph.length.astype(self.dtype).astype(np.float64)
@@ -183,7 +199,24 @@ class ObstacleWorlds(Distribution):
         )
 
     def worlds(self, count: int, seed: int | np.random.Generator | None) -> Worlds:
-        """Draw only the obstacles, as truth values: a fortieth of the memory of the weights."""
+        """Draw only the obstacles, as truth values: a fortieth of the memory of the weights.
+
+        Parameters
+        ----------
+        count
+            How many.
+        seed
+            For numpy's generator; a Generator continues from its current state.
+
+        Returns
+        -------
+        Worlds
+
+        Raises
+        ------
+        InfeasibleError
+            If no world with a path was found in many tries.
+        """
         from scipy.ndimage import label
 
         count = arrays.integer(count, "count", 1)
@@ -232,6 +265,11 @@ def obstacle_worlds(family: Family, *, size: int = 201, dtype: DTypeLike = np.fl
         Cells a side, at least 20.
     dtype
         float64, or float32 in half the memory.
+
+    Returns
+    -------
+    ObstacleWorlds
+        Call its method ``draw``.
 
     Raises
     ------

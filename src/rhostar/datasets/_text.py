@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import gzip
-import io
 import os
 import re
 import warnings
@@ -29,6 +28,7 @@ Path = str | os.PathLike[str]
 _BLOCK = 1 << 22
 _LONGEST_LINE = 1 << 20
 _GZIP = b"\x1f\x8b"
+_NUMBER = "a number, and below 2**53 if it is an integer"
 _SMALL = 1 << 26
 """Bytes that any gzip file may unpack to."""
 _RATIO = 200
@@ -82,25 +82,6 @@ class _Unpacked:
             what = f"the file has {self.weight} bytes and unpacks to more than {_RATIO} times as many"
             raise ReadError(self.path, None, f"{what}; if you trust it, unpack it with gunzip and read the result")
         return data
-
-
-class Watched(io.RawIOBase):
-    """A stream that remembers its last byte, to see whether the last line has an end, and counts lines."""
-
-    def __init__(self, stream: Any) -> None:
-        self.stream, self.last, self.ends = stream, b"", 0
-
-    def readable(self) -> bool:
-        """Return True, as streams do that can be read."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Read into a buffer, and return the number of bytes."""
-        data = self.stream.read(len(buffer))
-        buffer[: len(data)] = data
-        self.last = data[-1:] or self.last
-        self.ends += data.count(b"\n")
-        return len(data)
 
 
 def lines(path: Path, *, counted: bool = False) -> Iterator[tuple[int, str]]:
@@ -242,7 +223,7 @@ def _wrong(
     gaps = {"form": form, "text": repr(text[:60])}
     if 0 <= ending.offender < len(names):
         gaps["field"] = names[ending.offender]
-        gaps["wanted"] = "an integer" if kinds[ending.offender] == "i" else "a number"
+        gaps["wanted"] = "an integer" if kinds[ending.offender] == "i" else _NUMBER
     return failures.line_failure(ending, path, number, **gaps)
 
 

@@ -1,6 +1,6 @@
 """Reads obstacle worlds from a folder of PNG files of one size: light cells are free, dark ones blocked.
 
-Cells have 8 neighbours, steps their Euclidean lengths, and diagonals may cut the corners of blocked cells.
+Cells have 8 neighbors, steps their Euclidean lengths, and diagonals may cut the corners of blocked cells.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class Worlds:
 
     @property
     def graph(self) -> Graph:
-        """The grid of all cells with 8 neighbours."""
-        return Graph.grid(*self.shape, neighbours=8)
+        """The grid of all cells with 8 neighbors."""
+        return Graph.grid(*self.shape, neighbors=8)
 
     def __len__(self) -> int:
         return len(self.blocked)
@@ -103,6 +103,11 @@ class Worlds:
         infeasible
             As for :class:`InstanceSet`: what to do with worlds that have no path from start to goal.
 
+        Returns
+        -------
+        InstanceSet
+            One instance for each world.
+
         Raises
         ------
         InfeasibleError
@@ -140,12 +145,17 @@ def read_worlds(folder: str | os.PathLike[str], *, max_cells: int | None = None)
     Parameters
     ----------
     folder
-        A folder of pictures of one size. Pixels of at least 128 are free, darker ones blocked; colours are
-        turned into grey first.
+        A folder of pictures of one size. Pixels of at least 128 are free, darker ones blocked; colors are
+        turned into gray first.
     max_cells
         How many pixels a picture may have. The default is 2 million, or 16 for each byte of the file if that is more:
         a white picture of a few kilobytes can have many millions, each of which would take about 100 bytes as a
         vertex.
+
+    Returns
+    -------
+    Worlds
+        In the order of the names of the files.
 
     Raises
     ------
@@ -172,7 +182,7 @@ def read_worlds(folder: str | os.PathLike[str], *, max_cells: int | None = None)
         raise ReadError(home, None, "there are no .png files in this folder")
     most = None if max_cells is None else arrays.integer(max_cells, "max_cells", 1)
     first = _pixels(files[0], None, most)
-    weight = sum(path.stat().st_size for path in files)
+    weight = sum(map(_size, files))
     bound = max(_SMALL_FOLDER, _RATIO * weight) if most is None else most * len(files)
     require_believable(home, None, first.size * len(files), f"pixels in {len(files)} pictures", bound, "max_cells")
     blocked = np.empty((len(files), *first.shape), dtype=bool)
@@ -180,6 +190,13 @@ def read_worlds(folder: str | os.PathLike[str], *, max_cells: int | None = None)
     for k, path in enumerate(files[1:], start=1):
         blocked[k] = _pixels(path, first.shape, most)
     return Worlds(blocked, tuple(path.name for path in files))
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise ReadError(path, None, f"cannot be read: {error.strerror or error}") from None
 
 
 def _number(path: Path) -> tuple[int, str]:

@@ -22,8 +22,11 @@ class Derived(NamedTuple):
     """
 
     graph: Graph
+    """The new graph."""
     vertices: NDArray[np.int32]
+    """The old number of each of its vertices."""
     edges: NDArray[np.int32]
+    """The old position of each of its edges."""
 
 
 def reverse(graph: Graph) -> Derived:

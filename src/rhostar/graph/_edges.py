@@ -48,18 +48,18 @@ def sort_edges(
 
 
 def grid_edges(
-    rows: int, columns: int, neighbours: int
+    rows: int, columns: int, neighbors: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
     """Return (first_out, head, length) of a grid whose cells are numbered row by row."""
-    if neighbours not in (4, 8):
-        raise InputError(f"neighbours must be 4 or 8, got {neighbours!r}")
+    if neighbors not in (4, 8):
+        raise InputError(f"neighbors must be 4 or 8, got {neighbors!r}")
     n = rows * columns
     m = 2 * (rows * (columns - 1) + columns * (rows - 1))
-    m += 4 * (rows - 1) * (columns - 1) if neighbours == 8 else 0
+    m += 4 * (rows - 1) * (columns - 1) if neighbors == 8 else 0
     if max(n, m) > arrays.LARGEST_INDEX:
         raise GraphError(f"a {rows}x{columns} grid has {n} cells and {m} edges; both must be below 2**31")
-    # In this order the neighbours of a cell have increasing numbers.
-    steps = [(r, c) for r in (-1, 0, 1) for c in (-1, 0, 1) if (r or c) and (neighbours == 8 or not r * c)]
+    # In this order the neighbors of a cell have increasing numbers.
+    steps = [(r, c) for r in (-1, 0, 1) for c in (-1, 0, 1) if (r or c) and (neighbors == 8 or not r * c)]
     cell = np.arange(n, dtype=np.int32)
     row, column = np.divmod(cell, columns)
     inside = np.stack(

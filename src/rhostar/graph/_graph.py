@@ -12,6 +12,7 @@ A graph has fewer than 2**31 vertices and edges.
 from __future__ import annotations
 
 import hashlib
+import pickle
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -24,13 +25,13 @@ from rhostar import _failures as failures
 from rhostar.errors import ArrayError, GraphError, VertexError
 from rhostar.graph import _derived as derived
 from rhostar.graph._edges import Given, grid_edges, sort_edges
-from rhostar.graph._lookup import cell_vertex, edge_positions, labelled_vertex
+from rhostar.graph._lookup import cell_vertex, edge_positions, labeled_vertex
 
 if TYPE_CHECKING:
     import networkx as nx
 
 # With more vertices than this, the records of a search no longer fit into the nearest caches, and it pays to keep those
-# of neighbours together: along a Hilbert curve if there are coordinates, otherwise in breadth-first order. Users do not
+# of neighbors together: along a Hilbert curve if there are coordinates, otherwise in breadth-first order. Users do not
 # see it: ids, paths, traces and ties stay in their order.
 _LARGE = 50_000
 # An order must bring the ends of an edge closer by this many bits on average. If it gains less, reading weights and
@@ -78,9 +79,12 @@ class Graph:
 
     __slots__ = (
         "__weakref__",
+        "_content_hash",
+        "_copies",
         "_elimination_order",
         "_fingerprint",
         "_given",
+        "_hierarchy",
         "_index",
         "_kernel",
         "_tail",
@@ -104,6 +108,9 @@ class Graph:
     _index: dict[Hashable, int] | None
     _tail: NDArray[np.int32] | None
     _elimination_order: NDArray[np.int32] | None
+    _hierarchy: _core.Hierarchy | None
+    _content_hash: str | None
+    _copies: dict[Any, Any]
 
     def __init__(
         self,
@@ -136,7 +143,10 @@ class Graph:
         put("_fingerprint", None)
         put("_index", None)
         put("_tail", None)
-        put("_elimination_order", None)  # rhostar.potentials makes it, once for each graph
+        put("_hierarchy", None)  # rhostar.hierarchy makes it, once for each graph
+        put("_elimination_order", None)  # rhostar.hierarchy makes it, once for each graph
+        put("_content_hash", None)
+        put("_copies", {})  # by cluster, what refers to the copy there; rhostar._workers makes it
 
     # ------------------------------------------------------------ constructors
 
@@ -195,14 +205,14 @@ class Graph:
         return graph
 
     @classmethod
-    def grid(cls, rows: int, columns: int, *, neighbours: int = 4) -> Graph:
+    def grid(cls, rows: int, columns: int, *, neighbors: int = 4) -> Graph:
         """Make a grid; the cell (row, column) is vertex ``row * columns + column``.
 
         Parameters
         ----------
         rows, columns
             The size of the grid.
-        neighbours
+        neighbors
             4, or 8 with diagonals.
 
         Returns
@@ -213,17 +223,17 @@ class Graph:
         Raises
         ------
         InputError
-            If `neighbours` is neither 4 nor 8 or a size is not positive.
+            If `neighbors` is neither 4 nor 8 or a size is not positive.
 
         Examples
         --------
         >>> import rhostar as rs
-        >>> graph = rs.Graph.grid(2, 3, neighbours=8)
+        >>> graph = rs.Graph.grid(2, 3, neighbors=8)
         >>> graph.n, graph.m, graph.vertex((1, 2))
         (6, 22, 5)
         """
         rows, columns = arrays.integer(rows, "rows", 1), arrays.integer(columns, "columns", 1)
-        first_out, head, length = grid_edges(rows, columns, neighbours)
+        first_out, head, length = grid_edges(rows, columns, neighbors)
         row, column = np.divmod(np.arange(rows * columns), columns)
         coordinates = np.stack([column, row], axis=1)
         return cls(first_out, head, coordinates=coordinates, length=length, shape=(rows, columns))
@@ -233,6 +243,18 @@ class Graph:
         """Make a graph from a square sparse matrix: each stored entry (i, j), even a zero, is an edge.
 
         Its weights are ``graph.arrange(matrix.tocoo().data)``.
+
+        Parameters
+        ----------
+        matrix
+            A square sparse matrix of scipy.
+        coordinates
+            As for :class:`Graph`.
+
+        Returns
+        -------
+        Graph
+            It remembers the order of the entries, for :meth:`arrange`.
 
         Raises
         ------
@@ -266,6 +288,11 @@ class Graph:
             The graph.
         length
             Edge attribute to keep as the geometric length.
+
+        Returns
+        -------
+        Graph
+            With the ids of the nodes as labels.
 
         Examples
         --------
@@ -316,6 +343,16 @@ class Graph:
     def vertex(self, label: Hashable) -> int:
         """Return the vertex with this label, or of the cell (row, column) on a grid without labels.
 
+        Parameters
+        ----------
+        label
+            A label, or (row, column) on a grid without labels.
+
+        Returns
+        -------
+        int
+            The vertex.
+
         Raises
         ------
         VertexError
@@ -326,7 +363,7 @@ class Graph:
             if index is None:
                 index = {name: v for v, name in enumerate(self.labels)}
                 object.__setattr__(self, "_index", index)
-            return labelled_vertex(index, label)
+            return labeled_vertex(index, label)
         if self.shape is None:
             raise VertexError(f"the graph has no labels; its vertices are 0..{self.n - 1}")
         return cell_vertex(self.shape, label)
@@ -356,6 +393,11 @@ class Graph:
             Vertices, arrays of equal length (or one pair).
         missing
             What to return for an edge that does not exist; None raises.
+
+        Returns
+        -------
+        array
+            One position for each pair, in the edge order of the graph.
 
         Raises
         ------
@@ -411,6 +453,11 @@ class Graph:
         default
             Weight of edges without that attribute; None raises.
 
+        Returns
+        -------
+        array
+            One weight for each edge of this graph.
+
         Raises
         ------
         VertexError, EdgeError
@@ -427,6 +474,11 @@ class Graph:
     def reverse(self) -> derived.Derived:
         """Return the graph with every edge reversed.
 
+        Returns
+        -------
+        Derived
+            The graph, and where its vertices and edges come from.
+
         Examples
         --------
         >>> import rhostar as rs
@@ -438,6 +490,16 @@ class Graph:
 
     def subgraph(self, vertices: ArrayLike) -> derived.Derived:
         """Return the part of the graph on some vertices, which keep their order.
+
+        Parameters
+        ----------
+        vertices
+            The vertices to keep, or a mask.
+
+        Returns
+        -------
+        Derived
+            The graph, and where its vertices and edges come from.
 
         Raises
         ------
@@ -452,6 +514,11 @@ class Graph:
         """Return the largest part in which every vertex reaches every other.
 
         Of several equally large parts, it is the one with the smallest vertex.
+
+        Returns
+        -------
+        Derived
+            The graph, and where its vertices and edges come from.
 
         Examples
         --------
@@ -470,6 +537,11 @@ class Graph:
             Optional weights; edges of weight +inf are left out.
         attribute
             The edge attribute that holds them.
+
+        Returns
+        -------
+        networkx.DiGraph
+            With attributes x and y where there are coordinates, and length where there are lengths.
         """
         from rhostar.interop.networkx import to_networkx
 
@@ -495,6 +567,16 @@ class Graph:
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
+
+    @property
+    def _token(self) -> str:
+        """A hash of everything in the graph, labels and coordinates included."""
+        if self._content_hash is None:
+            digest = hashlib.blake2b(digest_size=16)
+            for part in self.__reduce__()[1]:
+                digest.update(pickle.dumps(part, protocol=5))
+            super().__setattr__("_content_hash", digest.hexdigest())
+        return self._content_hash  # type: ignore[return-value]
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Graph is immutable; {name} cannot be set")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rhostar.graph._graph import Graph
 
 
-def labelled_vertex(index: dict[Hashable, int], label: Hashable) -> int:
+def labeled_vertex(index: dict[Hashable, int], label: Hashable) -> int:
     """Return the vertex with this label; the error names a label that only looks the same."""
     try:
         return index[label]

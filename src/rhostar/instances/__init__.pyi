@@ -12,3 +12,4 @@ from ._sampling import split_by_day as split_by_day
 from ._sampling import without as without
 from ._set import Instance as Instance
 from ._set import InstanceSet as InstanceSet
+from ._snapshot import Snapshot as Snapshot

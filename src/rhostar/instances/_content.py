@@ -53,16 +53,27 @@ class ContentKeys:
 
     @classmethod
     def of(cls, instances: InstanceSet) -> ContentKeys:
-        """Return the keys of a set: one pass over the snapshots it uses, the first time; the set keeps them."""
+        """Return the keys of a set: one pass over the snapshots it uses, the first time; the set keeps them.
+
+        Parameters
+        ----------
+        instances
+            The set.
+
+        Returns
+        -------
+        ContentKeys
+            One key for each instance.
+        """
         if instances._keys is None:
             instances._keys = cls._computed(instances)
         return instances._keys
 
     @classmethod
     def _computed(cls, instances: InstanceSet) -> ContentKeys:
-        used, position = np.unique(instances.rows, return_inverse=True)
+        used, position = np.unique(instances._stored_rows, return_inverse=True)
         first, second = _directions(instances.graph.m)
-        found = _core.content_rows(instances.weights, used, first, second, _core.Stop())
+        found = _core.content_rows(instances._stored, used, first, second, _core.Stop())
         failures.require_done(found.ending)
         projections = np.stack([found.first, found.second], axis=1)[position]
         rest = _mixed(found.absent[position], instances.sources, instances.goals)
@@ -80,11 +91,33 @@ class ContentKeys:
         return f"ContentKeys({arrays.counted(len(self), 'instance')})"
 
     def among(self, others: ContentKeys) -> NDArray[np.bool_]:
-        """Return for each of the others whether it is equal in content to one of these."""
+        """Return for each of the others whether it is equal in content to one of these.
+
+        Parameters
+        ----------
+        others
+            Other keys.
+
+        Returns
+        -------
+        array
+            One truth value for each of the others.
+        """
         return self.first_match(others) >= 0
 
     def first_match(self, others: ContentKeys) -> NDArray[np.int64]:
-        """Return for each of the others the first of these that is equal in content, or -1."""
+        """Return for each of the others the first of these that is equal in content, or -1.
+
+        Parameters
+        ----------
+        others
+            Other keys.
+
+        Returns
+        -------
+        array
+            One position for each of the others.
+        """
         # Exact copies are met once only, so that few candidates are left for each of the others.
         own, wanted = self._distinct(), others._distinct(inverse=True)
         mine, theirs = self[own.first], others[wanted.first]
@@ -106,11 +139,28 @@ class ContentKeys:
         return found[wanted.inverse]
 
     def repeats(self) -> NDArray[np.bool_]:
-        """Return for each instance whether an earlier one has the same content."""
+        """Return for each instance whether an earlier one has the same content.
+
+        Returns
+        -------
+        array
+            One truth value for each instance.
+        """
         return self.first_match(self) < np.arange(len(self))
 
     def joined(self, *others: ContentKeys) -> ContentKeys:
-        """Return the keys of these and the others together; exact copies are kept once."""
+        """Return the keys of these and the others together; exact copies are kept once.
+
+        Parameters
+        ----------
+        *others
+            Other keys.
+
+        Returns
+        -------
+        ContentKeys
+            Of all of them.
+        """
         parts = (self, *others)
         whole = ContentKeys(
             np.concatenate([part.projections for part in parts]),
@@ -131,7 +181,18 @@ class ContentKeys:
     # ------------------------------------------------------------ files
 
     def to_parts(self, name: str) -> dict[str, NDArray[Any]]:
-        """Return the arrays for a file, under names that begin with `name`."""
+        """Return the arrays for a file, under names that begin with `name`.
+
+        Parameters
+        ----------
+        name
+            How the names begin.
+
+        Returns
+        -------
+        dict
+            The arrays by name.
+        """
         return {
             f"{name}_projections": self.projections,
             f"{name}_length": self.length,
@@ -141,6 +202,17 @@ class ContentKeys:
     @classmethod
     def from_parts(cls, stored: Any, name: str) -> ContentKeys | None:
         """Return the keys that :meth:`to_parts` took apart; None if the file has none.
+
+        Parameters
+        ----------
+        stored
+            The arrays by name.
+        name
+            How their names begin.
+
+        Returns
+        -------
+        ContentKeys or None
 
         Raises
         ------

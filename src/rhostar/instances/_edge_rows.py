@@ -6,6 +6,7 @@ Integers 0..n-1 are used as vertices directly; anything else becomes labels.
 
 from __future__ import annotations
 
+import itertools
 import re
 import tempfile
 from bisect import bisect_right
@@ -23,10 +24,12 @@ from rhostar.errors import InputError, ReadError, StorageError
 from rhostar.graph import Graph
 from rhostar.instances._missing import Policy, fill, refuse, require_policy
 from rhostar.instances._network import Network, Reading
-from rhostar.instances._timestamps import days_of, moments
+from rhostar.instances._timestamps import days_of, moment, moments
 
 BATCH = 1 << 16
 """The number of rows checked at a time."""
+_LISTED = 10
+"""How many snapshots an error names."""
 MISSING = ("", "nan", "na", "n/a", "null", "none", "<na>")
 """Words in a table, in any case, that say that a weight is missing."""
 
@@ -70,6 +73,7 @@ def assemble(
     missing: Policy | Literal["keep"] = "error",
     graph: Graph | None = None,
     history: NDArray[Any] | None = None,
+    one: bool = False,
 ) -> Network:
     """Make a network of the rows; vertices are sorted, and so are snapshots whose names are time stamps.
 
@@ -77,7 +81,8 @@ def assemble(
     has earlier snapshots of it, which "last" and "median" take weights from.
 
     Raises ReadError if the snapshots would have more than `max_entries` weights in all (by default 2**24, or 50 for
-    each row if that is more), and if weights are missing and `missing` is "error". "keep" leaves them NaN.
+    each row if that is more), and if weights are missing and `missing` is "error". "keep" leaves them NaN. With `one`
+    it also raises if an edge has rows in several snapshots: they are not parallel edges.
     """
     policy = "keep" if missing == "keep" else require_policy(missing)
     is_given = graph is not None
@@ -87,8 +92,13 @@ def assemble(
         if not kept.vertices:
             raise ReadError(path, None, "the table has no rows")
         turn = _integers if textual else list
-        names, days, rank = _in_time(turn(list(kept.snapshots)))
+        names, days, rank = _in_time(turn(list(kept.snapshots)), kept.first_rows, path)
         first, second = kept.arcs()
+        if one and len(names) > 1:
+            if first.size < kept.size:
+                listed = ", ".join([*map(str, names[:_LISTED]), *["..."] * (len(names) > _LISTED)])
+                raise ReadError(path, None, f"expected one snapshot, got {len(names)}: {listed}; keep the rows of one")
+            names, rank = names[-1:], np.zeros_like(rank)  # each edge was measured once, not all at the same time
         loops = first == second
         others = 0
         if graph is None:
@@ -141,6 +151,8 @@ class _Kept:
         self.vertices: dict[Hashable, int] = {}
         self.snapshots: dict[Hashable, int] = {}
         """Both in the order in which they first occur."""
+        self.first_rows: list[str] = []
+        """Where each snapshot first occurs."""
         self.size, self.timed = 0, False
         self.gaps: list[tuple[int, Callable[[int], str]]] = []
         """For each part with gaps, its first row and the place of each."""
@@ -161,6 +173,9 @@ class _Kept:
         rows["when"] = 0 if part.snapshot is None else _numbers(part.snapshot, self.snapshots)
         rows["weight"] = part.weight
         self.timed = self.timed or part.snapshot is not None
+        if len(self.first_rows) < len(self.snapshots):
+            new, first = np.unique(rows["when"], return_index=True)
+            self.first_rows += [part.place(int(k)) for k in first[new >= len(self.first_rows)]]
         if np.isnan(part.weight).any():
             self.gaps.append((self.size, part.place))
         self.size += rows.size
@@ -267,11 +282,20 @@ def _fill_rows(matrix: NDArray[np.float64], rows: _Numbered, directed: bool) -> 
     return most
 
 
-def _in_time(names: list[Hashable]) -> tuple[list[Hashable], NDArray[np.int64] | None, NDArray[np.int32]]:
+def _in_time(
+    names: list[Hashable], first_rows: list[str], path: object
+) -> tuple[list[Hashable], NDArray[np.int64] | None, NDArray[np.int32]]:
     """Return (names in order, the day of each, the new place of each); only time stamps are sorted and have days."""
-    when = moments(names) if names else None
-    if when is None:
+    stamp = next(filter(moment, names), None)
+    if stamp is None:
         return names, None, np.arange(len(names), dtype=np.int32)
+    when: list[Any] = []
+    for name, place in zip(names, first_rows, strict=True):
+        if moments([stamp, name]) is None:  # a typing error would be a snapshot of its own
+            raise ReadError(
+                path, None, f"{place}: snapshots must be all time stamps or none, got {name!r} and {stamp!r}"
+            )
+        when.append(moment(name))
     order = sorted(range(len(names)), key=when.__getitem__)
     rank = np.empty(len(names), dtype=np.int32)
     rank[order] = np.arange(len(names), dtype=np.int32)
@@ -291,11 +315,13 @@ def _require_believable(path: object, snapshots: int, edges: int, rows: int, max
         )
 
 
-def columns(
-    path: object, line: int | None, names: list[str], wanted: tuple[str, ...], snapshot: str | None
-) -> list[int]:
+Snapshot = str | tuple[str, ...]
+"""The column that says which snapshot a row belongs to; or names in lower case, one of which it has if there is one."""
+
+
+def columns(path: object, line: int | None, names: list[str], wanted: tuple[str, ...], snapshot: Snapshot) -> list[int]:
     """Return the positions of the columns; the snapshot column is last, if there is one."""
-    missing = [name for name in (*wanted, *([snapshot] if snapshot else [])) if name not in names]
+    missing = [name for name in (*wanted, *([snapshot] if isinstance(snapshot, str) else [])) if name not in names]
     if missing:
         what = f"the column {missing[0]!r} is missing; the table has {', '.join(names) or 'none'}"
         other = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
@@ -305,9 +331,10 @@ def columns(
             hint = f"; say which one it is with {role}=NAME (--columns {role}=NAME)"
         raise ReadError(path, line, what + hint)
     found = [names.index(name) for name in wanted]
-    if snapshot is None and "snapshot" in names and "snapshot" not in wanted:
-        snapshot = "snapshot"
-    return found if snapshot is None else [*found, names.index(snapshot)]
+    if not isinstance(snapshot, str):
+        free = (name for name in names if name not in wanted and name.lower() in snapshot)
+        return [*found, *map(names.index, itertools.islice(free, 1))]
+    return [*found, names.index(snapshot)]
 
 
 def typed(path: object, columns: list[list[Any]], line_of: Callable[[int], int], unit: str = "line") -> EdgeRows:

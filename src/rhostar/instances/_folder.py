@@ -30,6 +30,7 @@ from rhostar.errors import StorageError
 INDEX = "rhostar.json"
 VERSION = 2
 _BLOCK = 1 << 24
+_LONGEST_INDEX = 1 << 24
 _TRIES = 1000
 """How often a load begins again; each time another process must have saved to the folder in between."""
 
@@ -81,7 +82,7 @@ def _write_locked(
 ) -> None:
     written: list[Path] = []
     try:
-        if not (home / INDEX).exists() and not all(_is_leftover(path) for path in home.iterdir()):
+        if not (home / INDEX).exists() and not all(_is_of_a_save(path.name) for path in home.iterdir()):
             raise StorageError(f"{home} holds other files; save to a new folder")
         files = {}
         for name, array in arrays.items():
@@ -105,7 +106,7 @@ def _write_locked(
         raise
     keep = {INDEX, *(entry["file"] for entry in files.values())}
     for path in home.iterdir():
-        if path.name not in keep and _is_leftover(path):
+        if path.name not in keep and _is_of_a_save(path.name):
             with contextlib.suppress(OSError):
                 path.unlink()
 
@@ -159,10 +160,7 @@ def _open_all(home: Path, kind: str, opened: contextlib.ExitStack) -> tuple[dict
             for name, entry in index["files"].items():
                 path = home / entry["file"]
                 try:
-                    file = trial.enter_context(open(path, "rb", opener=_open_at_once))
-                    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                        raise StorageError(f"{path} is not a plain file")
-                    files[name] = file
+                    files[name] = trial.enter_context(_opened(path))
                 except FileNotFoundError:
                     missing = path
                     break
@@ -180,7 +178,7 @@ def _open_all(home: Path, kind: str, opened: contextlib.ExitStack) -> tuple[dict
 def _read_index(home: Path, kind: str) -> dict[str, Any]:
     path = home / INDEX
     try:
-        index = json.loads(path.read_text(encoding="utf-8"))
+        index = _parsed(path)
         checksum = index.pop("checksum")
         entries = index["files"].values()
         sound = (
@@ -190,6 +188,8 @@ def _read_index(home: Path, kind: str) -> dict[str, Any]:
             and {"format", "version"} <= set(index)
             and all(map(_is_sound, entries))
         )
+    except StorageError:
+        raise
     except (FileNotFoundError, NotADirectoryError):
         raise StorageError(f"{path} does not exist: {home} holds nothing that rhostar saved") from None
     except OSError as error:
@@ -205,9 +205,22 @@ def _read_index(home: Path, kind: str) -> dict[str, Any]:
     return index
 
 
-def _open_at_once(path: str, flags: int) -> int:
-    """Open a file; a pipe would otherwise wait for somebody to write to it."""
-    return os.open(path, flags | os.O_NONBLOCK)
+def _opened(path: Path) -> IO[bytes]:
+    """Open a plain file, or raise StorageError: a pipe would wait for somebody to write to it, a device may not end."""
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise StorageError(f"{path} is not a plain file")
+    return file
+
+
+def _parsed(path: Path) -> Any:
+    """Return what an index contains."""
+    with _opened(path) as file:
+        data = file.read(_LONGEST_INDEX + 1)
+    if len(data) > _LONGEST_INDEX:
+        raise StorageError(f"{path} is damaged: an index has no more than {_LONGEST_INDEX} bytes")
+    return json.loads(data)
 
 
 def _is_sound(entry: dict[str, Any]) -> bool:
@@ -215,9 +228,7 @@ def _is_sound(entry: dict[str, Any]) -> bool:
     file, shape = entry["file"], entry["shape"]
     return (
         isinstance(file, str)
-        and os.path.basename(file) == file
-        and file not in ("", ".", "..")
-        and "\0" not in file
+        and _is_of_a_save(file)
         and isinstance(entry["dtype"], str)
         and all(type(entry[name]) is int for name in ("bytes", "crc32"))
         and isinstance(shape, list)
@@ -288,13 +299,13 @@ def _checksum(index: dict[str, Any]) -> int:
     return zlib.crc32(json.dumps(index, sort_keys=True).encode())
 
 
-def _is_leftover(path: Path) -> bool:
+def _is_of_a_save(name: str) -> bool:
     """Return whether a file is an array or index of some save, judging by its name."""
-    return re.fullmatch(r"[a-z_]+-[0-9a-f]{16}\.(npy|tmp)", path.name) is not None
+    return re.fullmatch(r"[a-z_]+-[0-9a-f]{16}\.(npy|tmp)", name) is not None
 
 
 def _token(home: Path) -> str | None:
     try:
-        return str(json.loads((home / INDEX).read_text(encoding="utf-8"))["token"])
+        return str(_parsed(home / INDEX)["token"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

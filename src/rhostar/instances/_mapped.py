@@ -20,7 +20,7 @@ class File(NamedTuple):
     shape: tuple[int, ...]
     dtype: str
     identity: tuple[int, int]
-    """Inode and size, to recognise the file."""
+    """Inode and size, to recognize the file."""
 
 
 def describe(array: NDArray[Any]) -> File | None:

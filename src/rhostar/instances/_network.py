@@ -49,6 +49,7 @@ class Network:
     """
 
     graph: Graph
+    """The graph."""
     weights: NDArray[Any]
     """(K, m) in the edge order of the graph, read-only; ``inf`` where an edge is absent."""
     names: tuple[Hashable, ...] | None = None
@@ -91,7 +92,23 @@ class Network:
         rows: ArrayLike | None = None,
         infeasible: Literal["raise", "drop", "keep"] = "raise",
     ) -> InstanceSet:
-        """Return the instances with these sources and goals; parameters are those of :class:`InstanceSet`."""
+        """Return the instances with these sources and goals; parameters are those of :class:`InstanceSet`.
+
+        Parameters
+        ----------
+        sources, goal, rows, infeasible
+            As for :class:`InstanceSet`.
+
+        Returns
+        -------
+        InstanceSet
+            With the days of the snapshots, if they are known.
+
+        Raises
+        ------
+        InputError
+            As :class:`InstanceSet`.
+        """
         return InstanceSet(self.graph, self.weights, sources, goal, rows=rows, infeasible=infeasible, days=self.days)
 
     def sample(
@@ -153,7 +170,7 @@ class Network:
         aim = targets if only is None else only
         sampler = pools.Sampler("Network.sample", pools.identify(content, aim), words, exact=True)
         drawn = iid(graph, aim, draw, count, seed, sampler)
-        drawn.days = None if self.days is None else arrays.frozen(np.asarray(self.days, dtype=np.int64))
+        drawn._stored_days = None if self.days is None else arrays.frozen(np.asarray(self.days, dtype=np.int64))
         return drawn
 
     def __repr__(self) -> str:

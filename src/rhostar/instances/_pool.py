@@ -123,8 +123,8 @@ def digests(weights: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.uint64
 
 def content_of(instances: InstanceSet) -> str:
     """Return a name of all that a set contains, in its order."""
-    used, position = np.unique(instances.rows, return_inverse=True)
-    hashed = digests(instances.weights, used)[position]
+    used, position = np.unique(instances._stored_rows, return_inverse=True)
+    hashed = digests(instances._stored, used)[position]
     return identify(instances.graph.fingerprint, hashed, instances.sources, instances.goals)
 
 

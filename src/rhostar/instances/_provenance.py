@@ -33,33 +33,77 @@ class Provenance(NamedTuple):
     """
 
     origin: str
+    """The name of the set that the instances are a part of."""
     indices: NDArray[np.int64]
+    """Their positions in that set."""
     keys: ContentKeys | None = None
     """What the instances contain, to find copies of them; None if it was not kept."""
     stream: str = ""
     """The name of the random numbers they were drawn with, if a sampler drew them."""
     unknown: str = ""
-    """What else had a part, and comes from nobody knows where, as in "initial is an array"; empty if nothing."""
+    """What else had a part, and is of unknown origin, as in "initial is an array"; empty if nothing."""
 
     @classmethod
     def of(cls, instances: InstanceSet) -> Provenance:
-        """Return the provenance of a set."""
+        """Return the provenance of a set.
+
+        Parameters
+        ----------
+        instances
+            The set.
+
+        Returns
+        -------
+        Provenance
+        """
         return cls(instances.origin, instances.indices, ContentKeys.of(instances), instances._drawn.stream)
 
     def recorded(self, instances: InstanceSet) -> NDArray[np.bool_]:
-        """Return for each instance of the set whether it is one of these by origin and index; copies do not count."""
+        """Return for each instance of the set whether it is one of these by origin and index; copies do not count.
+
+        Parameters
+        ----------
+        instances
+            The set.
+
+        Returns
+        -------
+        array
+            One truth value for each instance.
+        """
         if self.origin != instances.origin:
             return np.zeros(len(instances), dtype=bool)
         return np.isin(instances.indices, self.indices)
 
     def copies(self, instances: InstanceSet) -> NDArray[np.bool_]:
-        """Return for each instance of the set whether it is equal in content to one of these."""
+        """Return for each instance of the set whether it is equal in content to one of these.
+
+        Parameters
+        ----------
+        instances
+            The set.
+
+        Returns
+        -------
+        array
+            One truth value for each instance.
+        """
         if self.keys is None:
             return np.zeros(len(instances), dtype=bool)
         return self.keys.among(ContentKeys.of(instances))
 
     def shares_randomness(self, instances: InstanceSet) -> bool:
-        """Return whether the set is another draw by the same sampler, with the same seed: not an independent one."""
+        """Return whether the set is another draw by the same sampler, with the same seed: not an independent one.
+
+        Parameters
+        ----------
+        instances
+            The set.
+
+        Returns
+        -------
+        bool
+        """
         return self.origin != instances.origin and bool(self.stream) and self.stream == instances._drawn.stream
 
     def among(self, instances: InstanceSet) -> NDArray[np.bool_]:
@@ -67,6 +111,16 @@ class Provenance(NamedTuple):
 
         In a draw from a declared pool, equal content is a matter of chance and does not count. The same draws count,
         and so do other draws by the same sampler with the same random numbers.
+
+        Parameters
+        ----------
+        instances
+            The set.
+
+        Returns
+        -------
+        array
+            One truth value for each instance.
         """
         if self.shares_randomness(instances):
             return np.ones(len(instances), dtype=bool)
@@ -74,7 +128,18 @@ class Provenance(NamedTuple):
         return inside if instances.pool is not None else inside | self.copies(instances)
 
     def overlap(self, instances: InstanceSet) -> int:
-        """Return how many instances of the set are among these."""
+        """Return how many instances of the set are among these.
+
+        Parameters
+        ----------
+        instances
+            The set.
+
+        Returns
+        -------
+        int
+            How many instances.
+        """
         return int(self.among(instances).sum())
 
     @property
@@ -94,6 +159,11 @@ class Provenance(NamedTuple):
 class Provenances(tuple[Provenance, ...]):
     """A record of instances of several sets, with the methods of a single :class:`Provenance`.
 
+    Parameters
+    ----------
+    iterable
+        The records.
+
     Examples
     --------
     >>> import rhostar as rs
@@ -108,15 +178,48 @@ class Provenances(tuple[Provenance, ...]):
     __slots__ = ()
 
     def recorded(self, instances: InstanceSet) -> NDArray[np.bool_]:
-        """Return for each instance of the set whether it is one of these by origin and index; copies do not count."""
+        """Return for each instance of the set whether it is one of these by origin and index; copies do not count.
+
+        Parameters
+        ----------
+        instances
+            The set.
+
+        Returns
+        -------
+        array
+            One truth value for each instance.
+        """
         return self._any(part.recorded(instances) for part in self)
 
     def copies(self, instances: InstanceSet) -> NDArray[np.bool_]:
-        """Return for each instance of the set whether it is equal in content to one of these."""
+        """Return for each instance of the set whether it is equal in content to one of these.
+
+        Parameters
+        ----------
+        instances
+            The set.
+
+        Returns
+        -------
+        array
+            One truth value for each instance.
+        """
         return self._any(part.copies(instances) for part in self)
 
     def among(self, instances: InstanceSet) -> NDArray[np.bool_]:
-        """Return for each instance of the set whether it is one of these, or a copy of one."""
+        """Return for each instance of the set whether it is one of these, or a copy of one.
+
+        Parameters
+        ----------
+        instances
+            The set.
+
+        Returns
+        -------
+        array
+            One truth value for each instance.
+        """
         return self._any(part.among(instances) for part in self)
 
     @staticmethod
@@ -124,7 +227,18 @@ class Provenances(tuple[Provenance, ...]):
         return np.logical_or.reduce(list(found))
 
     def overlap(self, instances: InstanceSet) -> int:
-        """Return how many instances of the set are among these."""
+        """Return how many instances of the set are among these.
+
+        Parameters
+        ----------
+        instances
+            The set.
+
+        Returns
+        -------
+        int
+            How many instances.
+        """
         return int(self.among(instances).sum())
 
     @property
@@ -148,6 +262,19 @@ def provenance(*parts: InstanceSet | Provenance | Provenances) -> Provenance | P
     ----------
     *parts
         Sets, or provenances returned before; at least one.
+
+    Returns
+    -------
+    Provenance or Provenances
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> from rhostar.instances import provenance
+    >>> graph = rs.Graph.grid(2, 2)
+    >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 1], goal=3)
+    >>> provenance(instances[:1], instances[1:]).overlap(instances)
+    2
     """
     found: dict[str, list[Provenance]] = {}
     for part in parts:

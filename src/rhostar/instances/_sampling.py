@@ -48,6 +48,11 @@ def choose_goal(
     int
         A vertex.
 
+    Raises
+    ------
+    InputError
+        If `how` is none of these.
+
     Examples
     --------
     >>> import rhostar as rs
@@ -91,6 +96,11 @@ def sample_sources(
         One weight per edge; edges of weight inf are absent. None uses all edges.
     seed
         For numpy's generator.
+
+    Returns
+    -------
+    array
+        `count` vertices.
 
     Raises
     ------
@@ -166,12 +176,12 @@ def _feasible_draws(
         )
     if len(kept) == 1 and len(kept[0]) == count:
         return kept[0], tried
-    shared = all(part.weights is kept[0].weights or np.shares_memory(part.weights, kept[0].weights) for part in kept)
+    shared = all(part._stored is kept[0]._stored or np.shares_memory(part._stored, kept[0]._stored) for part in kept)
     sources, goals = (np.concatenate([getattr(part, name) for part in kept]) for name in ("sources", "goals"))
     if shared:  # all draws use one matrix of snapshots
-        rows = np.concatenate([part.rows for part in kept])
-        return InstanceSet(graph, kept[0].weights, sources, goals, rows=rows, infeasible="keep"), tried
-    weights = np.concatenate([part.weights[part.rows] for part in kept])
+        rows = np.concatenate([part._stored_rows for part in kept])
+        return InstanceSet(graph, kept[0]._stored, sources, goals, rows=rows, infeasible="keep"), tried
+    weights = np.concatenate([part._stored[part._stored_rows] for part in kept])
     return InstanceSet(graph, weights, sources, goals, infeasible="keep"), tried
 
 
@@ -187,7 +197,7 @@ def split_by_day(
     instances
         The set.
     days
-        The day of each *snapshot*; None takes :attr:`InstanceSet.days`, which sets have that come from time stamps.
+        The day of each instance; None takes :attr:`InstanceSet.days`, which sets have that come from time stamps.
     test_days
         The number of days in the second part.
 
@@ -207,17 +217,15 @@ def split_by_day(
     >>> graph = rs.Graph.grid(2, 2)
     >>> instances = rs.InstanceSet(graph, np.ones((6, graph.m)), 0, goal=3)
     >>> earlier, later = rs.datasets.split_by_day(instances, days=[0, 0, 1, 1, 2, 2])
-    >>> earlier.rows.tolist(), later.rows.tolist()
+    >>> earlier.indices.tolist(), later.indices.tolist()
     ([0, 1, 2, 3], [4, 5])
     """
-    known = instances.days if days is None else days
-    if known is None:
-        raise InputError("the set does not know the days of its snapshots; pass days, one for each snapshot")
-    labels = arrays.as_array(known, "days")
-    if labels.shape != (len(instances.weights),):
-        raise ArrayError(f"days must have one entry per snapshot ({len(instances.weights)}), got {labels.shape}")
+    if days is None and instances.days is None:
+        raise InputError("the set does not know the days of its snapshots; pass days, one for each instance")
+    day = instances.days[instances.rows] if days is None else arrays.as_array(days, "days")  # type: ignore[index]
+    if day.shape != (len(instances),):
+        raise ArrayError(f"days must have one entry per instance ({len(instances)}), got {day.shape}")
     test_days = arrays.integer(test_days, "test_days", 1)
-    day = labels[instances.rows]
     different = np.unique(day)
     if test_days >= different.size:
         raise InputError(
@@ -229,6 +237,11 @@ def split_by_day(
 
 def deduplicate(instances: InstanceSet) -> InstanceSet:
     """Leave out instances that repeat an earlier one: equal weights, source and goal.
+
+    Parameters
+    ----------
+    instances
+        The set.
 
     Returns
     -------
@@ -257,6 +270,13 @@ def without(instances: InstanceSet, others: InstanceSet) -> InstanceSet:
 
     A test set that contains worlds of the training set measures memory, not learning.
 
+    Parameters
+    ----------
+    instances
+        The set.
+    others
+        The set whose snapshots must not occur.
+
     Returns
     -------
     InstanceSet
@@ -267,7 +287,7 @@ def without(instances: InstanceSet, others: InstanceSet) -> InstanceSet:
     >>> import numpy as np, rhostar as rs
     >>> graph = rs.Graph.grid(2, 2)
     >>> train, test = (rs.InstanceSet(graph, np.full((2, graph.m), [[1.0], [w]]), 0, goal=3) for w in (2, 3))
-    >>> rs.datasets.without(test, train).rows.tolist()
+    >>> rs.datasets.without(test, train).indices.tolist()
     [1]
     """
     known = {key[0] for key in _keys(others)}
@@ -278,9 +298,9 @@ def without(instances: InstanceSet, others: InstanceSet) -> InstanceSet:
 def _keys(instances: InstanceSet) -> list[tuple[bytes, int, int]]:
     """Return (digest of the weights, source, goal) of each instance; equal numbers of any type are equal."""
     digest: dict[int, bytes] = {}
-    for row in np.unique(instances.rows).tolist():
+    for row in np.unique(instances._stored_rows).tolist():
         # -0.0 + 0.0 is 0.0; float64 holds every weight that a set accepts.
-        plain = np.ascontiguousarray(instances.weights[row], dtype=np.float64) + 0.0
+        plain = np.ascontiguousarray(instances._stored[row], dtype=np.float64) + 0.0
         digest[row] = hashlib.blake2b(plain.data, digest_size=16).digest()
-    columns = (instances.rows.tolist(), instances.sources.tolist(), instances.goals.tolist())
+    columns = (instances._stored_rows.tolist(), instances.sources.tolist(), instances.goals.tolist())
     return [(digest[row], source, goal) for row, source, goal in zip(*columns, strict=True)]

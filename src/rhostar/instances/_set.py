@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.errors import ArrayError, InfeasibleError, InputError, InstanceError
+from rhostar.errors import ArrayError, InfeasibleError, InputError, InstanceError, StorageError
 from rhostar.graph import Graph
 from rhostar.instances import _feasibility as feasibility
 from rhostar.instances import _pool as pools
@@ -31,9 +32,13 @@ class Instance(NamedTuple):
     """One path-finding problem: ``rs.astar(*instance, rho)`` solves it."""
 
     graph: Graph
+    """The graph."""
     weights: NDArray[Any]
+    """One weight for each edge."""
     source: int
+    """Where the path begins."""
     goal: int
+    """Where it ends."""
 
 
 class InstanceSet:
@@ -65,7 +70,7 @@ class InstanceSet:
     InfeasibleError
         If an instance has no path and `infeasible` is "raise".
     WeightError
-        If a weight is negative, NaN, or an integer beyond 2**53.
+        If a weight is negative, NaN, or an integer of 2**53 or more.
     VertexError, ArrayError
         If a vertex is not in the graph, or an array has the wrong shape or type.
 
@@ -83,37 +88,39 @@ class InstanceSet:
     """
 
     __slots__ = (
+        "_checkpoints",
         "_drawn",
         "_home",
         "_keys",
-        "days",
+        "_own_rows",
+        "_own_weights",
+        "_stored",
+        "_stored_days",
+        "_stored_rows",
         "goals",
         "graph",
         "indices",
         "origin",
-        "rows",
         "sources",
-        "weights",
     )
 
     graph: Graph
-    weights: NDArray[Any]
-    """(K, m) snapshots, read-only."""
-    rows: NDArray[np.int64]
-    """The snapshot of each instance."""
     sources: NDArray[np.int32]
     goals: NDArray[np.int32]
     origin: str
     """The name of the set that this one is a part of: random, or made from what a draw is made from."""
     indices: NDArray[np.int64]
     """The positions of these instances in that set."""
-    days: NDArray[np.int64] | None
-    """The day of each snapshot, for :func:`~rhostar.datasets.split_by_day`, if known.
-
-    ``days[rows]`` is the day of each instance: groups for :meth:`split` and :func:`~rhostar.certify`.
-    """
+    _checkpoints: Path | None
     _drawn: pools.Drawn
     _keys: ContentKeys | None
+    # A part of a set shares the snapshots of the whole, however many it has: a mapped file is never copied. The package
+    # reads these; what users read (weights, rows, days) has only the snapshots of the part.
+    _stored: NDArray[Any]
+    _stored_rows: NDArray[np.int64]
+    _stored_days: NDArray[np.int64] | None
+    _own_weights: NDArray[Any] | None
+    _own_rows: tuple[NDArray[np.int64], NDArray[np.int64]] | None
 
     def __init__(
         self,
@@ -175,11 +182,13 @@ class InstanceSet:
         drawn: pools.Drawn = pools.Drawn(),  # noqa: B008
         keys: ContentKeys | None = None,
         days: NDArray[np.int64] | None = None,
+        checkpoints: Path | None = None,
     ) -> InstanceSet:
-        self.graph, self.weights, self.origin, self._home = graph, arrays.frozen(weights), origin, home
-        self._drawn, self._keys = drawn, keys
-        self.days = None if days is None else arrays.frozen(days)
-        self.rows, self.indices = arrays.frozen(rows), arrays.frozen(indices)
+        self.graph, self._stored, self.origin, self._home = graph, arrays.frozen(weights), origin, home
+        self._drawn, self._keys, self._checkpoints = drawn, keys, checkpoints
+        self._stored_days = None if days is None else arrays.frozen(days)
+        self._stored_rows, self.indices = arrays.frozen(rows), arrays.frozen(indices)
+        self._own_weights = self._own_rows = None
         self.sources, self.goals = arrays.frozen(sources), arrays.frozen(goals)
         return self
 
@@ -211,13 +220,26 @@ class InstanceSet:
         dtype
             float64, or float32 to save memory.
 
+        Returns
+        -------
+        InstanceSet
+
+        Raises
+        ------
+        InputError
+            If `grid` was not made by :meth:`Graph.grid`.
+        ArrayError
+            If `blocked` has the wrong type or shape.
+        InfeasibleError
+            If an instance has no path and `infeasible` is "raise".
+
         Examples
         --------
         >>> import numpy as np, rhostar as rs
         >>> blocked = np.array([[0, 1], [0, 0]], dtype=bool)
         >>> cut, around = (
         ...     rs.InstanceSet.from_obstacles(
-        ...         rs.Graph.grid(2, 2, neighbours=8), blocked, 0, 3, corner_cutting=cutting)
+        ...         rs.Graph.grid(2, 2, neighbors=8), blocked, 0, 3, corner_cutting=cutting)
         ...     for cutting in (True, False))
         >>> [rs.astar(*instances[0], np.zeros(4)).cost for instances in (cut, around)]
         [1.4142, 2.0]
@@ -236,6 +258,57 @@ class InstanceSet:
         return cls(grid, weights, sources, goal, rows=rows, infeasible=infeasible)
 
     # ------------------------------------------------------------ queries and views
+
+    @property
+    def weights(self) -> NDArray[Any]:
+        """(K, m) snapshots of these instances, and no others, in the order in which they were given; read-only.
+
+        A view, if the snapshots are evenly spaced in the set that this one is a part of, as in a whole set and in a
+        slice of one. Otherwise a copy, which is made when it is first asked for, and kept. ``instances[i].weights``
+        never copies.
+        """
+        if self._own_weights is None:
+            used = self._own()[0]
+            step = int(used[1] - used[0]) if used.size > 1 else 1
+            if used.size == 0:
+                own = self._stored[:0]
+            elif used.size == len(self._stored):
+                own = self._stored
+            elif (np.diff(used) == step).all():
+                own = self._stored[int(used[0]) : int(used[-1]) + 1 : step]
+            else:
+                own = arrays.frozen(self._stored[used])
+            self._own_weights = own
+        return self._own_weights
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The snapshot of each instance: ``weights[rows[i]]`` are the weights of instance i."""
+        return self._own()[1]
+
+    @property
+    def snapshot_indices(self) -> NDArray[np.int64]:
+        """The positions of `weights` in the matrix that the whole set was made from, or was saved with.
+
+        ``snapshot_indices[rows]`` finds what a user knows about the snapshot of each instance, such as its hour.
+        """
+        return self._own()[0]
+
+    @property
+    def days(self) -> NDArray[np.int64] | None:
+        """The day of each snapshot in `weights`, if known.
+
+        ``days[rows]`` is the day of each instance: groups for :meth:`split` and :func:`~rhostar.certify`.
+        """
+        return None if self._stored_days is None else arrays.frozen(self._stored_days[self._own()[0]])
+
+    def _own(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return which of the stored snapshots these instances have, and the snapshot of each among those."""
+        if self._own_rows is None:
+            used, row = np.unique(self._stored_rows, return_inverse=True)
+            whole = used.size == len(self._stored)
+            self._own_rows = arrays.frozen(used), self._stored_rows if whole else arrays.frozen(row.astype(np.int64))
+        return self._own_rows
 
     @property
     def goal(self) -> int | NDArray[np.int32]:
@@ -259,12 +332,12 @@ class InstanceSet:
         return (len(self),)
 
     def __len__(self) -> int:
-        return self.rows.size
+        return self._stored_rows.size
 
     def __repr__(self) -> str:
         goals = np.unique(self.goals)
         goal = f"goal {self.graph._vertex_and_label(goals[0])}" if goals.size == 1 else f"{goals.size} goals"
-        used = np.unique(self.rows).size
+        used = self._own()[0].size
         many, snapshots = arrays.counted(len(self), "instance"), arrays.counted(used, "snapshot")
         return f"InstanceSet({many}, {snapshots} of {arrays.counted(self.graph.m, 'edge')}, {goal})"
 
@@ -277,7 +350,7 @@ class InstanceSet:
             key = key[0]
         if isinstance(key, SupportsIndex) and not isinstance(key, np.ndarray):
             i = range(len(self))[key]
-            return Instance(self.graph, self.weights[self.rows[i]], int(self.sources[i]), int(self.goals[i]))
+            return Instance(self.graph, self._stored[self._stored_rows[i]], int(self.sources[i]), int(self.goals[i]))
         if not isinstance(key, slice):
             key = np.asarray(key)
             if key.size == 0:
@@ -292,8 +365,8 @@ class InstanceSet:
         indices = np.ascontiguousarray(self.indices[key])
         return view._fill(
             self.graph,
-            self.weights,
-            np.ascontiguousarray(self.rows[key]),
+            self._stored,
+            np.ascontiguousarray(self._stored_rows[key]),
             np.ascontiguousarray(self.sources[key]),
             np.ascontiguousarray(self.goals[key]),
             self.origin if origin is None else origin,
@@ -301,7 +374,8 @@ class InstanceSet:
             home=self._home,
             drawn=self._drawn if drawn is None else drawn,
             keys=None if self._keys is None else self._keys[key],
-            days=self.days,
+            days=self._stored_days,
+            checkpoints=self._checkpoints,
         )
 
     def _chosen(self, key: Any) -> InstanceSet:
@@ -309,13 +383,29 @@ class InstanceSet:
         return self._take(key, drawn=self._drawn.without_pool())
 
     def by_goal(self) -> dict[int, InstanceSet]:
-        """Return a dictionary from each goal to the view of its instances."""
+        """Return a dictionary from each goal to the view of its instances.
+
+        Returns
+        -------
+        dict
+            In the order of the goals.
+        """
         return {int(goal): self._take(np.flatnonzero(self.goals == goal)) for goal in np.unique(self.goals)}
 
     def overlap(self, other: InstanceSet) -> int:
         """Return how many instances of this set are also in `other`: the same ones, or copies in another set.
 
         Copies do not count if this set is a draw from a declared pool (:meth:`draw`): draws share instances.
+
+        Parameters
+        ----------
+        other
+            Another set.
+
+        Returns
+        -------
+        int
+            How many instances.
         """
         return Provenance.of(other).overlap(self)
 
@@ -371,6 +461,11 @@ class InstanceSet:
             ``groups=instances.rows`` keeps instances that share a snapshot together. Parts of a draw from a pool are
             then no longer draws from the whole pool, and have no :attr:`pool`.
 
+        Returns
+        -------
+        tuple of two InstanceSets
+            Views, with the instances in their old order.
+
         Raises
         ------
         InputError
@@ -398,6 +493,11 @@ class InstanceSet:
 
         If saving fails or is interrupted, the folder keeps its old content.
 
+        Parameters
+        ----------
+        folder
+            The folder to write or replace.
+
         Raises
         ------
         StorageError
@@ -419,8 +519,11 @@ class InstanceSet:
             Read everything once and compare checksums. Without it, sizes, types and the graph are
             still checked, and searches check the weights they read.
 
-        Do not change the files of a mapped set: if another program truncates one, the operating system kills every
-        process that reads beyond the new end.
+        Returns
+        -------
+        InstanceSet
+            Do not change the files of a mapped set: if another program truncates one, the operating system kills every
+            process that reads beyond the new end.
 
         Raises
         ------
@@ -439,6 +542,51 @@ class InstanceSet:
         home = os.path.abspath(folder)
         parts, drawn, days, token = storing.load(folder, mmap=mmap, verify=verify)
         return object.__new__(cls)._fill(*parts, home=(home, token) if mmap else None, drawn=drawn, days=days)
+
+    def resumable(self, folder: str | os.PathLike[str]) -> InstanceSet:
+        """Return the same set; what is computed from it, or from a part of it, keeps finished parts in a folder.
+
+        Fits, labels, evaluations and certificates are computed in parts, up to 64 for each pass over the instances. If
+        the process is killed, run the same program again: it computes only the parts that are missing, and the result
+        has the same bits. Parts are kept by content: with other instances, arguments or another version of rhostar
+        nothing is reused. Delete the folder when the computation is done.
+
+        Parameters
+        ----------
+        folder
+            Where to keep the parts; it is made if missing.
+
+        Returns
+        -------
+        InstanceSet
+            It shares everything with this set. It is not resumable in other processes.
+
+        Raises
+        ------
+        StorageError
+            If the folder cannot be made.
+
+        Examples
+        --------
+        >>> import numpy as np, pathlib, rhostar as rs, tempfile
+        >>> graph = rs.Graph.grid(5, 5)
+        >>> weights = np.random.default_rng(0).uniform(1, 2, size=(20, graph.m))
+        >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=24)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     first = rs.learners.MeanDistance().fit(instances.resumable(folder)).rho_
+        ...     parts = len(list(pathlib.Path(folder).iterdir()))
+        ...     again = rs.learners.MeanDistance().fit(instances.resumable(folder)).rho_  # reads the parts
+        >>> parts, bool((first == again).all())
+        (20, True)
+        """
+        home = Path(folder)
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StorageError(f"cannot keep parts in {home}: {error.strerror or error}") from error
+        same = self._take(slice(None))
+        same._checkpoints = home
+        return same
 
     def __reduce__(self) -> tuple[Any, ...]:
         return storing.reduce(self)

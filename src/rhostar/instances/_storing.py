@@ -44,12 +44,12 @@ class Parts(NamedTuple):
 
 def save(instances: InstanceSet, folder: str | os.PathLike[str]) -> None:
     """Save a set with the snapshots that it uses."""
-    used, row = np.unique(instances.rows, return_inverse=True)
+    used, row = np.unique(instances._stored_rows, return_inverse=True)
     parts, facts = graph_parts.take_apart(instances.graph)
     parts |= {"sources": instances.sources, "goals": instances.goals, "rows": row.astype(np.int64)}
-    parts |= {"indices": instances.indices, "weights": folders.Rows(instances.weights, used)}
-    if instances.days is not None:
-        parts["days"] = instances.days[used]
+    parts |= {"indices": instances.indices, "weights": folders.Rows(instances._stored, used)}
+    if instances._stored_days is not None:
+        parts["days"] = instances._stored_days[used]
     folders.write(folder, _KIND, parts, facts | {"origin": instances.origin, "drawn": instances._drawn.to_fact()})
 
 
@@ -81,15 +81,15 @@ def reduce(instances: InstanceSet) -> tuple[Any, ...]:
     """Return what pickle needs: a folder, a mapped file, or the snapshots that the set uses."""
     made = type(instances)  # pickled by name; this module cannot import it
     chosen = (instances.sources, instances.goals, instances.origin, instances.indices, instances._drawn)
-    days = instances.days
+    days = instances._stored_days
     if instances._home is not None:
-        return _reopen, (made, *instances._home, instances.rows, *chosen, days)
-    file = mapped.describe(instances.weights)
+        return _reopen, (made, *instances._home, instances._stored_rows, *chosen, days)
+    file = mapped.describe(instances._stored)
     if file is not None:
-        return _remap, (made, instances.graph, file, instances.rows, *chosen, days)
-    used, row = np.unique(instances.rows, return_inverse=True)
+        return _remap, (made, instances.graph, file, instances._stored_rows, *chosen, days)
+    used, row = np.unique(instances._stored_rows, return_inverse=True)
     days = None if days is None else days[used]
-    return _rebuild, (made, instances.graph, instances.weights[used], row.astype(np.int64), *chosen, days)
+    return _rebuild, (made, instances.graph, instances._stored[used], row.astype(np.int64), *chosen, days)
 
 
 _opened: dict[tuple[str, str], InstanceSet] = {}
@@ -108,7 +108,7 @@ def _reopen(made: type[InstanceSet], folder: str, token: str, *parts: Any) -> In
         while len(_opened) >= _KEPT_OPEN:
             _opened.pop(next(iter(_opened)), None)
         _opened[folder, token] = whole
-    return _rebuild(made, whole.graph, whole.weights, *parts, (folder, token))  # type: ignore[call-arg]
+    return _rebuild(made, whole.graph, whole._stored, *parts, (folder, token))  # type: ignore[call-arg]
 
 
 def _locate(folder: str, token: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,12 +85,20 @@ class Links:
 
     def weight(self, u: Any, v: Any, weight: Any) -> Any:
         """Return what networkx reads as the weight of the edge from u to v."""
+        return min(found) if len(found := self.parallel_weights(u, v, weight)) > 1 else found[0]
+
+    def parallel_weights(self, u: Any, v: Any, weight: Any) -> list[Any]:
+        """Return what networkx reads as the weights of all edges from u to v."""
         item = self._after[u][v]
         if callable(weight):
-            return weight(u, v, item)
-        if self.parallel:
-            return min(data.get(weight, 1) for data in item.values())
-        return item.get(weight, 1)
+            return [weight(u, v, item)]
+        return [data.get(weight, 1) for data in (item.values() if self.parallel else [item])]
+
+    def edges(self, link: int) -> list[tuple[Any, Any]]:
+        """Return the edges that have a number among the links: forward, and in a search backward."""
+        ends = ((u, v) for u in self.nodes for v in self._after[u])
+        turned = ((u, v) for v in self.nodes for u in (self._before or self._after)[v])
+        return [next(islice(side, link, None)) for side in (ends, turned)]
 
     def weights(self, weight: Any) -> NDArray[np.float64]:
         """Return what networkx reads as the weights now, in the edge order of :attr:`graph`; inf for a hidden edge.

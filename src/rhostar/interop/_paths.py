@@ -18,11 +18,10 @@ import numpy as np
 from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar._core import Status
-from rhostar.errors import HeuristicError
+from rhostar.errors import HeuristicError, WeightError
+from rhostar.heuristics import as_heuristic
+from rhostar.heuristics._below import shortfall
 from rhostar.interop._links import Links
-from rhostar.potentials import Potential
-from rhostar.search import _exact as exact
-from rhostar.search._rho import for_goal
 
 
 class RefusedError(NotImplementedError):
@@ -30,7 +29,7 @@ class RefusedError(NotImplementedError):
 
 
 REASONS = {
-    Status.BAD_WEIGHT: "a weight is not an int or a float, is NaN, or sums of integers pass 2**53",
+    Status.BAD_WEIGHT: "a weight is not an int or a float, or sums of integers reach 2**53",
     Status.BAD_RHO: "a heuristic value is not an int or a float, or is NaN",
     Status.LIMIT: "the search is too long",
     Status.CONTRADICTION: "negative weights lead A* round in a circle",
@@ -61,7 +60,7 @@ def astar_path(
     if answer.ending.status is Status.BAD_RHO and isinstance(given, np.ndarray):
         node = links.nodes[answer.ending.offender]
         raise HeuristicError(f"the heuristic value of the node {node!r} is not a number")
-    return _solved(answer).path
+    return _solved(links, answer, weight).path
 
 
 def astar_path_length(
@@ -114,7 +113,7 @@ def bidirectional_dijkstra(links: Links, source: Any, target: Any, weight: Any =
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     if answer.ending.status is Status.CONTRADICTION:
         raise ValueError("Contradictory paths found: negative weights?")
-    return (_solved(answer).cost, answer.path)
+    return (_solved(links, answer, weight).cost, answer.path)
 
 
 def single_source_dijkstra(
@@ -211,14 +210,16 @@ def estimates(links: Links, heuristic: Any, goal: int, weight: Any) -> Any:
         if not isinstance(table, np.ndarray | list | tuple):
             return _by_node(heuristic)
         heuristic = table
-    elif isinstance(heuristic, Potential) or any(hasattr(heuristic, name) for name in ("rho_", "potential_", "fit")):
-        given, graph = heuristic, links.graph
-        heuristic = for_goal(given, graph, goal, "heuristic")
-        if exact.promised_above(given, graph) is not None:
-            below = exact.shortfall(given, graph, links.weights(weight))
-            if below is not None:
-                table = arrays.per_vertex(heuristic, "heuristic", graph.n)
-                heuristic = exact.safe_table(below, table, reopen=True, stacklevel=7)
+    elif not isinstance(heuristic, np.ndarray | list | tuple):
+        graph = links.graph
+        found = as_heuristic(heuristic, graph, [goal], name="heuristic")
+        needed = found.lower is not None or found.uses_weights
+        weights = links.weights(weight) if needed else None
+        heuristic = found.table(goal, weights)
+        below = None if weights is None else shortfall(found, graph, weights)
+        if below is not None:
+            heuristic, kept = below.lower_table(heuristic, reopen=True)
+            below.warn(kept, stacklevel=6)
     if _is_table(heuristic, len(links.nodes)):
         return heuristic  # the search looks at what it reads: a short query does not pay for all vertices
     return arrays.per_vertex(heuristic, "heuristic", len(links.nodes))
@@ -284,7 +285,7 @@ def _to_target(links: Links, starts: list[int], target: Any, weight: Any, cutoff
         return None
     if answer.ending.status is Status.CONTRADICTION:
         raise ValueError("Contradictory paths found:", "negative weights?")
-    return _solved(answer)
+    return _solved(links, answer, weight)
 
 
 def _tree(links: Links, starts: list[int], weight: Any, cutoff: Any, **wanted: bool) -> _core.TreeAnswer:
@@ -292,11 +293,20 @@ def _tree(links: Links, starts: list[int], weight: Any, cutoff: Any, **wanted: b
     if tree.ending.status is Status.CONTRADICTION:
         raise ValueError("Contradictory paths found:", "negative weights?")
     if tree.ending.status is not Status.DONE:
-        raise RefusedError(REASONS[tree.ending.status])
+        raise _refusal(links, tree.ending, weight)
     return tree
 
 
-def _solved(answer: _core.PathAnswer) -> _core.PathAnswer:
+def _solved(links: Links, answer: _core.PathAnswer, weight: Any) -> _core.PathAnswer:
     if answer.ending.status is not Status.SOLVED:
-        raise RefusedError(REASONS[answer.ending.status])
+        raise _refusal(links, answer.ending, weight)
     return answer
+
+
+def _refusal(links: Links, ending: _core.Ending, weight: Any) -> Exception:
+    """Return why the core does not answer. NaN is an error: with it networkx may search for ever."""
+    if ending.status is Status.BAD_WEIGHT:
+        for u, v in links.edges(ending.offender):
+            if any(isinstance(value, float) and math.isnan(value) for value in links.parallel_weights(u, v, weight)):
+                return WeightError(f"the weight of the edge {u!r} -> {v!r} is not a number: nan")
+    return RefusedError(REASONS[ending.status])

@@ -17,13 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar.errors import EdgeError, GraphError, InputError, WeightError
 from rhostar.graph import Graph
+from rhostar.heuristics import HeuristicLike
 from rhostar.instances import Network
 from rhostar.interop._links import links_of
 from rhostar.interop._shared import check_weights, coordinates
-from rhostar.search._rho import CarriesRho
 
 if TYPE_CHECKING:
     import networkx as nx
+
+__all__ = ["astar_path", "astar_path_length", "from_networkx", "to_networkx"]
 
 
 def from_networkx(network: nx.Graph, weight: str | None = "weight", *, default: float | None = None) -> Network:
@@ -108,7 +110,33 @@ def read_weights(graph: Graph, network: nx.Graph, attribute: str, default: float
 
 
 def to_networkx(graph: Graph, weights: ArrayLike | None = None, *, attribute: str = "weight") -> nx.DiGraph:
-    """Return a DiGraph with labels as nodes, x and y from coordinates, and edges that are present."""
+    """Return a DiGraph with labels as nodes, x and y from coordinates, and edges that are present.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    weights
+        Optional weights; edges of weight +inf are left out.
+    attribute
+        The edge attribute that holds them.
+
+    Returns
+    -------
+    networkx.DiGraph
+
+    Raises
+    ------
+    ArrayError
+        If there is not one weight for each edge.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> graph = rs.Graph.from_edges(2, [0, 1], [1, 0], labels=["home", "work"])
+    >>> list(rs.interop.to_networkx(graph, [3.0, 4.0]).edges(data="weight"))
+    [('home', 'work', 3.0), ('work', 'home', 4.0)]
+    """
     import networkx as nx
 
     network = nx.DiGraph()
@@ -177,7 +205,7 @@ def astar_path(
     G: nx.Graph,
     source: Hashable,
     target: Hashable,
-    heuristic: Callable[[Any, Any], float] | ArrayLike | Mapping[Any, Any] | CarriesRho | None = None,
+    heuristic: Callable[[Any, Any], float] | HeuristicLike | Mapping[Any, Any] | None = None,
     weight: str | Callable[[Any, Any, Any], float | None] | None = "weight",
     *,
     cutoff: float | None = None,
@@ -217,6 +245,8 @@ def astar_path(
         If there is no path.
     HeuristicError
         If the heuristic has no value for a node that the search comes to.
+    WeightError
+        If a weight that the search comes to is NaN.
     ArrayError, ModelError, NotFittedError
         If an array, a model or a learner does not fit the graph.
     InputError
@@ -240,7 +270,7 @@ def astar_path_length(
     G: nx.Graph,
     source: Hashable,
     target: Hashable,
-    heuristic: Callable[[Any, Any], float] | ArrayLike | Mapping[Any, Any] | CarriesRho | None = None,
+    heuristic: Callable[[Any, Any], float] | HeuristicLike | Mapping[Any, Any] | None = None,
     weight: str | Callable[[Any, Any, Any], float | None] | None = "weight",
     *,
     cutoff: float | None = None,

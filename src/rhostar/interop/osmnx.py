@@ -30,9 +30,9 @@ def from_osmnx(
     ----------
     streets
         What ``osmnx.graph_from_place`` and the like return. OSM ids become labels, ``x`` and ``y`` the coordinates,
-        ``length`` the length in metres.
+        ``length`` the length in meters.
     weight
-        The edge attribute to minimise: ``"travel_time"`` after ``osmnx.add_edge_travel_times``, or ``"length"``. With
+        The edge attribute to minimize: ``"travel_time"`` after ``osmnx.add_edge_travel_times``, or ``"length"``. With
         a `history`, its column.
     history
         A pandas table of measurements with the columns ``u`` and ``v`` (the OSM ids of the ends), ``time`` and

@@ -23,6 +23,17 @@ def from_pandas(
 ) -> Network:
     """Return the network of a pandas table of edges; parameters are those of :func:`read_edge_table`.
 
+    Parameters
+    ----------
+    frame
+        A DataFrame with one row for each edge, or for each edge and snapshot.
+    tail, head, weight, snapshot, directed, missing, max_entries
+        As for :func:`rhostar.datasets.read_edge_table`.
+
+    Returns
+    -------
+    Network
+
     Raises
     ------
     InputError
@@ -39,7 +50,7 @@ def from_pandas(
     if not hasattr(frame, "columns") or not hasattr(frame, "iloc"):
         raise InputError(f"frame must be a pandas DataFrame, got {type(frame).__name__}")
     names = [str(name) for name in frame.columns]
-    found = edge_rows.columns("frame", None, names, (tail, head, weight), snapshot)
+    found = edge_rows.columns("frame", None, names, (tail, head, weight), snapshot or ("snapshot",))
 
     def rows() -> Iterator[edge_rows.EdgeRows]:
         for begin in range(0, len(frame), edge_rows.BATCH):

@@ -13,8 +13,6 @@ from ._ranking import SelfImitatedRanking as SelfImitatedRanking
 from ._weights import LowerEnvelope as LowerEnvelope
 from ._weights import MeanWeights as MeanWeights
 from ._weights import PathUse as PathUse
-from ._wrappers import BestOf as BestOf
-from ._wrappers import Limited as Limited
 from ._wrappers import PerGoal as PerGoal
 from ._wrappers import Rounded as Rounded
 from ._wrappers import Scaled as Scaled

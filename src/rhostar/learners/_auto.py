@@ -2,94 +2,112 @@
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from rhostar import _arrays as arrays
-from rhostar.errors import BoundsWarning, FitError, LimitError, StoppedError
+from rhostar.errors import BoundsWarning, FitError, InputError, LimitError, RhostarWarning
+from rhostar.heuristics import Heuristic
 from rhostar.instances import InstanceSet, provenance
+from rhostar.learners import _selection as selection
 from rhostar.learners._base import Learner, Seed, one_of
 from rhostar.learners._bumps import BumpSearch
-from rhostar.learners._choosing import Split
-from rhostar.learners._contest import Candidate, Clock, Contest
 from rhostar.learners._distances import MeanDistance
-from rhostar.learners._improving import Improvement, continued, some
-from rhostar.learners._inconsistency import InconsistencyLP
+from rhostar.learners._folds import Split
+from rhostar.learners._landmarks import Landmarks
+from rhostar.learners._portfolio import Portfolio
 from rhostar.learners._potentials import Potentials
-from rhostar.learners._progress import countdown
-from rhostar.learners._scaling import Bracket, try_factors
-from rhostar.learners._weights import LowerEnvelope, MeanWeights, PathUse
-from rhostar.learners._wrappers import PerGoal, Scaled
+from rhostar.learners._progress import Advance, progress
+from rhostar.learners._ranking import SelfImitatedRanking
+from rhostar.learners._selection import Candidate
+from rhostar.learners._validation import Validation
+from rhostar.learners._weights import LowerEnvelope, MeanWeights
+from rhostar.learners._wrappers import Scaled
 from rhostar.search import Algorithm
 from rhostar.utilities import Utility
 
-_PROGRAM_SECONDS = 3e-6
-"""About what a linear program takes, for each vertex of each snapshot."""
-_SORTING_SECONDS = 1.2e-7
-"""About what it takes to sort costs-to-go, for each of them."""
-_FEWEST_FOR_BOUNDS = 50
-"""Snapshots whose least weights are taken for bounds, however little time there is: fewer of them promise nothing."""
-_HIERARCHY_SECONDS = 1.7e-7
-"""About what a contraction hierarchy of a grid takes, for each n^1.4."""
-_SIMPLE = 0.6
-"""No further learner without iterations is started after this share of the time."""
+EffortName = Literal["quick", "normal", "thorough"]
+"""How much work a fit may take."""
 
-_CHEAP = (LowerEnvelope, MeanDistance, MeanWeights)
-"""Learners whose values are multiplied by factors at once; of the others only the best are."""
+
+class Effort(NamedTuple):
+    """What a fit may do, in counted work."""
+
+    work: int
+    """How many vertices the searches that judge one candidate may expand: see :class:`Validation`."""
+    folds: int
+    """On how many folds values are improved and judged; 0 improves none."""
+    bumps: int
+    """How many bumps are tried on the best values."""
+
+
+EFFORTS = {"quick": Effort(10**6, 0, 0), "normal": Effort(10**7, 1, 0), "thorough": Effort(10**8, 4, 2000)}
+
+_UP, _DOWN = ([round(1.08**k, 3) for k in steps] for steps in (range(1, 24), range(-1, -8, -1)))
+"""What tables for A* are multiplied by, besides 1: up to 6, down to 0.6."""
+_ROUNDS = ((0.4, 1.0), (0.15, 0.0), (1.0, 4.0), (0.05, 0.0))
+"""(step size, blur) of the rounds of ranking, the most promising first."""
+_RANKING = 10
+"""All rounds of ranking together may take this many times the work of judging one candidate."""
 
 
 class Auto(Learner):
-    """Tries learners in turn, from quick to slow, and keeps the one that does best on instances not fitted on.
+    """Tries learners in turn and keeps the one that does best on instances that it was not fitted on.
 
-    A learner is fitted on all folds of the training set but one and judged on that one, for each fold in turn. The
-    first learner within one standard error of the best, and within 2 %, wins. Learners that take long are judged on one
-    fold only. With a tolerance, tables are also multiplied by the factor that just keeps it (:class:`Scaled`). About
-    half of the time goes into improving the best values so far, by :class:`SelfImitatedRanking` and
-    :class:`BumpSearch`. If bumps help and paths may cost anything, the search for them goes on with the whole training
-    set until the time is up.
+    Every candidate is fitted on all folds of the training set but one and judged on that one, for each fold in turn.
+    The candidate with the fewest expansions wins; with A*, only among those that keep `mean_excess`. An earlier one
+    wins if it is within one standard error and within 2 %. The winner is fitted again on the whole training set.
 
-    If there is no time for all snapshots, some are used: as many as the costs-to-go of which take a third of the time.
-    If there is no time to compare anything, ρ is :class:`LowerEnvelope` where paths must be good, and otherwise
-    :class:`MeanWeights`, or :class:`MeanDistance` of a single snapshot.
+    By default, tables for A* are also multiplied by factors (:class:`Scaled`). Values for greedy search are improved by
+    ranking (:class:`SelfImitatedRanking`) and bumps (:class:`BumpSearch`), which are judged on fewer folds. Work is
+    counted in vertices that searches expand, so equal seeds give equal values on every machine, for any `n_jobs`.
 
     Parameters
     ----------
     algorithm
         The algorithm that will use ρ: "astar" (with reopening) or "gbfs".
+    candidates
+        Learners to clone and fit, from simple to complex; each is judged as it is. None is a list made for the
+        algorithm.
+    mean_excess
+        By how much paths of A* may cost more than the optimum on new instances, as a share, both in total and on
+        average over paths. An upper bound on both, from the instances that a candidate was not fitted on, must be
+        within it. If no candidate's is, the closest one wins. inf is no limit: the fewest expansions win.
     utility
-        The measure that decides. None counts expansions; with A*, only learners within `tolerance` can win.
-    tolerance
-        How much more than the optimum paths may cost on new instances, as a share, both in total and on average over
-        paths; for A* without a `utility`. An upper bound on both, from the instances that a learner was not fitted on,
-        must be within it. If no learner's is, the closest one wins. None is no limit: the fewest expansions win.
+        The measure that decides instead of expansions and `mean_excess`, or None.
+    effort
+        "quick", "normal" or "thorough": how many instances judge, and how far values are improved. On a graph of 40,000
+        vertices they take about 1, 10 and 100 seconds.
     time_limit
-        The seconds that a fit may take; None for no limit. It may exceed them by little: by a sweep over the graph,
-        and on a cluster by what its workers have begun.
+        After so many seconds no further candidate is tried; None for no limit. ``notes_`` says if that happened: the
+        result then depends on the machine.
     folds
         How many parts the training set is dealt into.
     split
         What stays in one part: all instances of a "snapshot", or of a "day" (see :attr:`InstanceSet.days`), whose
         snapshots are often alike.
-    validation
-        A separate set that judges too, or None.
     random_state
         Deals out the folds, and seeds the learners that draw random numbers.
     n_jobs
         As in joblib.
     verbose
-        1 shows what is being tried, and the seconds left.
+        1 shows what is being tried.
 
     Attributes
     ----------
     learner_
-        The winner, fitted on the whole training set, or on as much of it as there was time for: ``trained_on_``.
+        The winner, fitted on the whole training set.
     candidates_
         What was tried, in order: :class:`Candidate`.
+    notes_
+        What the user should know, as sentences: that nothing faster than exact values keeps `mean_excess`, or that the
+        time limit was reached.
 
     Examples
     --------
@@ -97,11 +115,11 @@ class Auto(Learner):
     >>> graph = rs.Graph.grid(8, 8)
     >>> weights = np.random.default_rng(0).uniform(1, 3, size=(80, graph.m))
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=63)
-    >>> learner = rs.learners.Auto("astar", time_limit=None).fit(instances)
+    >>> learner = rs.learners.Auto("astar").fit(instances)
     >>> learner.learner_
-    Scaled(factor=0.947, learner=MeanDistance())
+    Scaled(factor=0.926, learner=MeanDistance())
     >>> print(learner.candidates_[0])
-    LowerEnvelope(): 59.2 expansions, 0.00% above the optimum
+    LowerEnvelope(): 59.4 expansions, 0.00% above the optimum
     """
 
     consistency = "That of the winner."
@@ -111,254 +129,217 @@ class Auto(Learner):
 
     learner_: Learner
     candidates_: list[Candidate]
+    notes_: list[str]
 
     def __init__(
         self,
         algorithm: Algorithm = "astar",
         *,
+        candidates: Sequence[Learner] | None = None,
+        mean_excess: float = 0.01,
         utility: Utility | None = None,
-        tolerance: float | None = 0.01,
-        time_limit: float | None = 10.0,
+        effort: EffortName = "normal",
+        time_limit: float | None = None,
         folds: int = 4,
         split: Split = "snapshot",
-        validation: InstanceSet | None = None,
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.algorithm, self.utility, self.tolerance, self.time_limit = algorithm, utility, tolerance, time_limit
-        self.folds, self.split, self.validation, self.random_state = folds, split, validation, random_state
-        self.n_jobs, self.verbose = n_jobs, verbose
+        self.algorithm, self.candidates, self.mean_excess, self.utility = algorithm, candidates, mean_excess, utility
+        self.effort, self.time_limit, self.folds, self.split = effort, time_limit, folds, split
+        self.random_state, self.n_jobs, self.verbose = random_state, n_jobs, verbose
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         one_of(self.algorithm, "algorithm", ("astar", "gbfs"))
-        tolerance = np.inf
-        if self.tolerance is not None:
-            tolerance = arrays.number(self.tolerance, "tolerance", "at least 0, or None", lambda x: x >= 0)
+        one_of(self.effort, "effort", get_args(EffortName))
+        mean_excess = arrays.number(self.mean_excess, "mean_excess", "at least 0", lambda x: x >= 0)
         limit = np.inf
         if self.time_limit is not None:
             limit = arrays.number(self.time_limit, "time_limit", "positive, or None", lambda x: x > 0)
-        clock = Clock(limit)
-        with countdown("learning", limit, self.verbose) as show, warnings.catch_warnings():
+        end = time.monotonic() + limit
+        candidates = None if self.candidates is None else _checked(self.candidates)
+        with progress("learning", None, self.verbose) as show, warnings.catch_warnings():
             # That the bounds of a candidate do not hold on what judges it is no news: it shows in its expansions.
             warnings.simplefilter("ignore", BoundsWarning)
-            show("distances")
-            contest = Contest(self, instances, tolerance, clock)
-            if contest.memory is None:
-                return self._compete(contest, show)
-            with contest.memory.used():
-                return self._compete(contest, show)
-
-    def _compete(self, contest: Contest, show: Callable[[str], None]) -> dict[str, Any]:
-        """Return what was learned, within the time."""
-        instances, lead = contest.instances, None
-        if contest.parts:
-            for learner in _learners(contest):
-                self._pass_on(learner)
-                if contest.tried and contest.clock.left < contest.clock.share(1 - _SIMPLE):
-                    break
-                show(type(learner).__name__)
-                entered = contest.enter(learner)
-                if isinstance(learner, _CHEAP):
-                    try_factors(contest, entered)
-            if contest.is_decided and isinstance(instances.goal, int):
-                if not isinstance(contest.best.learner, (*_CHEAP, Scaled)):
-                    try_factors(contest, contest.best)
-                lead = Improvement(contest, self._shared(), show).run()
-        if contest.is_decided:
-            show("the last fit")
-            winner, seen = _last_fit(contest, lead)
-        else:
-            winner, seen = _instant(contest, self._pass_on)
-        judged = (part.judged for part in contest.parts)
-        learned = {"learner_": winner, "candidates_": contest.tried, "trained_on_": provenance(seen, *judged)}
-        names = ("rho_", "potential_", "family_", "lower_")
-        return learned | {name: getattr(winner, name) for name in names if hasattr(winner, name)}
+            show("costs-to-go")
+            effort = EFFORTS[self.effort]
+            how = {"folds": self.folds, "split": self.split, "random_state": self.random_state, "n_jobs": self.n_jobs}
+            validation = Validation(
+                instances,
+                algorithm=self.algorithm,
+                utility=self.utility,
+                mean_excess=mean_excess,
+                work=effort.work,
+                **how,  # type: ignore[arg-type]
+            )
+            trials = _Trials(validation, self._shared(), show, lambda: time.monotonic() < end)
+            if candidates is not None:
+                for one in candidates:
+                    trials.enter(one)
+            else:
+                trials.enter_all(effort, self.utility)
+            winner = trials.winner()
+            show(f"the last fit of {type(winner.learner).__name__}")
+            whole = validation.costs if len(validation.used) == len(instances) else None
+            fitted = clone(winner.learner)._fit(instances, whole)
+        notes = trials.notes(winner)
+        for note in notes:
+            warnings.warn(note, RhostarWarning, stacklevel=4)
+        looked = {id(one): one for tried in trials.tried for one in tried.fits} if candidates is not None else {}
+        seen = provenance(instances, fitted._seen, *(one.trained_on for one in looked.values() if one.trained_on))
+        family = fitted.heuristic_.family
+        # The choice between families was made by looking at all of these.
+        if not family.every_rho and family.built_from is not None:
+            family = replace(family, built_from=provenance(seen, *family.built_from).parts)
+        learned = {"learner_": fitted, "candidates_": trials.tried, "notes_": notes}
+        return learned | {"heuristic_": fitted.heuristic_, "family": family, "trained_on": seen}
 
     def _shared(self) -> dict[str, Any]:
         """Return the parameters that all learners share."""
         return {"n_jobs": self.n_jobs, "random_state": self.random_state}
 
-    def _pass_on(self, learner: Learner) -> None:
-        """Give a learner the parameters that all learners share."""
-        own = learner.get_params()
-        learner.set_params(**{name: value for name, value in self._shared().items() if name in own})
+
+class _Trials:
+    """The candidates that were tried so far, and how to try more."""
+
+    def __init__(
+        self, validation: Validation, shared: dict[str, Any], show: Advance, in_time: Callable[[], bool]
+    ) -> None:
+        self.validation, self.shared, self.show, self.in_time = validation, shared, show, in_time
+        self.tried: list[Candidate] = []
+        self.stopped = False
+        self.failure: Exception | None = None
+
+    def enter(self, learner: Learner, fit: Callable[[int], Heuristic] | None = None, folds: int | None = None) -> None:
+        """Fit a learner on the folds and judge it; `fit` may fit it in another way, and on fewer `folds`."""
+        validation = self.validation
+        self.stopped = self.stopped or bool(self.tried and not self.in_time())
+        if self.stopped:
+            return
+        self.show(type(learner).__name__)
+        try:
+            fits = [validation.fit(learner, k) if fit is None else fit(k) for k in range(len(validation.folds[:folds]))]
+        except (FitError, LimitError) as error:
+            self.failure = error
+            self.tried.append(Candidate(learner, np.inf, np.nan, np.nan, np.empty(0), ()))
+        else:
+            self.tried.append(validation.judge(learner, fits))
+
+    def enter_all(self, effort: Effort, utility: Utility | None) -> None:
+        """Try the learners for the algorithm, their multiples, and improved values."""
+        for learner in _learners(self.validation):
+            own = learner.get_params()
+            self.enter(learner.set_params(**{name: value for name, value in self.shared.items() if name in own}))
+            if self.validation.algorithm == "astar" and not self.stopped and self.tried[-1].losses.size:
+                self._enter_multiples(self.tried[-1])
+        if not any(one.losses.size for one in self.tried):
+            self.enter(Landmarks())  # the graph has no small separators
+        if effort.folds and not self.validation.bounded and self.validation.costs is not None:
+            self._improve(effort, utility)
+
+    def _enter_multiples(self, start: Candidate) -> None:
+        """Judge a table times factors: up to where paths cost too much, or down to where they do not."""
+        validation = self.validation
+        limit, bounded = validation.mean_excess, validation.bounded
+        exact, inside = all(one.lower is not None for one in start.fits), not start.bound > limit
+        for factors in (_UP if inside else [], _DOWN if not (exact or (bounded and inside)) else []):
+            for factor in factors if limit > 0 else []:
+                self.tried.append(validation.judge(Scaled(clone(start.learner), factor), start.fits, factor))
+                if bounded and inside == (self.tried[-1].bound > limit):
+                    break
+
+    def _improve(self, effort: Effort, utility: Utility | None) -> None:
+        """Improve the best values of two kinds by ranking, and the best of all by bumps."""
+        validation = self.validation
+        how = {"algorithm": validation.algorithm, "utility": utility, "budget": validation.budget} | self.shared
+        left = _RANKING * effort.work
+        for rounds in ((one,) for one in _ROUNDS):
+            for start in self._starts():
+                left -= 100 * (validation.used.graph.n + 100 * int(start.expanded))
+                if left >= 0:
+                    learner = SelfImitatedRanking(clone(start.learner), rounds=rounds, **how)
+                    self._enter_improved(learner, start, effort.folds)
+        if effort.bumps:
+            start = selection.best(selection.within(self.tried, np.inf))
+            self._enter_improved(BumpSearch(clone(start.learner), max_bumps=effort.bumps, **how), start, effort.folds)
+
+    def _starts(self) -> list[Candidate]:
+        """Return the best candidate of each of the two best kinds that are one table."""
+        found: dict[type, Candidate] = {}
+        for one in sorted((one for one in self.tried if one.losses.size), key=lambda one: float(one.losses.mean())):
+            inner = one.learner.learner if isinstance(one.learner, Scaled) else one.learner
+            if one.fits[0].only_table() is not None and not isinstance(inner, SelfImitatedRanking):
+                found.setdefault(type(inner), one)
+        return list(found.values())[:2]
+
+    def _enter_improved(self, learner: Learner, start: Candidate, folds: int) -> None:
+        """Judge values that are improved from those that a candidate has for each fold."""
+        factor = start.learner.factor if isinstance(start.learner, Scaled) else 1.0
+
+        def fit(k: int) -> Heuristic:
+            table = start.fits[k].scaled(factor).only_table()
+            return clone(learner).set_params(initial=table.values).fit(self.validation.folds[k].train).heuristic_
+
+        self.enter(learner, fit, min(folds, len(start.fits)))
+
+    def winner(self) -> Candidate:
+        """Return the candidate that wins."""
+        if not any(one.losses.size for one in self.tried):
+            assert self.failure is not None
+            raise self.failure
+        allowed = selection.within(self.tried, self.validation.mean_excess)
+        return selection.choose(allowed, self.validation.groups)
+
+    def notes(self, winner: Candidate) -> list[str]:
+        """Return what the user should know about the result."""
+        found, limit = [], self.validation.mean_excess
+        if self.validation.bounded:
+            exact = (
+                isinstance(winner.learner, LowerEnvelope | Landmarks | Potentials) and winner.fits[0].lower is not None
+            )
+            if winner.bound > limit:
+                found.append(f"no candidate keeps a mean excess of {limit:g}; the closest one is used")
+            elif exact and limit > 0:
+                found.append(
+                    f"nothing faster than exact values keeps a mean excess of {limit:g} on instances not learned from, "
+                    "so every answer is optimal"
+                )
+        if self.stopped:
+            found.append(
+                "the time limit was reached, so not all candidates were tried: the result depends on the machine"
+            )
+        return found
 
 
-# ---------------------------------------------------------------- what is tried, from quick to slow
-
-
-def _learners(contest: Contest) -> Iterator[Learner]:
-    """Yield learners without iterations, as long as each is likely to end in time."""
-    instances = contest.used
-    graph, count = instances.graph, np.unique(instances.rows).size
-    if not isinstance(instances.goal, int):
-        yield from _for_all_goals(contest)
-        return
-    walls = not np.isfinite(instances.weights[instances.rows[0]]).all()
-    quick = count * graph.n * _SORTING_SECONDS < contest.clock.share(0.05)
-    if contest.bounded:
-        yield LowerEnvelope()
-    yield MeanDistance()
-    if contest.algorithm == "gbfs":
-        for penalty in (3.0, 1.0, 30.0, 10.0, 100.0, 0.0) if walls else (0.0,):
+def _learners(validation: Validation) -> Iterator[Learner]:
+    """Yield learners for the algorithm and the goals, from simple to complex."""
+    used = validation.used
+    if validation.costs is None:
+        yield Potentials()
+        yield Potentials("mean")
+        for clusters in (4, 8):
+            yield Potentials(n_clusters=clusters)
+    elif validation.algorithm == "gbfs":
+        walls = not np.isfinite(used._stored[used._stored_rows[0]]).all()
+        yield MeanDistance()
+        for penalty in (3.0, 10.0, 30.0) if walls else (0.0,):
             yield MeanWeights(penalty=penalty)
-        if len(instances) * contest.sweep < contest.clock.share(0.2):
-            for epsilon, blur in ((0.3, 2.0), (0.03, 2.0), (0.3, 5.0)):
-                yield PathUse(epsilon, blur=0.0 if graph.coordinates is None else blur)
-        if quick:
-            yield MeanDistance("median")
-        return
-    if not contest.bounded:
+    else:
         yield LowerEnvelope()
-    yield MeanWeights(penalty=30.0 if walls else 0.0)
-    yield MeanDistance("min")
-    if quick:
-        yield MeanDistance("median")
+        yield MeanDistance()
         for level in (0.05, 0.25):
             yield MeanDistance("quantile", quantile=level)
-    yield from _programs(contest, count)
+        for clusters in (4, 8):
+            yield Portfolio(n_clusters=clusters)
 
 
-def _programs(contest: Contest, count: int) -> Iterator[Learner]:
-    """Yield linear programs, with the penalty that brings paths just within the tolerance: larger ones are safer."""
-    seconds = _PROGRAM_SECONDS * count * contest.used.graph.n + 2 * count * contest.sweep
-    bracket = Bracket(contest.tolerance)
-    penalty, fewest = 1.0, np.inf
-    for _ in range(8):
-        if seconds * (2 + contest.more) > contest.seconds_left:
-            return
-        limit = None if np.isinf(contest.clock.limit) else contest.clock.share(0.3)
-        yield InconsistencyLP(penalty, time_limit=limit)
-        tried = contest.tried[-1]
-        if not tried.losses.size:
-            return
-        seconds = tried.seconds
-        if not contest.bounded:
-            if tried.losses.mean() > 0.98 * fewest:
-                return
-            penalty, fewest = penalty / 2, float(tried.losses.mean())
-            continue
-        bracket.add(penalty, tried.over_bound)
-        if bracket.outside is None or bracket.inside is None:
-            penalty *= 0.5 if bracket.outside is None else 3.0
-        else:
-            found = bracket.next(0.1)
-            if found is None:
-                return
-            penalty = found
-        if not 0.1 <= penalty <= 300.0:
-            return
-
-
-def _for_all_goals(contest: Contest) -> Iterator[Learner]:
-    """Yield learners for instances with many goals, and few instances of each."""
-    instances = contest.used
-    goals = np.unique(instances.goals).size
-    seconds = _HIERARCHY_SECONDS * instances.graph.n**1.4
-    if 2 * seconds * (1 + contest.more) > contest.clock.left and goals * contest.sweep < contest.clock.share(0.1):
-        yield PerGoal(LowerEnvelope())
-        return
-    yield Potentials()
-    for scale in (1.2, 1.4):
-        yield Potentials(scale=scale)
-    yield Potentials("mean")
-    for clusters in (4, 8):
-        yield Potentials(clusters=clusters)
-
-
-# ---------------------------------------------------------------- what is fitted in the end
-
-
-def _last_fit(contest: Contest, lead: Candidate | None) -> tuple[Learner, InstanceSet]:
-    """Return the winner fitted on as many instances as there is time for, and these.
-
-    If improved values win, those that lead among them are taken.
-    """
-    won, clock = contest.winner, contest.clock
-    inner = won.learner.learner if isinstance(won.learner, Scaled) else won.learner
-    iterates = hasattr(inner, "initial")
-    if iterates and lead is not None:
-        won = lead
-        if isinstance(won.learner, BumpSearch):
-            return continued(contest, won)
-    fitted, seen = won.fits[0], contest.parts[0].train
-    whole = contest.used
-    if iterates:
-        whole = some(contest.used)
-    elif contest.memory is not None and len(contest.used) < len(contest.instances):
-        whole = _more(contest, won, isinstance(inner, LowerEnvelope | MeanWeights))
-    left = clock.left
-    if left < contest.more * won.seconds:
-        return fitted, seen
-    try:
-        with clock.watched(left):
-            last = clone(won.learner).fit(whole)
-            if iterates and not _is_as_good(contest, won, last):
-                return fitted, seen
-    except (FitError, LimitError, StoppedError):
-        return fitted, seen
-    return last, whole
-
-
-def _more(contest: Contest, won: Candidate, by_weights: bool) -> InstanceSet:
-    """Return as many instances as the winner can be fitted on, if there was no time for a contest on all.
-
-    A learner that is fitted `by_weights` needs no costs-to-go.
-    """
-    memory, clock = contest.memory, contest.clock
-    assert memory is not None
-    rows = np.unique(contest.instances.rows)
-    if by_weights:
-        each = won.seconds / np.unique(contest.parts[0].train.rows).size
-        count = rows.size if np.isinf(clock.limit) else int(0.7 * clock.left / max(each, 1e-9))
-        known = np.concatenate([memory.known, np.setdiff1d(rows, memory.known)])[: max(count, memory.count)]
-    else:
-        count = 0 if np.isinf(clock.limit) else int(0.6 * clock.left / contest.sweep)
-        memory.extend(min(count, memory.rows.size - memory.count))
-        known = memory.known
-    return _on(contest.instances, known)
-
-
-def _on(instances: InstanceSet, rows: NDArray[np.int64]) -> InstanceSet:
-    """Return the instances on these snapshots."""
-    return instances[np.flatnonzero(np.isin(instances.rows, rows))]
-
-
-def _is_as_good(contest: Contest, won: Candidate, last: Learner) -> bool:
-    """Return whether values fitted on all instances do on some of them what those that did not see them do."""
-    found = contest.judge(last, 0)
-    before = won.losses[: found.losses.size]
-    if contest.bounded and contest.excess([found], certain=True)[0] > contest.tolerance:
-        return False
-    return bool(found.losses.mean() <= 1.05 * before.mean())
-
-
-def _instant(contest: Contest, pass_on: Callable[[Learner], None]) -> tuple[Learner, InstanceSet]:
-    """Return a learner that takes one sweep, and the instances that it saw, when there is no time to compare any."""
-    instances, clock = contest.instances, contest.clock
-    every = np.unique(instances.rows)
-    known = every if contest.memory is None else contest.memory.known
-    began, seen = clock.left, instances
-    if not isinstance(instances.goal, int):
-        learner: Learner = PerGoal(LowerEnvelope())
-    else:
-        seen = _on(instances, known)
-        if contest.bounded or contest.scorer is not None:
-            learner = LowerEnvelope()
-        else:
-            learner = MeanWeights() if clock.left > 5 * contest.sweep else MeanDistance()
-    pass_on(learner)
-    fitted = clone(learner).fit(seen)
-    seconds = began - clock.left
-    # A pass over a snapshot takes less than a third of that.
-    count = every.size if np.isinf(clock.limit) else int((0.5 * clock.left - seconds) / max(seconds / 3, 1e-9))
-    if contest.bounded:
-        count = max(count, _FEWEST_FOR_BOUNDS)
-    if len(seen) < len(instances) and count > known.size and not isinstance(learner, MeanDistance):
-        count = min(count, every.size)
-        seen = _on(instances, every[np.arange(count) * every.size // count])  # spread over the days
-        fitted = clone(learner).fit(seen)
-    none = np.empty(0)
-    contest.tried.append(Candidate(learner, np.nan, np.nan, np.nan, none, seconds, np.nan, (fitted,)))
-    return fitted, seen
+def _checked(candidates: Any) -> list[Learner]:
+    """Return copies of the candidates of a user."""
+    found = list(candidates)
+    for k, one in enumerate(found):
+        if not isinstance(one, Learner):
+            raise InputError(f"candidates[{k}] must be a Learner, got {one!r}")
+    if not found:
+        raise InputError("candidates must hold at least one learner")
+    return [clone(one) for one in found]

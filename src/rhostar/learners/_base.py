@@ -6,20 +6,26 @@ halfway leaves the learner as it was.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from rhostar import _arrays as arrays
 from rhostar.errors import InputError, InstanceError, not_fitted
-from rhostar.families import Family, FullTable
+from rhostar.heuristics import Heuristic, Table
 from rhostar.instances import InstanceSet, Provenance, Provenances
 from rhostar.search import Algorithm, solve_many
 from rhostar.utilities import Utility, evaluate
 
+if TYPE_CHECKING:
+    from rhostar.learners._costs_to_go import CostsToGo
+
 Seed = int | np.random.Generator | None
+
+_FACTS = ("lower", "consistent_for", "family", "trained_on")
+"""What a learner may say about its heuristic."""
 
 
 class Learner(BaseEstimator):  # type: ignore[misc]
@@ -31,33 +37,19 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
+    heuristic_
+        What was learned, a :class:`rhostar.heuristics.Heuristic`. It knows its graph and its goals, the instances that
+        it was learned from or chosen by (``trained_on``), the set of ρ that it was chosen from (``family``), for which
+        weights it is consistent (``consistent_for``), and at or above which weights A* with it is optimal (``lower``).
     rho_
-        (n,) the heuristic values, read-only; ρ at the goal is 0 unless the learner says otherwise.
-    potential_
-        ρ for every goal, a :class:`rhostar.potentials.Potential`; only learners for any goal have it, and they may
-        have no ``rho_``.
-    goal_
-        The goal that the values are for.
-    family_
-        The set of ρ that the learner chose from, a :class:`rhostar.families.Family`.
-    trained_on_
-        Which instances it saw, to learn from or to choose by: a :class:`rhostar.families.Provenance`, or
-        :class:`rhostar.families.Provenances` if they come from several sets.
-    lower_
-        Weights w such that ρ is consistent on every instance whose weights are all at least w, so that A* is
-        optimal there (U3: ρ_v − ρ_c ≤ w on every edge); None if no such weights are known.
-    fingerprint_
-        The hash of the graph that it was fitted on; searches on another graph raise :class:`ModelError`.
-    promise_
-        "optimal" if A* is meant to be optimal with these values. A search then compares the weights with ``lower_``,
-        and lowers the values where weights are below it (see :func:`rhostar.astar`). None otherwise.
+        (n,) the values, read-only, if there is exactly one table; ρ at the goal is 0 unless the learner says otherwise.
 
     Examples
     --------
     >>> import rhostar as rs
     >>> class FirstInstance(rs.learners.Learner):
     ...     def _learn(self, instances):
-    ...         return {"rho_": rs.distances_to(instances.graph, instances.weights[0], instances.goal)}
+    ...         return {"rho_": rs.distances_to(instances.graph, instances[0].weights, instances.goal)}
     >>> graph = rs.Graph.grid(1, 3)
     >>> FirstInstance().fit(rs.InstanceSet(graph, graph.length, sources=0, goal=2)).rho_.tolist()
     [2.0, 1.0, 0.0]
@@ -72,13 +64,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     one_goal: ClassVar[bool] = True
     """Whether all instances must have the same goal."""
 
+    heuristic_: Heuristic
     rho_: NDArray[np.float64]
-    goal_: int
-    family_: Family
-    trained_on_: Provenance | Provenances
-    fingerprint_: str
-    lower_: NDArray[np.float64] | None
-    promise_: Literal["optimal"] | None
 
     def fit(self, instances: InstanceSet, y: object = None) -> Self:
         """Learn ρ.
@@ -102,61 +89,40 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         InputError
             If a parameter is not accepted.
         """
+        return self._fit(instances, None)
+
+    def _fit(self, instances: InstanceSet, costs: CostsToGo | None) -> Self:
+        """Learn ρ, with costs-to-go of the snapshots that were computed before."""
         self._check_instances(instances)
-        learned = {
-            "goal_": instances.goal,
-            "fingerprint_": instances.graph.fingerprint,
-            "family_": FullTable(),
-            "lower_": None,
-            "promise_": None,
-        } | self._learn(instances)
-        if "trained_on_" not in learned:
-            learned["trained_on_"] = Provenance.of(instances)
-        if isinstance(learned.get("rho_"), np.ndarray):
-            learned["rho_"].flags.writeable = False
+        return self._keep(instances, self._learn_with(instances, costs))
+
+    def _learn_with(self, instances: InstanceSet, costs: CostsToGo | None) -> dict[str, Any]:
+        """Return what ``_learn`` returns; learners that need costs-to-go take them from here, if they are known."""
+        return self._learn(instances)
+
+    def _keep(self, instances: InstanceSet, learned: dict[str, Any]) -> Self:
+        """Set what was learned from instances."""
+        facts = {name: learned.pop(name) for name in _FACTS if name in learned}
+        found = learned.get("heuristic_")
+        if found is None:
+            found = Table(arrays.frozen(learned["rho_"]), instances.goal if isinstance(instances.goal, int) else None)
+        if "trained_on" not in facts:
+            facts["trained_on"] = found.trained_on or Provenance.of(instances)
+        learned["heuristic_"] = found = found.with_facts(fingerprint=instances.graph.fingerprint, **facts)
+        if (table := found.only_table()) is not None:
+            learned["rho_"] = table.values
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)  # an earlier fit may have learned what this one does not
         for name, value in learned.items():
             setattr(self, name, value)
         return self
 
-    @property
-    def fingerprint(self) -> str | None:
-        """The hash of the graph that it was fitted on; None before a fit."""
-        return getattr(self, "fingerprint_", None)
-
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
-        """Return the attributes that a fit sets, "rho_" or "potential_" among them."""
-        raise NotImplementedError
+        """Return the attributes that a fit sets, "rho_" or "heuristic_" among them.
 
-    def rho_for(self, goal: int) -> NDArray[np.float64]:
-        """Return the heuristic values for a goal.
-
-        Parameters
-        ----------
-        goal
-            A goal of the training set.
-
-        Returns
-        -------
-        numpy.ndarray
-            (n,) one value per vertex.
-
-        Raises
-        ------
-        InputError
-            If it was not fitted for that goal.
-        NotFittedError
-            If it was not fitted at all.
+        Facts about the heuristic may be among them too: "lower", "consistent_for", "family" and "trained_on".
         """
-        table = self._fitted("rho_")
-        if isinstance(table, Mapping):
-            if goal not in table:
-                raise InputError(f"goal {goal!r} is not a goal of the training set, which has {sorted(table)}")
-            return table[goal]
-        if goal != self.goal_:
-            raise InputError(f"goal must be {self.goal_}, which this was fitted for, got {goal!r}")
-        return self.rho_
+        raise NotImplementedError
 
     def score(self, instances: InstanceSet, y: object = None) -> float:
         """Return minus the mean number of expansions, with A* (reopening) unless the learner is meant for GBFS.
@@ -180,17 +146,24 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         NotFittedError
             If it was not fitted.
         """
-        if not self.__sklearn_is_fitted__():
-            raise not_fitted(self)
+        self._fitted()
         algorithm: Algorithm = "gbfs" if self.algorithm == "gbfs" else "astar"
         budget = 100 * instances.graph.n
         runs = solve_many(instances, self, algorithm=algorithm, budget=budget, n_jobs=getattr(self, "n_jobs", None))
         return -float(runs.expanded.mean())
 
-    def _fitted(self, name: str) -> Any:
-        if not hasattr(self, name):
+    def _fitted(self) -> Heuristic:
+        """Return the heuristic, or raise :class:`NotFittedError`."""
+        if not self.__sklearn_is_fitted__():
             raise not_fitted(self)
-        return getattr(self, name)
+        return self.heuristic_
+
+    @property
+    def _seen(self) -> Provenance | Provenances:
+        """Which instances it was learned from."""
+        seen = self._fitted().trained_on
+        assert seen is not None
+        return seen
 
     def _check_instances(self, instances: InstanceSet) -> None:
         if not isinstance(instances, InstanceSet):
@@ -207,7 +180,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             )
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "rho_") or hasattr(self, "potential_")
+        return hasattr(self, "heuristic_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -255,8 +228,7 @@ class Scorer:
 
     def __call__(self, learner: Learner, instances: InstanceSet, y: object = None) -> float:
         """Return the score of a fitted learner on instances; larger is better."""
-        if not learner.__sklearn_is_fitted__():
-            raise not_fitted(learner)
+        learner._fitted()
         return self.of_values(learner, instances, n_jobs=getattr(learner, "n_jobs", None))
 
     def of_values(self, rho: Any, instances: InstanceSet, n_jobs: int | None = None) -> float:
@@ -284,6 +256,14 @@ class Scorer:
         options: dict[str, Any] = {"algorithm": self.algorithm, "reopen": self.reopen, "budget": self.budget}
         values = evaluate(instances, rho, self.utility, n_jobs=n_jobs, **options)[0].values
         return values if self.utility.better == "higher" else -values
+
+
+def table_of(learner: Learner, otherwise: str) -> Table:
+    """Return the table of a fitted learner, or raise :class:`InputError` if it has another number of tables."""
+    found = learner.heuristic_.only_table()
+    if found is None:
+        raise InputError(otherwise)
+    return found
 
 
 def generator(random_state: Seed) -> np.random.Generator:

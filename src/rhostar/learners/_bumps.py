@@ -8,9 +8,6 @@ elsewhere. So a bump that is exactly 0 beyond some radius needs only the runs th
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,10 +16,10 @@ from numpy.typing import NDArray
 from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
-from rhostar.errors import InputError, StoppedError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet, provenance
 from rhostar.learners._base import Learner, Seed, generator
+from rhostar.learners._costs_to_go import CostsToGo
 from rhostar.learners._objective import Initial, Objective, Search, initial_table, spread, typical_weight
 from rhostar.learners._progress import progress
 from rhostar.learners._smoothing import step_length
@@ -30,7 +27,11 @@ from rhostar.search import Algorithm, distances_to
 from rhostar.utilities import Expansions, Utility
 
 _REACH = 3.0
-"""A bump ends at this many widths."""
+"""A bump ends at this many widths. They are from 1 step between neighbors to a tenth of the extent of the graph."""
+_HEIGHTS = (0.005, 0.5)
+"""The smallest and the largest height of a bump, in standard deviations of the initial values."""
+_SCREENED = 0.2
+"""The share of the training set that a bump is tried on first."""
 
 
 class BumpSearch(Learner):
@@ -38,7 +39,7 @@ class BumpSearch(Learner):
 
     A bump is a Gaussian around a vertex that some run generated, over the coordinates of the graph, or over the
     distance to that vertex if there are none. Its width and height are drawn log-uniformly, its sign is random.
-    It is tried on a random part of the training set first. Only runs that it can change are run again.
+    It is tried on a random fifth of the training set first. Only runs that it can change are run again.
 
     Parameters
     ----------
@@ -46,22 +47,11 @@ class BumpSearch(Learner):
         The values to start from: a learner, which is cloned and fitted, or an array; None is
         :class:`MeanDistance`.
     algorithm
-        What to run: "gbfs" or "astar".
-    reopen
-        Whether A* reopens closed vertices.
+        What to run: "gbfs" or "astar" (with reopening).
     utility
         What to lower (or raise, if higher is better); None is the number of expansions.
     max_bumps
-        How many bumps to try; None tries until the time is up.
-    time_limit
-        The search also stops after this many seconds; None for no limit, so that equal seeds give equal values.
-    screen_share
-        The share of the training set that a bump is tried on first.
-    heights
-        The smallest and the largest height of a bump, in standard deviations of the initial values.
-    widths
-        The smallest and the largest width, in steps from a vertex to its neighbour; None is from 1 to a tenth of
-        the extent of the graph.
+        How many bumps to try.
     budget
         How many vertices a run may expand; None is 100 n, which greedy search never reaches.
     random_state
@@ -77,13 +67,11 @@ class BumpSearch(Learner):
         The values it started from.
     history_
         (k + 1,) the mean utility at the start and after each bump that was kept; lower is better.
-    tried_
-        How many bumps were tried.
 
     Examples
     --------
     >>> import numpy as np, rhostar as rs
-    >>> graph = rs.Graph.grid(12, 12, neighbours=8)
+    >>> graph = rs.Graph.grid(12, 12, neighbors=8)
     >>> blocked = np.random.default_rng(0).random((60, 12, 12)) < 0.25
     >>> blocked[:, 0, 0] = blocked[:, -1, -1] = False
     >>> instances = rs.InstanceSet.from_obstacles(
@@ -101,55 +89,42 @@ class BumpSearch(Learner):
         initial: Initial = None,
         *,
         algorithm: Algorithm = "gbfs",
-        reopen: bool = True,
         utility: Utility | None = None,
-        max_bumps: int | None = 2000,
-        time_limit: float | None = None,
-        screen_share: float = 0.2,
-        heights: Sequence[float] = (0.005, 0.5),
-        widths: Sequence[float] | None = None,
+        max_bumps: int = 2000,
         budget: int | None = None,
         random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.initial, self.algorithm, self.reopen, self.utility = initial, algorithm, reopen, utility
-        self.max_bumps, self.time_limit, self.screen_share = max_bumps, time_limit, screen_share
-        self.heights, self.widths, self.budget = heights, widths, budget
-        self.random_state, self.n_jobs, self.verbose = random_state, n_jobs, verbose
+        self.initial, self.algorithm, self.utility, self.max_bumps = initial, algorithm, utility, max_bumps
+        self.budget, self.random_state, self.n_jobs, self.verbose = budget, random_state, n_jobs, verbose
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
-        most = None if self.max_bumps is None else arrays.integer(self.max_bumps, "max_bumps", 0)
-        seconds = math.inf
-        if self.time_limit is not None:
-            seconds = arrays.number(self.time_limit, "time_limit", "a number of seconds", lambda x: 0 <= x < np.inf)
-        elif most is None:
-            raise InputError("max_bumps and time_limit cannot both be None: the search would never end")
-        share = arrays.number(self.screen_share, "screen_share", "above 0 and at most 1", lambda x: 0 < x <= 1)
-        low, high = _range(self.heights, "heights")
+        return self._learn_with(instances, None)
+
+    def _learn_with(self, instances: InstanceSet, costs: CostsToGo | None) -> dict[str, Any]:
+        most = arrays.integer(self.max_bumps, "max_bumps", 0)
         space = Space(instances)
-        narrow, wide = (1.0, max(2.0, space.extent / 10)) if self.widths is None else _range(self.widths, "widths")
         rng = generator(self.random_state)
-        objective = Objective(instances, self.utility, self.algorithm, self.reopen, self.budget, self.n_jobs)
-        initial, seen = initial_table(self.initial, instances)
+        objective = Objective(instances, self.utility, self.algorithm, True, self.budget, self.n_jobs)
+        initial, seen = initial_table(self.initial, instances, costs)
         unit = spread(initial, instances)
         trial = Trial(objective, initial)
-        part = max(1, round(share * len(instances)))
-        history, tried = [trial.mean], 0
-        started = time.monotonic()
-        with progress("bumps", most, self.verbose) as advance, suppress(StoppedError):
-            while (most is None or tried < most) and time.monotonic() - started < seconds:
-                tried += 1
-                centre = trial.vertex(rng)
-                width = math.exp(rng.uniform(math.log(narrow), math.log(wide)))
-                height = math.exp(rng.uniform(math.log(low), math.log(high))) * unit * rng.choice((-1.0, 1.0))
+        part = max(1, round(_SCREENED * len(instances)))
+        history = [trial.mean]
+        widest = math.log(max(2.0, space.extent / 10))
+        with progress("bumps", most, self.verbose) as advance:
+            for _ in range(most):
+                center = trial.vertex(rng)
+                width = math.exp(rng.uniform(0.0, widest))
+                height = math.exp(rng.uniform(*np.log(_HEIGHTS))) * unit * rng.choice((-1.0, 1.0))
                 screened = rng.permutation(len(instances))[:part]
-                support, bump = space.bump(centre, width)
+                support, bump = space.bump(center, width)
                 if trial.accept(support, height * bump, screened):
                     history.append(trial.mean)
                 advance(f"{trial.mean:.6g}")
-        learned = {"rho_": trial.rho, "initial_": initial, "history_": np.array(history), "tried_": tried}
-        return learned | {"trained_on_": provenance(instances, seen)}
+        learned = {"rho_": trial.rho, "initial_": initial, "history_": np.array(history)}
+        return learned | {"trained_on": provenance(instances, seen)}
 
 
 class Space:
@@ -160,7 +135,7 @@ class Space:
         self.goal = int(instances.goals[0])
         places = self.graph.coordinates
         if places is None:
-            self.weights = np.ascontiguousarray(instances.weights[instances.rows[0]])
+            self.weights = np.ascontiguousarray(instances._stored[instances._stored_rows[0]])
             self.step = typical_weight(instances)
             distance = distances_to(self.graph, self.weights, self.goal)
             self.extent = float(distance[np.isfinite(distance)].max()) / self.step
@@ -172,15 +147,15 @@ class Space:
         self.step = step_length(self.graph)
         self.extent = float(np.ptp(places, axis=0).max()) / self.step
 
-    def bump(self, centre: int, width: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the vertices of a bump and its values there, 1 at the centre; the goal keeps its value."""
+    def bump(self, center: int, width: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the vertices of a bump and its values there, 1 at the center; the goal keeps its value."""
         radius = _REACH * width * self.step
         if self.graph.coordinates is None:
-            distance = distances_to(self.graph, self.weights, centre)
+            distance = distances_to(self.graph, self.weights, center)
             support = np.flatnonzero(distance <= radius)
             distance = distance[support]
         else:
-            at = self.place[centre]
+            at = self.place[center]
             first, last = np.searchsorted(self.x, (self.x[at] - radius, self.x[at] + radius), side="left")
             distance = np.hypot(self.x[first:last] - self.x[at], self.y[first:last] - self.y[at])
             inside = distance <= radius
@@ -261,7 +236,7 @@ class Trial:
         part = self.objective.instances[which]
         total = int(self.values[which].sum() + gained)
         found = part.graph._kernel.spend(
-            _core.Instances(part.weights, part.rows, part.sources, part.goals),
+            _core.Instances(part._stored, part._stored_rows, part.sources, part.goals),
             _core.SearchOptions(self.objective.greedy, self.objective.reopen, self.most),
             rho,
             total,
@@ -288,20 +263,9 @@ def touched(objective: Objective, rho: NDArray[np.float64], which: NDArray[np.in
 def _touched(
     chunk: InstanceSet, first: int, stop: _core.Stop, *, rho: NDArray[np.float64], search: Search
 ) -> list[NDArray[np.int32]]:
-    instances = _core.Instances(chunk.weights, chunk.rows, chunk.sources, chunk.goals)
+    instances = _core.Instances(chunk._stored, chunk._stored_rows, chunk.sources, chunk.goals)
     options = _core.SearchOptions(*search)
     found = chunk.graph._kernel.touched(instances, options, arrays.aligned(rho), stop)
     if found.ending.status is not _core.Status.DONE:
         raise failures.instance_failure(found.ending, chunk, first, rho=rho)
     return np.split(found.vertices, found.ends[:-1])
-
-
-def _range(values: Any, name: str) -> tuple[float, float]:
-    what = "two positive numbers, the smallest and the largest"
-    try:
-        low, high = (arrays.number(value, name, what, lambda x: 0 < x < np.inf) for value in values)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be {what}, got {values!r}") from None
-    if low > high:
-        raise InputError(f"{name} must be {what}, got {values!r}")
-    return low, high

@@ -59,20 +59,23 @@ class MeanDistance(Learner):
         self.statistic, self.quantile, self.n_jobs = statistic, quantile, n_jobs
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
+        return self._learn_with(instances, None)
+
+    def _learn_with(self, instances: InstanceSet, costs: costs_to_go.CostsToGo | None) -> dict[str, Any]:
         one_of(self.statistic, "statistic", ("mean", "median", "min", "quantile"))
         level = arrays.number(self.quantile, "quantile", "between 0 and 1", lambda x: 0 <= x <= 1)
         if self.statistic == "mean":
-            rho, reached = costs_to_go.sums(instances, self.n_jobs)
+            rho, reached = costs_to_go.sums(instances, self.n_jobs, costs)
             known = reached > 0
             np.divide(rho, reached, out=rho, where=known)
         elif self.statistic == "min":
-            rho = costs_to_go.least(instances, self.n_jobs)
+            rho = costs_to_go.lowest(instances, self.n_jobs, costs)
             known = np.isfinite(rho)
         else:
-            matrix, times = costs_to_go.matrix(instances, self.n_jobs)
+            matrix, times = costs_to_go.matrix(instances, self.n_jobs, costs)
             rho = finite_quantile(matrix, times, 0.5 if self.statistic == "median" else level)
             known = np.isfinite(rho)
-        weights = instances.weights[instances.rows[0]]
+        weights = instances._stored[instances._stored_rows[0]]
         return {"rho_": fill(instances.graph, weights, rho, known)}
 
 

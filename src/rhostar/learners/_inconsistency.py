@@ -2,11 +2,11 @@
 
 The inconsistency of ρ on an instance is Δ = Σ max(ρ_v − ρ_c − w_vc, 0) over the edges (v, c) of its optimal path, the
 first edge left out; the answer of A* is at most Δ above the optimum (L1). ρ = 0 has Δ = 0 and is Dijkstra's algorithm:
-minimising Δ alone learns nothing. So the mean of ρ is maximised against a penalty on the mean of Δ.
+minimizing Δ alone learns nothing. So the mean of ρ is maximized against a penalty on the mean of Δ.
 
 Each edge of an optimal tree counts once for every path that uses it, unless it is the path's first edge. Over many
 instances an edge (v, c) gives a convex, piecewise linear function of ρ_v − ρ_c, so the program is the dual of a
-minimum-cost flow: n − 1 balances, for any number of instances. ``src/core/flow.hpp`` solves it.
+minimum-cost flow: n − 1 balances, for any number of instances. ``src/core/learning/flow.hpp`` solves it.
 
 The paths from all vertices count, not only those from the sources of the training set. With few paths, ρ is held back
 at few vertices only; on fresh instances such values were worse than the mean of the costs-to-go.
@@ -44,7 +44,7 @@ class Terms(NamedTuple):
 
 
 class InconsistencyLP(Learner):
-    """Maximises mean ρ − penalty · mean inconsistency, with 0 ≤ ρ ≤ the largest cost-to-go seen and ρ = 0 at the goal.
+    """Maximizes mean ρ − penalty · mean inconsistency, with 0 ≤ ρ ≤ the largest cost-to-go seen and ρ = 0 at the goal.
 
     A large `penalty` gives answers that are nearly always optimal, a small one fewer expansions. Its time grows faster
     than the number of vertices: on grids about as n to the power 1.6 (``make bench-learners``). 40,000 vertices are the
@@ -127,26 +127,18 @@ class InconsistencyLP(Learner):
             "gap_": merged + rounding,
             "inconsistency_": inconsistency,
         }
-        return learned | {"rho_": fill(graph, instances.weights[instances.rows[0]], rho, known)}
+        return learned | {"rho_": fill(graph, instances._stored[instances._stored_rows[0]], rho, known)}
 
 
 def inconsistency_terms(instances: InstanceSet, n_jobs: int | None = None) -> Terms:
     """Return the terms of the mean inconsistency over the instances and all starts, equal ones merged."""
-    memory = costs_to_go.remembered(instances)
-    if memory is None:
-        return _terms(instances, n_jobs)
-    size = 4 * np.unique(instances.rows).size * instances.graph.n
-    return memory.keep(("terms", instances.rows.tobytes()), size, lambda: _terms(instances, n_jobs))
-
-
-def _terms(instances: InstanceSet, n_jobs: int | None) -> Terms:
     graph = instances.graph
     distinct = costs_to_go.snapshots(instances)
     starts = costs_to_go.same_starts(distinct, np.ones(graph.n) / (graph.n - 1))
     edge, below = costs_to_go.trees(distinct, starts, n_jobs)
     k, v = np.nonzero((edge >= 0) & (below > 0))
     e = edge[k, v]
-    weight = instances.weights[distinct.instances.rows[k], e].astype(np.float64)
+    weight = instances._stored[distinct.instances._stored_rows[k], e].astype(np.float64)
     return _grouped(graph, e, weight, below[k, v] * distinct.times[k] / len(instances))
 
 
@@ -194,9 +186,9 @@ def solve_program(
     penalty: float,
     time_limit: float | None = None,
 ) -> Solution:
-    """Return the ρ that maximises gain·ρ − penalty · terms, with 0 ≤ ρ ≤ largest and ρ = 0 at the goal.
+    """Return the ρ that maximizes gain·ρ − penalty · terms, with 0 ≤ ρ ≤ largest and ρ = 0 at the goal.
 
-    Solved as a minimum-cost flow (src/core/flow.hpp): an amount gain enters at each vertex; a term carries up to
+    A minimum-cost flow (src/core/learning/flow.hpp): an amount gain enters at each vertex; a term carries up to
     penalty · share of it from its tail to its head at a cost of its weight; any amount may leave at a vertex for its
     largest value, or enter for nothing. ρ is what one more unit at a vertex would cost. Amounts and costs are rounded
     to integers of about 50 bits. The terms are in the order of their edges, and of the weights of each edge.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
-from rhostar import potentials
+from rhostar import heuristics
 from rhostar.graph._components import strong_components
 from rhostar.instances import InstanceSet
 from rhostar.learners._base import Learner, Seed, generator, one_of
@@ -41,11 +41,8 @@ class Landmarks(Learner):
     ----------
     landmarks_
         The vertices chosen.
-    rho_
-        The values for the goal of the training set, or a mapping if it has several; :meth:`rho_for` gives those of
-        other goals.
-    potential_
-        The :class:`rhostar.potentials.Landmarks` that searches with other goals use.
+    heuristic_
+        A :class:`rhostar.heuristics.Landmarks`, for every goal.
 
     Examples
     --------
@@ -54,12 +51,12 @@ class Landmarks(Learner):
     >>> weights = np.random.default_rng(0).uniform(1, 1.2, size=(20, graph.m))
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=99)
     >>> learner = rs.learners.Landmarks(4, random_state=0).fit(instances)
-    >>> learner.landmarks_.size, bool(learner.rho_for(57)[50] > 6)
+    >>> learner.landmarks_.size, bool(learner.heuristic_.table(57)[50] > 6)
     (4, True)
     """
 
     algorithm = "astar"
-    consistency = "ρ is consistent, for every goal, on every instance whose weights are all at least lower_."
+    consistency = "ρ is consistent, for every goal, where no weight is below ``consistent_for``."
     one_goal = False
 
     def __init__(
@@ -96,41 +93,14 @@ class Landmarks(Learner):
             some = order[inside[order]][:share].tolist()
             chosen += some if self.selection == "random" else _farthest(distances, some[0], inside, share)
         pairs = [distances(v) for v in chosen]
-        learned: dict[str, Any] = {
+        found = heuristics.Landmarks(graph, [to for to, _ in pairs], [away for _, away in pairs])
+        bounds = arrays.frozen(weights)
+        return {
             "landmarks_": np.array(chosen),
-            "to_": np.array([to for to, _ in pairs]),
-            "from_": np.array([away for _, away in pairs]),
-            "lower_": arrays.frozen(weights),
-            "promise_": "optimal" if self.statistic == "min" else None,
+            "heuristic_": found.with_tables({goal: found.table(goal) for goal in np.unique(instances.goals).tolist()}),
+            "consistent_for": bounds,
+            "lower": bounds if self.statistic == "min" else None,
         }
-        learned["potential_"] = potential = potentials.Landmarks(graph, learned["to_"], learned["from_"])
-        tables = {int(goal): potential.rho_for(int(goal)) for goal in np.unique(instances.goals)}
-        return learned | {"rho_": next(iter(tables.values())) if len(tables) == 1 else tables}
-
-    def rho_for(self, goal: int) -> NDArray[np.float64]:
-        """Return the heuristic values for any goal.
-
-        Parameters
-        ----------
-        goal
-            Any vertex.
-
-        Returns
-        -------
-        numpy.ndarray
-            (n,) one value per vertex.
-
-        Raises
-        ------
-        VertexError
-            If it is not a vertex.
-        """
-        potential: potentials.Landmarks = self._fitted("potential_")
-        return potential.rho_for(goal)
-
-    to_: NDArray[np.float64]
-    from_: NDArray[np.float64]
-    potential_: potentials.Landmarks
 
 
 def _shares(component: NDArray[np.int32], goals: NDArray[np.int32], k: int) -> dict[int, int]:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from rhostar import _arrays as arrays
-from rhostar.certificates import _assumptions as assumptions
 from rhostar.errors import InputError
 from rhostar.instances import InstanceSet
-from rhostar.learners._auto import Auto
+from rhostar.learners._auto import Auto, EffortName
 from rhostar.learners._base import Learner, Seed
-from rhostar.learners._choosing import Split, units
+from rhostar.learners._folds import Split, units
 from rhostar.learners._potentials import Potentials
-from rhostar.learners._weights import LowerEnvelope, edge_statistics, stated_bounds
-from rhostar.learners._wrappers import PerGoal
+from rhostar.learners._weights import LowerEnvelope
+from rhostar.learners._wrappers import PerGoal, Scaled
 from rhostar.search import Algorithm
 from rhostar.utilities import Utility
 
@@ -31,42 +29,52 @@ _MOST_TABLES = 64
 def learn(
     instances: InstanceSet,
     *,
-    promise: str | float | None = None,
+    max_excess: float | None = None,
+    mean_excess: float | None = None,
     algorithm: Algorithm = "astar",
     utility: Utility | None = None,
-    weight_bounds: Any = None,
-    time_limit: float | None = 10.0,
+    lower: ArrayLike | None = None,
+    effort: EffortName = "normal",
+    time_limit: float | None = None,
     split: Split = "snapshot",
     seed: Seed = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Learner:
-    """Learn heuristic values; the learner is picked for you by what you want to promise.
+    """Learn heuristic values; the learner is picked for you by how much more than the optimum paths may cost.
+
+    By default every answer of A* is optimal. The same seed gives the same values on every machine, for any `n_jobs`,
+    unless a time limit is reached.
 
     Parameters
     ----------
     instances
-        The training set. If it has several goals, each gets its own ρ and its share of the time; if it has fewer than
-        8 instances per goal, one ρ that serves every goal is learned instead.
-    promise
-        - "optimal", the default for A*: every answer is optimal. ρ is the exact distance under lower bounds of the
-          weights (U3). Pass the learner to a search, not only its array: it then compares each snapshot with the
-          bounds, and stays optimal where a weight is below them (see :func:`rhostar.astar`).
-        - A share, such as "1%" or 0.01: the paths of A* cost at most that much more than the optimum, both in total
-          and on average over paths, as judged on instances not learned from, with a margin. Single ones may cost more.
-        - "fast", the default for greedy search: the fewest expansions, whatever the paths cost.
+        The training set. If it has several goals, each gets its own ρ; if it has fewer than 8 instances per goal, one ρ
+        that serves every goal is learned instead.
+    max_excess
+        By how much any path of A* may cost more than the optimum, as a share; 0, the default, is optimal. ρ is 1 +
+        `max_excess` times the exact distance under lower bounds of the weights (U3, U5). With 0, pass the learner to a
+        search, not only its array: it then compares each snapshot with the bounds, and stays optimal where a weight is
+        below them (see :func:`rhostar.astar`). A larger one holds where no weight is below the bounds.
+    mean_excess
+        Instead of `max_excess`: by how much paths of A* may cost more than the optimum, as a share, both in total and
+        on average over paths, as judged on instances not learned from, with a margin. Single ones may cost more. inf is
+        no limit: the fewest expansions, as always with greedy search.
     algorithm
-        The algorithm that will use ρ: "astar" (with reopening) or "gbfs", which can only be "fast".
+        The algorithm that will use ρ: "astar" (with reopening) or "gbfs", which does not weigh what a path costs.
     utility
-        A measure that decides instead of expansions; then there is no `promise`.
-    weight_bounds
-        For "optimal": (least, largest) weights, numbers or one per edge, as in :func:`rhostar.certify`; only the least
-        matter. None takes the least weights of the training set. Weights of the training set may not be below.
+        A measure that decides instead of expansions and of what paths cost.
+    lower
+        For `max_excess`: lower bounds on the weights, a number or one per edge. None takes the lowest weights of the
+        training set. Weights of the training set may not be below.
+    effort
+        "quick", "normal" or "thorough"; see :class:`rhostar.learners.Auto`. `max_excess` needs none.
     time_limit
-        The seconds that it may take, for all goals together; None for no limit. "optimal" needs none.
+        After so many seconds, for all goals together, nothing further is tried, and ``notes_`` says so; None for no
+        limit.
     split
         What stays on one side where instances are held out to judge learners: all of a "snapshot", or of a "day" (see
-        :attr:`InstanceSet.days`). "optimal" holds out none.
+        :attr:`InstanceSet.days`). `max_excess` holds out none.
     seed
         Deals out the folds, and seeds the learners that draw random numbers.
     n_jobs
@@ -77,21 +85,22 @@ def learn(
     Returns
     -------
     Learner
-        Fitted: ``rho_`` holds the values (a mapping from goals to arrays if there are several goals) or ``potential_``
-        computes them. Unless the promise is "optimal", ``learner_`` is the winner and ``candidates_`` what was tried.
+        Fitted: ``heuristic_`` is what was learned, and ``rho_`` its values if there is one table. With `mean_excess`,
+        ``learner_`` is the winner, ``candidates_`` what was tried, and ``notes_`` what you should know: for instance
+        that nothing faster than exact values keeps the mean excess.
 
     Raises
     ------
     InstanceError
         If there are too few instances to hold some out.
     WeightError
-        If a training instance has a weight below `weight_bounds`.
+        If a training instance has a weight below `lower`.
     InputError
         If a parameter is not accepted.
 
     See Also
     --------
-    rhostar.learners.Auto : the contest behind all promises but "optimal".
+    rhostar.learners.Auto : compares learners by cross-validation; it is behind `mean_excess`.
 
     Examples
     --------
@@ -100,7 +109,7 @@ def learn(
     >>> weights = np.random.default_rng(0).uniform(1, 3, size=(100, graph.m))
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=63)
     >>> train, test = instances.split(0.8, seed=0)
-    >>> exact = rs.learn(train, weight_bounds=(1, 3))
+    >>> exact = rs.learn(train, lower=1.0)
     >>> optimum = rs.solve_many(test, np.zeros(graph.n)).cost
     >>> bool(np.allclose(rs.solve_many(test, exact).cost, optimum))
     True
@@ -111,66 +120,40 @@ def learn(
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
     units(instances, split)  # also where nothing is held out, days must be known
-    tolerance = _tolerance(promise, arrays.algorithm(algorithm), utility)
-    if tolerance is None:
-        return _optimal(instances, weight_bounds)
-    if weight_bounds is not None:
-        raise InputError("weight_bounds belong to promise='optimal'")
+    free = arrays.algorithm(algorithm) == "gbfs" or utility is not None
+    given = {"max_excess": max_excess, "mean_excess": mean_excess, "utility": utility}
+    given = {name: value for name, value in given.items() if value is not None}
+    if len(given) > 1:
+        raise InputError(f"{' and '.join(given)} cannot be combined: give only one of them")
+    if algorithm == "gbfs" and (max_excess is not None or mean_excess not in (None, np.inf)):
+        raise InputError("greedy search does not weigh what a path costs: leave max_excess and mean_excess out")
     goals = max(1, np.unique(instances.goals).size)
+    if not free and mean_excess is None:
+        most = 0.0 if max_excess is None else max_excess
+        most = arrays.number(most, "max_excess", "finite and at least 0", lambda x: 0 <= x < np.inf)
+        return _certain(goals <= min(_MOST_TABLES, max(1, len(instances) / _INSTANCES_PER_GOAL)), most, lower).fit(
+            instances
+        )
+    if lower is not None:
+        raise InputError("lower belongs to max_excess: mean_excess and greedy search need no bounds")
+    several = 1 < goals <= len(instances) / _INSTANCES_PER_GOAL
     auto = Auto(
         algorithm,
+        mean_excess=np.inf if free or mean_excess is None else mean_excess,
         utility=utility,
-        tolerance=tolerance,
-        time_limit=time_limit,
+        effort=effort,
+        time_limit=time_limit / goals if several and time_limit else time_limit,
         split=split,
         random_state=seed,
         n_jobs=n_jobs,
         verbose=verbose,
     )
     # A table for each goal needs instances of each; with few, one weight per edge serves all goals.
-    each = PerGoal(auto, time_limit=time_limit)
-    return (each if 1 < goals <= len(instances) / _INSTANCES_PER_GOAL else auto).fit(instances)
+    return (PerGoal(auto) if several else auto).fit(instances)
 
 
-def least_weights(instances: InstanceSet, weight_bounds: Any) -> NDArray[np.float64]:
-    """Return the least weight of each edge: by `weight_bounds`, as :func:`learn` takes them, or in the training set."""
-    # One pass over the snapshots for all goals: bounds that hold for all instances serve each goal.
-    lower = edge_statistics(instances, "min", 0.0).value
-    if weight_bounds is None:
-        return lower
-    graph = instances.graph
-    stated = np.broadcast_to(assumptions.bounds(weight_bounds, None, graph.m).low, graph.m)
-    # An edge that is never present may have any bound; a road that opens should have a true one.
-    return stated_bounds(np.ascontiguousarray(stated), "weight_bounds", lower, graph)
-
-
-def _tolerance(promise: str | float | None, algorithm: str, utility: Utility | None) -> float | None:
-    """Return how much more than the optimum paths may cost, as a share; None for nothing, inf for anything."""
-    if promise is None:
-        return np.inf if algorithm == "gbfs" or utility is not None else None
-    if utility is not None:
-        raise InputError("a utility decides instead of a promise: give only one of them")
-    if promise != "fast" and algorithm == "gbfs":
-        raise InputError(f"greedy search can only be 'fast', not {promise!r}: it does not weigh what a path costs")
-    if promise == "optimal":
-        return None
-    if promise == "fast":
-        return np.inf
-    share: Any = promise
-    if isinstance(promise, str):
-        found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*", promise)
-        share = float(found[1]) / 100 if found else None
-    if isinstance(share, bool) or not isinstance(share, float | int | np.number) or not 0 <= share < np.inf:
-        raise InputError(f"promise must be 'optimal', 'fast', or a share such as '1%' or 0.01, got {promise!r}")
-    return float(share)
-
-
-def _optimal(instances: InstanceSet, weight_bounds: Any) -> Learner:
-    """Return a lower envelope: a table for each goal, or a potential if there are many."""
-    lower = least_weights(instances, weight_bounds)
-    goals = np.unique(instances.goals).size
-    if goals == 1:
-        return LowerEnvelope(lower).fit(instances)
-    if goals <= min(_MOST_TABLES, len(instances) / _INSTANCES_PER_GOAL):
-        return PerGoal(LowerEnvelope(lower)).fit(instances)
-    return Potentials(lo=lower).fit(instances)
+def _certain(tables: bool, max_excess: float, lower: Any) -> Learner:
+    """Return the learner whose answers are certain: a table for each goal, or values for any goal if there are many."""
+    if not tables:
+        return Potentials(lower=lower, scale=1 + max_excess)
+    return Scaled(LowerEnvelope(lower), 1 + max_excess) if max_excess > 0 else LowerEnvelope(lower)

@@ -21,11 +21,11 @@ from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError, InputError, LimitError
 from rhostar.families import Linear
 from rhostar.instances import InstanceSet, Provenance, Provenances, provenance
-from rhostar.learners._base import Learner, Seed, generator
+from rhostar.learners._base import Learner, Seed, generator, table_of
 from rhostar.learners._distances import MeanDistance
+from rhostar.learners._folds import hold_out
 from rhostar.learners._objective import Objective
 from rhostar.learners._progress import progress
-from rhostar.learners._wrappers import hold_out
 from rhostar.lines._means import Dual, dual
 from rhostar.search import Algorithm, solve_many
 from rhostar.utilities import Utility
@@ -85,14 +85,14 @@ class LinearFamily(Learner):
     ----------
     theta_
         (k,) the coefficients.
-    family_
+    heuristic_
         :class:`rhostar.families.Linear`, with the instances that base and features were learned from.
     value_
         The mean utility on the instances θ was chosen on, from runs with this `rho_`.
     dual_
-        With one feature: the mean utility as a function of θ, a :class:`rhostar.lab.Dual`.
+        With one feature: the mean utility as a function of θ, a :class:`rhostar.theory.Dual`.
     exact_
-        Whether every line was searched exactly over its whole range. With one feature, `theta_` is then a minimiser.
+        Whether every line was searched exactly over its whole range. With one feature, `theta_` is then a minimizer.
     chosen_on_
         Which instances θ was chosen on: those a certificate may use.
     history_
@@ -112,7 +112,7 @@ class LinearFamily(Learner):
     >>> learner = rs.learners.LinearFamily(rs.learners.MeanDistance(), high=3, random_state=0).fit(instances)
     >>> learner.exact_, len(learner.dual_), learner.value_ == learner.dual_.value
     (True, 793, True)
-    >>> learner.family_.parameters, learner.family_.overlap(instances)
+    >>> learner.heuristic_.family.parameters, learner.heuristic_.family.overlap(instances)
     (1, 20)
     """
 
@@ -171,12 +171,12 @@ class LinearFamily(Learner):
         return {
             "rho_": family.table(best.theta),
             "theta_": best.theta,
-            "family_": family,
+            "family": family,
             "value_": value,
             "dual_": search.dual if k == 1 else None,
             "exact_": search.exact,
             "chosen_on_": Provenance.of(chosen_on),
-            "trained_on_": provenance(instances, *seen),
+            "trained_on": provenance(instances, *seen),
             "history_": np.array(history),
         }
 
@@ -222,12 +222,12 @@ class LinearFamily(Learner):
             raise InputError(f"built_from must be a list of instances, learners or provenances, got {given!r}")
         stated: list[Provenance] = []
         for k, part in enumerate(given):
-            found = part._fitted("trained_on_") if isinstance(part, Learner) else part
+            found = part._seen if isinstance(part, Learner) else part
             if not isinstance(found, InstanceSet | Provenance | Provenances):
                 raise InputError(f"built_from[{k}] must be instances, a fitted learner or a provenance, got {part!r}")
             stated += provenance(found).parts
             if isinstance(part, Learner):
-                stated += part.family_.built_from or ()
+                stated += part.heuristic_.family.built_from or ()
         return tuple(stated)
 
 
@@ -247,11 +247,10 @@ def _table(source: Any, name: str, instances: InstanceSet) -> tuple[NDArray[np.f
     inherited: tuple[Provenance, ...] | None = ()
     if isinstance(source, Learner):
         fitted = clone(source).fit(instances)
-        shaped = fitted.family_.built_from
-        inherited = None if shaped is None else provenance(fitted.trained_on_, *shaped).parts
-        values: Any = fitted.rho_
-        if not isinstance(values, np.ndarray):
-            raise InputError(f"{name} must fit values for one goal, got {source!r}")
+        found = table_of(fitted, f"{name} must fit values for one goal, got {source!r}")
+        shaped = found.family.built_from
+        inherited = None if shaped is None else provenance(fitted._seen, *shaped).parts
+        values: Any = found.values
     else:
         values = source(instances) if callable(source) else source
     table = arrays.as_array(values, name)
@@ -349,8 +348,8 @@ class _Search:
         runs = solve_many(objective.instances, middle, algorithm=objective.algorithm, **options)
         # A piece costs a run.
         max_pieces = max(16, self.work // max(1, int(runs.expanded.sum())))
-        line = (base, slope, low, high, objective.algorithm, objective.utility)
-        return dual(objective.instances, *line, max_pieces=max_pieces, optimum=objective.optimum, **options)
+        line = (base, slope, low, high, objective.instances, objective.algorithm, objective.utility)
+        return dual(*line, max_pieces=max_pieces, optimum=objective.optimum, **options)
 
 
 def _candidates(dual: Dual) -> list[float]:

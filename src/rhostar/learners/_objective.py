@@ -14,7 +14,8 @@ from rhostar._parallel import map_chunks
 from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet, Provenance, Provenances
-from rhostar.learners._base import Learner, one_of
+from rhostar.learners._base import Learner, one_of, table_of
+from rhostar.learners._costs_to_go import CostsToGo
 from rhostar.learners._distances import MeanDistance
 from rhostar.learners._smoothing import blur
 from rhostar.search import Algorithm, solve_many
@@ -102,14 +103,14 @@ class Objective:
         return float(self.values(rho).mean())
 
 
-def initial_table(initial: Initial, instances: InstanceSet) -> tuple[NDArray[np.float64], Provenance | Provenances]:
+def initial_table(
+    initial: Initial, instances: InstanceSet, costs: CostsToGo | None = None
+) -> tuple[NDArray[np.float64], Provenance | Provenances]:
     """Return a copy of the values given, or of those that the learner fits, and which instances were seen."""
     if initial is None or isinstance(initial, Learner):
         learner = MeanDistance() if initial is None else clone(initial)
-        table = getattr(learner.fit(instances), "rho_", None)
-        if not isinstance(table, np.ndarray):
-            raise InputError(f"initial must fit values for one goal, got {learner!r}")
-        return table.copy(), learner.trained_on_
+        found = table_of(learner._fit(instances, costs), f"initial must fit values for one goal, got {learner!r}")
+        return found.values.copy(), learner._seen
     seen = Provenance.of(instances)._replace(unknown="initial is an array")
     return arrays.per_vertex(initial, "initial", instances.graph.n).copy(), seen
 
@@ -119,10 +120,10 @@ def typical_weight(instances: InstanceSet) -> float:
 
     It is proportional to the weights.
     """
-    rows = np.unique(instances.rows)
+    rows = np.unique(instances._stored_rows)
     count = max(1, min(_SNAPSHOTS, _ENTRIES // max(1, instances.graph.m)))
     rows = rows[np.unique(np.linspace(0, rows.size - 1, count).astype(int))]
-    weights = instances.weights[rows].astype(np.float64)
+    weights = instances._stored[rows].astype(np.float64)
     usable = weights[(weights > 0) & (weights < np.inf)]
     return float(np.median(usable)) if usable.size else 1.0
 
@@ -139,7 +140,7 @@ def spread(rho: NDArray[np.float64], instances: InstanceSet) -> float:
 class Blur:
     """Smooths values over a graph.
 
-    A Gaussian mean on grids; elsewhere each vertex takes over a part of the mean of its neighbours, several times.
+    A Gaussian mean on grids; elsewhere each vertex takes over a part of the mean of its neighbors, several times.
 
     Parameters
     ----------

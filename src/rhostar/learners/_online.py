@@ -1,9 +1,9 @@
-"""Learns the ρ of ``_inconsistency.py`` from a stream of instances, by online convex optimisation.
+"""Learns the ρ of ``_inconsistency.py`` from a stream of instances, by online convex optimization.
 
 In round i some ρ is played, then instance i is seen and costs f_i(ρ) = penalty · Δ_i(ρ) − mean ρ, which is convex
 (the paper points to this after Theorem 6). A vertex starts with its cost-to-go in the first instance that reaches the
 goal from it; then come the steps of AdaGrad, within 0 ≤ ρ_v ≤ D_v = ``reach`` · that first cost-to-go. A step is
-measured in edges (the cost of the first edge of the way, s_v) and not in D_v: neighbours move differently, and steps on
+measured in edges (the cost of the first edge of the way, s_v) and not in D_v: neighbors move differently, and steps on
 the scale of a long way would tear them apart, the more so the larger the graph.
 
 The regret against the best fixed ρ in that box is at most
@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar.errors import InputError, InstanceError
-from rhostar.families import FullTable
 from rhostar.instances import InstanceSet, provenance
 from rhostar.learners import _costs_to_go as costs_to_go
 from rhostar.learners._base import Learner
@@ -140,21 +139,19 @@ class OnlineInconsistency(Learner):
         InputError
             If a parameter is not accepted.
         """
-        if not hasattr(self, "rho_"):
+        if not self.__sklearn_is_fitted__():
             return self.fit(instances)
         self._check_instances(instances)
-        if instances.goal != self.goal_ or instances.graph.n != self.last_.size:
+        (goal,) = self.heuristic_.goals or ()
+        if instances.goal != goal or instances.graph.n != self.last_.size:
             raise InstanceError(
-                f"instances must continue with {self.last_.size} vertices and goal {self.goal_}, "
+                f"instances must continue with {self.last_.size} vertices and goal {goal}, "
                 f"got {instances.graph.n} and {instances.goal}"
             )
-        if instances.graph.fingerprint != self.fingerprint_:
+        if instances.graph.fingerprint != self.heuristic_.fingerprint:
             raise InstanceError("instances must continue on the graph of the calls before; this one has other edges")
         learned = self._advance(instances, {name: getattr(self, name) for name in _ARRAYS})
-        learned |= {"trained_on_": provenance(self.trained_on_, instances), "family_": FullTable()}
-        for name, value in learned.items():
-            setattr(self, name, value)
-        return self
+        return self._keep(instances, learned | {"trained_on": provenance(self._seen, instances)})
 
     def _advance(self, instances: InstanceSet, before: dict[str, NDArray[np.float64]]) -> dict[str, Any]:
         penalty = arrays.number(self.penalty, "penalty", "finite and not negative", lambda x: 0 <= x < np.inf)
@@ -220,7 +217,7 @@ class OnlineInconsistency(Learner):
         seen: NDArray[np.float64],
     ) -> list[NDArray[np.float64]]:
         """Return the three rivals: the table learned so far, the mean of the costs-to-go, zeros."""
-        weights = instances.weights[instances.rows[0]]
+        weights = instances._stored[instances._stored_rows[0]]
         known = seen > 0
         known[int(instances.goals[0])] = True
         distance = np.divide(summed, seen, out=np.zeros(seen.size), where=seen > 0)
@@ -247,7 +244,8 @@ class OnlineInconsistency(Learner):
         InputError
             If the number of instances differs from the number of rounds.
         """
-        losses = self._fitted("losses_")
+        self._fitted()
+        losses = self.losses_
         if len(instances) != losses.size:
             raise InputError(f"instances must be the {losses.size} that this was fitted on, got {len(instances)}")
         count = losses.size if rounds is None else arrays.integer(rounds, "rounds", 1, losses.size)
@@ -258,7 +256,7 @@ class OnlineInconsistency(Learner):
             matrix, _ = costs_to_go.matrix(part, self.n_jobs)
             known = np.isfinite(matrix).any(axis=0)
         gain = np.where(known, 1 / (instances.graph.n - 1), 0.0)
-        best = solve_program(terms, gain, np.where(known, self.box_, -1.0), self.goal_, self.penalty).rho
+        best = solve_program(terms, gain, np.where(known, self.box_, -1.0), int(instances.goals[0]), self.penalty).rho
         least = self.penalty * terms.value(best) - gain @ best
         return float(losses[:count].sum() - count * least)
 
@@ -274,6 +272,6 @@ def _first_edges(instance: InstanceSet, n_jobs: int | None) -> NDArray[np.float6
     distinct = costs_to_go.snapshots(instance)
     n = instance.graph.n
     leaving = costs_to_go.trees(distinct, costs_to_go.same_starts(distinct, np.zeros(n)), n_jobs)[0][0]
-    found = np.where(leaving >= 0, instance.weights[instance.rows[0]][leaving], 0.0).astype(np.float64)
+    found = np.where(leaving >= 0, instance._stored[instance._stored_rows[0]][leaving], 0.0).astype(np.float64)
     positive = found[found > 0]
     return np.where(found > 0, found, positive.mean() if positive.size else 0.0)

@@ -1,10 +1,8 @@
 """Several tables of heuristic values, one of which is chosen for each query by a look at a few of its weights.
 
-Snapshots that resemble each other get a table of their own: one for the night, one for each rush hour. They are found
-by k-means on a few edges, the probes, and a query takes the table of the nearest centre: a group's, or the mean of all
-snapshots, which has the table learned from all of them. Queries unlike all others are often the slowest ones, and even
-a group far from them is closer than the mean of all. To keep single answers from becoming worse, each table is lowered
-until its certain bound on a single answer (U5) is not above that of the common table.
+Snapshots that resemble each other get a table of their own: one for the night, one for each rush hour. A query takes
+the table whose usual weights are nearest to its own: a group's, or that of all snapshots. Queries unlike all others are
+often the slowest ones, and even a group far from them is closer than the mean of all.
 """
 
 from __future__ import annotations
@@ -12,53 +10,40 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from rhostar import _arrays as arrays
-from rhostar.certificates import largest_excess, limited_excess
-from rhostar.errors import InputError
+from rhostar.heuristics import ChosenByWeights, Table
 from rhostar.instances import InstanceSet, provenance
-from rhostar.learners import _costs_to_go as costs_to_go
-from rhostar.learners._base import Learner, Seed, generator
-from rhostar.learners._weights import edge_statistics
+from rhostar.learners._base import Learner, Seed, generator, table_of
+from rhostar.learners._clusters import clusters
+from rhostar.learners._costs_to_go import CostsToGo
 from rhostar.learners._wrappers import Wrapper
-from rhostar.search._tables import Tables
-
-_ABSENT = 4.0
-"""An absent edge counts as this many times the largest weight that the edge had in training."""
 
 
 class Portfolio(Wrapper):
-    """Fits a learner to each of k groups of similar snapshots; each query uses the table of its group.
+    """Fits a learner to each of several groups of similar snapshots; each query uses the table of its group.
 
     Parameters
     ----------
     learner
         What to fit to each group; it is cloned. None is :class:`MeanDistance`. It must fit one goal; for several, put
         the portfolio into :class:`PerGoal`.
-    k
-        How many groups to look for. Snapshots in groups with fewer than `least` instances use the nearest other table.
-    probes
-        How many edges a query is recognised by. They are drawn from those that optimal paths use and whose weights
-        vary, with probabilities in proportion to both.
-    least
-        The least number of instances that a group needs to have its own table.
-    excess
-        No table may have a larger certain bound on its excess (U5) than this; None takes that of the common table,
-        and inf does not limit it, which saves expansions.
-    lo
-        (m,) lower bounds on the weights, for U5; None takes the least weights of the training set.
+    n_clusters
+        How many groups to look for, by k-means on the weights of a few edges.
+    min_instances
+        How many instances a group needs to have its own table. Snapshots of smaller ones use the nearest other table.
     random_state
-        Seeds the draw of the probes and k-means.
+        Seeds the choice of the edges by which snapshots are compared, and k-means.
 
     Attributes
     ----------
-    rho_
-        The tables and the rule that chooses among them: an object that is accepted wherever ρ is.
+    heuristic_
+        The tables and the rule that chooses among them, a :class:`rhostar.heuristics.ChosenByWeights`.
     learners_
         The fitted learners; the first one has seen all instances.
-    groups_
+    cluster_of_
         For each training instance, which table the rule chooses.
 
     Raises
@@ -69,7 +54,7 @@ class Portfolio(Wrapper):
     Notes
     -----
     A choice that depends on the instance alone makes a portfolio *one* heuristic: certificates from a holdout apply as
-    they are. Certificates for every ρ at once would have to count every combination of k + 1 tables and every rule;
+    they are. Certificates for every ρ at once would have to count every combination of tables and every rule;
     :func:`rhostar.certify` does not compute them.
 
     Examples
@@ -81,107 +66,48 @@ class Portfolio(Wrapper):
     >>> weights = jam * rng.uniform(1, 1.2, jam.shape)
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=63)
     >>> train, test = instances.split(0.5, seed=0)
-    >>> one, two = rs.learners.MeanDistance().fit(train), rs.learners.Portfolio(k=2, random_state=0).fit(train)
+    >>> one, two = rs.learners.MeanDistance().fit(train), rs.learners.Portfolio(n_clusters=2).fit(train)
     >>> bool(rs.solve_many(test, two).expanded.mean() < rs.solve_many(test, one).expanded.mean())
     True
     """
 
     consistency = "Nothing is known about the consistency of the tables."
-    rho_: Any
-    groups_: NDArray[np.int32]
+    cluster_of_: NDArray[np.int32]
     learners_: list[Learner]
 
     def __init__(
         self,
         learner: Learner | None = None,
-        k: int = 8,
+        n_clusters: int = 8,
         *,
-        probes: int = 32,
-        least: int = 10,
-        excess: float | None = None,
-        lo: ArrayLike | None = None,
+        min_instances: int = 10,
         random_state: Seed = 0,
     ) -> None:
-        self.learner, self.k, self.probes, self.least = learner, k, probes, least
-        self.excess, self.lo, self.random_state = excess, lo, random_state
+        self.learner, self.n_clusters = learner, n_clusters
+        self.min_instances, self.random_state = min_instances, random_state
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
-        k = arrays.integer(self.k, "k", 1)
-        probes = arrays.integer(self.probes, "probes", 1)
-        least = arrays.integer(self.least, "least", 1)
-        excess = self.excess
-        if excess is not None:
-            excess = arrays.number(excess, "excess", "at least 0, or None", lambda x: x >= 0)
-        rng = generator(self.random_state)
-        common = clone(self._inner()).fit(instances)
-        if not isinstance(getattr(common, "rho_", None), np.ndarray):
-            raise InputError("learner must fit one table for one goal")
-        edges, scale, cap = _probes(instances, probes, rng)
-        finder = Tables(instances.graph.m, common.rho_[None], edges, scale, cap)
-        fitted, tables = [common], [common.rho_]
-        rows, of = np.unique(instances.rows, return_inverse=True)
-        seen = np.stack([finder.features(instances.weights[row]) for row in rows])
-        times = np.bincount(of)
-        group = _groups(seen, times, k, rng) if edges.size else np.zeros(rows.size, dtype=np.int64)
-        centres = [np.average(seen, axis=0, weights=times)]
-        for number in range(int(group.max()) + 1 if edges.size else 0):
-            own = np.flatnonzero(group[of] == number)
-            if own.size < max(least, common.least_instances):
-                continue
-            learner = clone(self._inner()).fit(instances[own])
-            fitted.append(learner)
-            tables.append(self._guarded(instances, learner.rho_, common.rho_, excess))
-            centres.append(np.average(seen[group == number], axis=0, weights=times[group == number]))
-        rule = Tables(instances.graph.m, np.stack(tables), edges, scale, cap)
-        rule.place(np.stack(centres))
-        seen_by = provenance(instances, *(learner.trained_on_ for learner in fitted))
-        return {"rho_": rule, "learners_": fitted, "groups_": rule.which_of(instances), "trained_on_": seen_by}
+        return self._learn_with(instances, None)
 
-    def _guarded(
-        self,
-        instances: InstanceSet,
-        rho: NDArray[np.float64],
-        common: NDArray[np.float64],
-        excess: float | None,
-    ) -> NDArray[np.float64]:
-        """Return a table lowered so that its certain bound on a single answer is at most the one that is allowed."""
-        if excess == np.inf:
-            return rho
-        graph, goal = instances.graph, int(instances.goals[0])
-        low = edge_statistics(instances, "min", 0.0).value if self.lo is None else self.lo
-        most = largest_excess(graph, common, goal, low) if excess is None else excess
-        return limited_excess(graph, rho, goal, low, most)
-
-
-def _probes(
-    instances: InstanceSet, count: int, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return edges to recognise a snapshot by, the spread of their weights, and what an absent edge counts as."""
-    graph = instances.graph
-    distinct = costs_to_go.snapshots(instances)
-    starts = costs_to_go.same_starts(distinct, np.ones(graph.n))
-    edge, below = costs_to_go.trees(distinct, starts)
-    use = np.bincount(edge[edge >= 0], below[edge >= 0] + 1, graph.m)
-    rows = distinct.instances.rows
-    used = np.flatnonzero(use > 0)
-    sample = instances.weights[:, used][rows].astype(np.float64)
-    finite = np.where(np.isfinite(sample), sample, -np.inf).max(axis=0)
-    cap = np.maximum(_ABSENT * finite, 1e-300)
-    spread = np.minimum(sample, cap).std(axis=0)
-    chance = use[used] * spread
-    able = np.flatnonzero(chance > 0)
-    if able.size == 0:
-        return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
-    drawn = rng.choice(able, min(count, able.size), replace=False, p=chance[able] / chance[able].sum())
-    drawn.sort()
-    return used[drawn], spread[drawn], cap[drawn]
-
-
-def _groups(seen: NDArray[np.float64], times: NDArray[np.int64], k: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return the group of each snapshot, by k-means."""
-    from sklearn.cluster import KMeans
-
-    seed = int(rng.integers(2**31))
-    k = min(k, np.unique(seen, axis=0).shape[0])
-    found = KMeans(k, n_init=4, random_state=seed).fit(seen, sample_weight=times)
-    return found.labels_.astype(np.int64)
+    def _learn_with(self, instances: InstanceSet, costs: CostsToGo | None) -> dict[str, Any]:
+        count = arrays.integer(self.n_clusters, "n_clusters", 1)
+        fewest = arrays.integer(self.min_instances, "min_instances", 1)
+        found = clusters(instances, count, generator(self.random_state))
+        goal, inner = int(instances.goals[0]), self._inner()
+        fitted, usual = [clone(inner)._fit(instances, costs)], [found.common]
+        table_of(fitted[0], "learner must fit one table for one goal")
+        for k in range(len(found.usual) if len(found.usual) > 1 else 0):
+            own = np.flatnonzero(found.of == k)
+            if own.size >= max(fewest, inner.least_instances):
+                fitted.append(clone(inner)._fit(instances[own], costs))
+                usual.append(found.usual[k])
+        rule = ChosenByWeights(
+            [Table(table_of(one, "").values, goal) for one in fitted],
+            found.probes,
+            np.stack(usual),
+            instances.graph.m,
+            spread=found.common,
+            cap=found.cap,
+        )
+        seen = provenance(instances, *(one._seen for one in fitted))
+        return {"heuristic_": rule, "learners_": fitted, "cluster_of_": rule.which_of(instances), "trained_on": seen}

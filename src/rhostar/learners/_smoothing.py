@@ -14,7 +14,7 @@ _REACH = 3.0
 
 
 def step_length(graph: Graph) -> float:
-    """Return the median over the vertices of the distance to the nearest neighbour; 1 on grids."""
+    """Return the median over the vertices of the distance to the nearest neighbor; 1 on grids."""
     if graph.shape is not None:
         return 1.0
     assert graph.coordinates is not None
@@ -35,7 +35,7 @@ def blur(graph: Graph, values: NDArray[np.float64], width: float) -> NDArray[np.
     values
         One per vertex.
     width
-        Standard deviation, in steps: one is the median distance of a vertex to its nearest neighbour. With 0
+        Standard deviation, in steps: one is the median distance of a vertex to its nearest neighbor. With 0
         the values are returned as they are.
 
     Raises

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar.errors import WeightError
 from rhostar.graph import Graph
+from rhostar.heuristics import PerGoal, Table
 from rhostar.instances import InstanceSet
 from rhostar.learners import _costs_to_go as costs_to_go
 from rhostar.learners._base import Learner, one_of
@@ -53,7 +54,7 @@ class MeanWeights(Learner):
     [9.0, 3.0, 0.0]
     """
 
-    consistency = "ρ is consistent on every instance whose weights are all at least the estimate, which is lower_."
+    consistency = "ρ is consistent on every instance whose weights are all at least the estimate, ``consistent_for``."
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class MeanWeights(Learner):
         goal = int(instances.goals[0])
         whole = bool(np.isfinite(distances_to(graph, weights, goal)).all())  # filled-in values guarantee nothing
         rho = distances_under(graph, weights, goal)
-        return {"weights_": weights, "rho_": rho, "lower_": weights if whole else None}
+        return {"weights_": weights, "rho_": rho, "consistent_for": weights if whole else None}
 
 
 class PathUse(Learner):
@@ -140,14 +141,14 @@ class LowerEnvelope(Learner):
 
     Parameters
     ----------
-    lo
-        (m,) lower bounds on the weights of every instance, inf for edges that are never present; None takes the least
-        weights of the training set, although later instances may have smaller ones.
+    lower
+        Lower bounds on the weights of every instance: a number, or (m,) one per edge, inf for edges that are never
+        present. None takes the lowest weights of the training set, although later instances may have smaller ones.
 
     Raises
     ------
     WeightError
-        Raised by ``fit`` if a training instance has a weight below `lo`.
+        Raised by ``fit`` if a training instance has a weight below `lower`.
 
     Examples
     --------
@@ -155,38 +156,43 @@ class LowerEnvelope(Learner):
     >>> graph = rs.Graph.grid(8, 8)
     >>> weights = np.random.default_rng(0).uniform(1, 2, size=(30, graph.m))
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=63)
-    >>> learner = rs.learners.LowerEnvelope(lo=np.ones(graph.m)).fit(instances)
+    >>> learner = rs.learners.LowerEnvelope(lower=1.0).fit(instances)
     >>> print(rs.evaluate(instances, learner.rho_, rs.utilities.Suboptimality(10))["suboptimality"].mean)
     0.0
     """
 
     algorithm = "astar"
-    consistency = "ρ is consistent on every instance whose weights are all at least lower_: A* is optimal there."
+    consistency = "ρ is consistent on every instance whose weights are all at least ``lower``: A* is optimal there."
+    one_goal = False
 
-    def __init__(self, lo: ArrayLike | None = None) -> None:
-        self.lo = lo
+    def __init__(self, lower: ArrayLike | None = None) -> None:
+        self.lower = lower
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         graph = instances.graph
-        least = edge_statistics(instances, "min", 0.0).value
-        lower = least if self.lo is None else stated_bounds(self.lo, "lo", least, graph)
-        rho = distances_to(graph, lower, int(instances.goals[0]))
-        # Vertices that never reach the goal may take the largest value of all: ρ_v − ρ_c ≤ w still holds.
-        known = np.isfinite(rho)
-        filled = np.where(known, rho, rho[known].max())
-        return {"rho_": filled, "lower_": arrays.frozen(lower), "promise_": "optimal"}
+        lowest = edge_statistics(instances, "min", 0.0).value
+        lower = arrays.frozen(lowest if self.lower is None else stated_bounds(self.lower, "lower", lowest, graph))
+        tables = {}
+        for goal in np.unique(instances.goals).tolist():
+            rho = distances_to(graph, lower, goal)
+            # Vertices that never reach the goal may take the largest value of all: ρ_v − ρ_c ≤ w still holds.
+            known = np.isfinite(rho)
+            tables[goal] = Table(arrays.frozen(np.where(known, rho, rho[known].max())), goal)
+        heuristic = next(iter(tables.values())) if len(tables) == 1 else PerGoal(tables, graph.n)
+        return {"heuristic_": heuristic, "lower": lower, "consistent_for": lower}
 
 
-def stated_bounds(lo: ArrayLike, name: str, least: NDArray[np.float64], graph: Graph) -> NDArray[np.float64]:
-    """Return stated lower bounds, one per edge; raises :class:`WeightError` if `least`, seen in training, is below."""
-    lower: NDArray[np.float64] = arrays.weight_row(lo, name, graph.m).astype(np.float64)
-    below = np.flatnonzero(~(least >= lower))
+def stated_bounds(given: ArrayLike, name: str, lowest: NDArray[np.float64], graph: Graph) -> NDArray[np.float64]:
+    """Return stated lower bounds, one per edge; raises :class:`WeightError` if `lowest`, seen in training, is below."""
+    given = np.full(graph.m, given) if np.ndim(given) == 0 else given
+    lower: NDArray[np.float64] = arrays.weight_row(given, name, graph.m).astype(np.float64)
+    below = np.flatnonzero(~(lowest >= lower))
     if below.size:
         e = int(below[0])
         more = "" if below.size == 1 else f" ({below.size:,} edges have training weights below {name})"
         raise WeightError(
             f"{name}[{e}] (edge {graph._edge_name(e)}) is {lower[e]}, but a training instance has "
-            f"{least[e]} there{more}"
+            f"{lowest[e]} there{more}"
         )
     return lower
 
@@ -202,22 +208,14 @@ class EdgeStatistics(NamedTuple):
 
 def edge_statistics(instances: InstanceSet, statistic: str, level: float) -> EdgeStatistics:
     """Return "mean", "min" or "quantile" of each edge's finite weights over the instances."""
-    memory = costs_to_go.remembered(instances)
-    if memory is None:
-        return _edge_statistics(instances, statistic, level)
-    key = ("edges", instances.rows.tobytes(), statistic, level)
-    return memory.keep(key, 2 * instances.graph.m, lambda: _edge_statistics(instances, statistic, level))
-
-
-def _edge_statistics(instances: InstanceSet, statistic: str, level: float) -> EdgeStatistics:
     distinct = costs_to_go.snapshots(instances)
-    rows, times = distinct.instances.rows, distinct.times
+    rows, times = distinct.instances._stored_rows, distinct.times
     m, total = instances.graph.m, int(times.sum())
     value, count = np.full(m, 0.0 if statistic == "mean" else np.inf), np.zeros(m, dtype=np.int64)
     if statistic in ("mean", "min"):
         # Snapshot by snapshot, as they lie in the file: a mapped set may be larger than memory.
         for row, often in zip(rows.tolist(), times.tolist(), strict=True):
-            weights = instances.weights[row]
+            weights = instances._stored[row]
             finite = weights < np.inf
             count += finite * np.int64(often)
             if statistic == "mean":
@@ -229,7 +227,7 @@ def _edge_statistics(instances: InstanceSet, statistic: str, level: float) -> Ed
         return EdgeStatistics(value, count / total)
     step = max(1, _BLOCK // rows.size)
     for begin in range(0, m, step):
-        part = instances.weights[rows, begin : begin + step].astype(np.float64)
+        part = instances._stored[rows, begin : begin + step].astype(np.float64)
         count[begin : begin + step] = ((part < np.inf) * times[:, None]).sum(axis=0)
         value[begin : begin + step] = finite_quantile(part, times, level)
     return EdgeStatistics(value, count / total)

@@ -1,7 +1,7 @@
 """Computes the mean utility of many instances as an exact function of θ along a line ρ = base + θ · direction.
 
 For one instance a utility is constant on each piece of its run (:mod:`rhostar.lines._pieces`). The mean over N
-instances is constant between two neighbouring cuts of any of them. Cuts are merged as fractions and values are
+instances is constant between two neighboring cuts of any of them. Cuts are merged as fractions and values are
 added as integers, so that equal means compare equal, and the best θ is the best on the whole line, not on a grid.
 """
 
@@ -19,11 +19,12 @@ from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar._parallel import map_chunks
 from rhostar.errors import InputError, UtilityError
+from rhostar.heuristics import HeuristicLike
 from rhostar.instances import InstanceSet
 from rhostar.lines._intervals import Interval, Intervals
 from rhostar.lines._line import Line, Snap, fractional_digits
 from rhostar.lines._pieces import MAX_PIECES, LineOf, Options, Pieces, Theta, line_of, make_options, pieces_on
-from rhostar.search import Algorithm, Rho, solve_many
+from rhostar.search import Algorithm, solve_many
 from rhostar.utilities import Custom, Utility
 
 if TYPE_CHECKING:
@@ -34,21 +35,22 @@ _NARROW = 2**62
 
 @dataclass(frozen=True, eq=False)
 class Dual:
-    """The mean utility along a line, with all its pieces: it is piecewise constant. Made by :func:`rhostar.lab.dual`.
+    """The mean utility along a line, with all its pieces: it is piecewise constant. Made by :func:`dual`.
 
     ``len(dual)`` counts the pieces, ``dual.at(theta)`` is the mean at a value of θ.
 
     Examples
     --------
     >>> import rhostar as rs
+    >>> from rhostar.lines import dual
     >>> graph = rs.Graph.grid(2, 2)
     >>> instances = rs.InstanceSet(graph, graph.length, sources=0, goal=3)
-    >>> rs.lab.dual(instances, [0.0] * 4, [2.0, 1.0, 1.0, 0.0], 0, 2, "astar", rs.utilities.Expansions(4))
+    >>> dual([0.0] * 4, [2.0, 1.0, 1.0, 0.0], 0, 2, instances, "astar", rs.utilities.Expansions(4))
     Dual(2 pieces of mean expansions over 1 instance for theta in [0, 2], best 2 at theta = 1.5, exact)
     """
 
     intervals: Intervals
-    """Where the mean is constant; neighbours differ."""
+    """Where the mean is constant; neighbors differ."""
     mean: NDArray[np.float64]
     """Its value on each interval."""
     best: NDArray[np.int64]
@@ -58,6 +60,7 @@ class Dual:
     clipped: float
     """The share of instances whose utility exceeds its limit at `theta`."""
     utility: Utility
+    """The utility."""
     behaviours: int
     """The number of intervals on which no run of any instance changes; several may have the same utility."""
     pieces: NDArray[np.int64]
@@ -71,7 +74,7 @@ class Dual:
         return float(self.mean[self.best[0]])
 
     @property
-    def minimisers(self) -> list[Interval]:
+    def minimizers(self) -> list[Interval]:
         """The best intervals themselves."""
         return [self.intervals[i] for i in self.best.tolist()]
 
@@ -82,6 +85,11 @@ class Dual:
         ----------
         theta
             A value within the range.
+
+        Returns
+        -------
+        float
+            The value.
 
         Raises
         ------
@@ -102,12 +110,16 @@ class Dual:
         )
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the mean against θ: pieces as lines, single points as dots, the best ones in colour.
+        """Draw the mean against θ: pieces as lines, single points as dots, the best ones in color.
 
         Parameters
         ----------
         ax
             Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
         """
         if ax is None:
             from matplotlib import pyplot
@@ -117,11 +129,11 @@ class Dual:
         best[self.best] = True
         low, high = edges[:-1], edges[1:]
         point = np.array([part.low == part.high for part in self.intervals])
-        for chosen, colour, width, name in ((~best, "0.35", 1.5, ""), (best, "tab:red", 3.0, "best")):
+        for chosen, color, width, name in ((~best, "0.35", 1.5, ""), (best, "tab:red", 3.0, "best")):
             drawn = chosen & ~point
-            ax.hlines(self.mean[drawn], low[drawn], high[drawn], colors=colour, linewidths=width, label=name)
+            ax.hlines(self.mean[drawn], low[drawn], high[drawn], colors=color, linewidths=width, label=name)
             dots = chosen & point
-            ax.plot(low[dots], self.mean[dots], ".", color=colour, markersize=2 * width + 3)
+            ax.plot(low[dots], self.mean[dots], ".", color=color, markersize=2 * width + 3)
         inner = edges[1:-1]
         ax.vlines(inner, self.mean[:-1], self.mean[1:], colors="0.8", linewidths=0.8, zorder=0)
         ax.set_xlabel("θ")
@@ -135,11 +147,11 @@ class Dual:
 
 
 def dual(
-    instances: InstanceSet,
-    base: Rho,
-    direction: Rho,
+    base: HeuristicLike,
+    direction: HeuristicLike,
     low: Theta,
     high: Theta,
+    instances: InstanceSet,
     algorithm: Algorithm,
     utility: Utility,
     *,
@@ -153,12 +165,12 @@ def dual(
 
     Parameters
     ----------
-    instances
-        N instances.
     base, direction
         One finite float64 per vertex, or mappings from goals to such arrays.
     low, high
         The range of θ, both ends included: integers, floats or fractions.
+    instances
+        N instances.
     algorithm
         "astar" or "gbfs".
     utility
@@ -192,12 +204,13 @@ def dual(
     Examples
     --------
     >>> import numpy as np, rhostar as rs
+    >>> from rhostar.lines import dual
     >>> graph = rs.Graph.grid(8, 8)
     >>> weights = np.random.default_rng(0).integers(1, 10, size=(20, graph.m))
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)
     >>> mean = np.mean([rs.distances_to(graph, w, graph.n - 1) for w in weights], axis=0)
-    >>> dual = rs.lab.dual(instances, np.zeros(graph.n), mean, 0, 3, "astar", rs.utilities.Expansions(limit=1000))
-    >>> len(dual), dual.behaviours, dual.value, dual.at(0), dual.minimisers[0].low > 1
+    >>> found = dual(np.zeros(graph.n), mean, 0, 3, instances, "astar", rs.utilities.Expansions(limit=1000))
+    >>> len(found), found.behaviours, found.value, found.at(0), found.minimizers[0].low > 1
     (782, 3913, 14.05, 62.35, True)
     """
     if not isinstance(instances, InstanceSet):

@@ -29,12 +29,12 @@ from rhostar import _core
 from rhostar import _failures as failures
 from rhostar.errors import LimitError
 from rhostar.graph import Graph
+from rhostar.heuristics import HeuristicLike, as_heuristic
 from rhostar.instances import Instance, InstanceSet
 from rhostar.instances import _snapshots as snapshots
 from rhostar.lines._intervals import Interval, Intervals, fraction
 from rhostar.lines._line import Line, Snap, Snapshot, exact_line
-from rhostar.search import Algorithm, Rho, Run, Runs, Trace
-from rhostar.search._rho import values_for, values_for_each
+from rhostar.search import Algorithm, Run, Runs, Trace
 from rhostar.search._run import _budget, _require_graph
 
 Theta = int | float | Fraction
@@ -131,8 +131,8 @@ def pieces(
     weights: ArrayLike,
     source: int,
     goal: int,
-    base: Rho,
-    direction: Rho,
+    base: HeuristicLike,
+    direction: HeuristicLike,
     low: Theta,
     high: Theta,
     *,
@@ -177,10 +177,11 @@ def pieces(
     through the vertex with the smaller value, or through vertex 1 if they tie.
 
     >>> import numpy as np, rhostar as rs
+    >>> from rhostar.lines import pieces
     >>> graph = rs.Graph.from_edges(4, [0, 0, 1, 2], [1, 2, 3, 3])
     >>> weights = np.array([5.0, 3.0, 5.0, 3.0])
     >>> direction = np.array([0.0, 3.0, 1.0, 0.0])
-    >>> found = rs.pieces(graph, weights, 0, 3, np.array([0.0, 0.0, 1.0, 0.0]), direction, -1, 1, algorithm="gbfs")
+    >>> found = pieces(graph, weights, 0, 3, np.array([0.0, 0.0, 1.0, 0.0]), direction, -1, 1, algorithm="gbfs")
     >>> for piece in found:
     ...     print(piece.interval, piece.run.cost)
     [-1, 1/2] 10.0
@@ -193,7 +194,10 @@ def pieces(
     row = arrays.weight_row(weights, "weights", graph.m)
     snapshots.check_weights(graph, row[None], np.zeros(1, dtype=np.int64))
     options = make_options(algorithm, reopen, budget)
-    bases, directions = [values_for(base, graph, goal, "base")], [values_for(direction, graph, goal, "direction")]
+    bases, directions = (
+        [as_heuristic(given, graph, [goal], name=name).table(goal)]
+        for given, name in ((base, "base"), (direction, "direction"))
+    )
     line = exact_line(bases, directions, fraction(low, "low"), fraction(high, "high"), [] if options.greedy else [row])
     return pieces_on(
         line, Instance(graph, row, source, goal), options, arrays.integer(max_pieces, "max_pieces", 1, 2**30)
@@ -214,11 +218,14 @@ class LineOf(NamedTuple):
     direction_of: NDArray[np.int32]
 
 
-def line_of(instances: InstanceSet, base: Rho, direction: Rho, low: Theta, high: Theta, greedy: bool) -> LineOf:
+def line_of(
+    instances: InstanceSet, base: HeuristicLike, direction: HeuristicLike, low: Theta, high: Theta, greedy: bool
+) -> LineOf:
     """Return one line for all instances of a set, in units that fit all of them."""
-    bases, base_of = values_for_each(base, instances.graph, instances.goals, "base")
-    directions, direction_of = values_for_each(direction, instances.graph, instances.goals, "direction")
-    weights = () if greedy else (instances.weights[k] for k in np.unique(instances.rows))
+    graph, goals = instances.graph, instances.goals
+    bases, base_of = as_heuristic(base, graph, goals, name="base").tables(goals)
+    directions, direction_of = as_heuristic(direction, graph, goals, name="direction").tables(goals)
+    weights = () if greedy else (instances._stored[k] for k in np.unique(instances._stored_rows))
     line = exact_line(bases, directions, fraction(low, "low"), fraction(high, "high"), weights)
     return LineOf(line, base_of, direction_of)
 
@@ -254,7 +261,7 @@ def pieces_on(
     failures.require_done(found.ending, where)
     snap = line.snap._replace(weights=snapshot.snap)
     cuts = np.column_stack([found.p, found.q, found.side.astype(np.int64)])
-    return Pieces(instance, Runs.of_core(found.runs), snap, line, options, cuts, table)
+    return Pieces(instance, Runs._of_core(found.runs), snap, line, options, cuts, table)
 
 
 def _problem(line: Line, snapshot: Snapshot, source: int, goal: int, table: tuple[int, int]) -> _core.LineProblem:

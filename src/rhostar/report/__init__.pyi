@@ -5,13 +5,10 @@ from ._build import build as build
 from ._build import compare as compare
 from ._certificate import certificate_curves as certificate_curves
 from ._certificate import certificate_section as certificate_section
-from ._learning import dual_view as dual_view
-from ._learning import generalisation_curve as generalisation_curve
+from ._learning import generalization_curve as generalization_curve
 from ._learning import learning_section as learning_section
 from ._method import Method as Method
 from ._page import Report as Report
 from ._page import render as render
 from ._page import write as write
 from ._section import Section as Section
-from ._timing import Timing as Timing
-from ._timing import time_methods as time_methods

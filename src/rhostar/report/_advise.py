@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from rhostar import _arrays as arrays
 from rhostar import learners
 from rhostar.errors import BoundsWarning, InfeasibleError, InputError
+from rhostar.heuristics import HeuristicLike
 from rhostar.instances import InstanceSet
-from rhostar.learners._learn import least_weights
-from rhostar.search import Rho, distances_to, solve_many
+from rhostar.search import distances_to, solve_many
 
 T = TypeVar("T")
 _MOST_QUERIES, _MOST_PAIRS = 300, 5
@@ -34,6 +34,7 @@ class Option:
     """One way to answer queries, in seconds."""
 
     name: str
+    """What it is called in tables."""
     once: float
     """To learn or to build, once."""
     per_snapshot: float
@@ -41,12 +42,15 @@ class Option:
     per_goal: float
     """For every new snapshot and each goal."""
     per_query: float
+    """For each query."""
     excess: float
     """How much longer than the shortest path, on average over unseen snapshots: 0.01 is 1 %."""
     excess_99: float
     """What 99 % of the paths exceed the shortest ones by at most."""
     worst: float
+    """The largest excess of a path that was measured."""
     promise: str
+    """What holds for its paths, in words."""
 
     @property
     def exact(self) -> bool:
@@ -59,15 +63,31 @@ class Advice:
     """What :func:`advise` found. ``print(...)`` says it in words."""
 
     options: tuple[Option, ...]
+    """All ways that were measured."""
     queries: float
     """Queries per goal and snapshot."""
     goals: int
+    """Goals that share a snapshot."""
     tolerance: float
+    """The excess that paths may have on average."""
     left_out: str
     """What was not measured, and why; empty if all was."""
 
     def seconds(self, option: Option, queries: float | None = None) -> float:
-        """Return the time of an option for one goal and one snapshot, without what is done once."""
+        """Return the time of an option for one goal and one snapshot, without what is done once.
+
+        Parameters
+        ----------
+        option
+            One of `options`.
+        queries
+            Queries per goal and snapshot; by default those that were asked for.
+
+        Returns
+        -------
+        float
+            Seconds.
+        """
         count = self.queries if queries is None else queries
         return option.per_snapshot / self.goals + option.per_goal + count * option.per_query
 
@@ -83,7 +103,18 @@ class Advice:
         return self.accepted[0]
 
     def break_even(self, option: Option) -> float:
-        """Return from how many queries per goal and snapshot an option is faster than the best one; inf if never."""
+        """Return from how many queries per goal and snapshot an option is faster than the best one; inf if never.
+
+        Parameters
+        ----------
+        option
+            One of `options`.
+
+        Returns
+        -------
+        float
+            A number of queries.
+        """
         fixed = self.seconds(option, 0) - self.seconds(self.best, 0)
         gain = self.best.per_query - option.per_query
         return math.inf if gain <= 0 else max(fixed / gain, 0.0)
@@ -175,15 +206,15 @@ def advise(
     >>> found.best.exact
     True
     """
-    if not isinstance(instances, InstanceSet) or np.unique(instances.rows).size < 2:
+    if not isinstance(instances, InstanceSet) or np.unique(instances._stored_rows).size < 2:
         raise InputError("instances must be an InstanceSet with two snapshots or more; with one, use rs.distances_to")
     count = arrays.number(queries, "queries", "a number above 0", lambda value: 0 < value < math.inf)
     accepted = arrays.number(tolerance, "tolerance", "a number of at least 0", lambda value: value >= 0)
-    train, test = instances.split(0.5, seed=seed, groups=instances.rows)
+    train, test = instances.split(0.5, seed=seed, groups=instances._stored_rows)
     test = test[: min(_MOST_QUERIES, len(test))]
     goals = np.unique(instances.goals).size
     zeros = np.zeros(instances.graph.n)
-    least = None if weight_bounds is None else least_weights(train, weight_bounds)
+    lower = None if weight_bounds is None else weight_bounds[0]
     optimum = solve_many(test, zeros, n_jobs=1).cost
     there = np.flatnonzero(np.isfinite(optimum))
     if not there.size:
@@ -192,11 +223,11 @@ def advise(
     options = [_searched("Dijkstra", zeros, test, optimum, 0.0, ALWAYS), _costs_to_go(test)]
     # A table leads to one goal that was learned; for others, and for many, values are computed.
     computed = goals > _MOST_TABLES or not np.isin(test.goals, train.goals).all()
-    envelope = learners.Potentials(lo=least) if computed else learners.LowerEnvelope(least)
-    clusters = learners.Potentials(clusters=_CLUSTERS, random_state=seed)
+    envelope = learners.Potentials(lower=lower) if computed else learners.LowerEnvelope(lower)
+    clusters = learners.Potentials(n_clusters=_CLUSTERS, random_state=seed)
     for name, learner, promise in (
         ("A* with landmarks", learners.Landmarks(random_state=seed), WHILE),
-        ("A* with the lower envelope", envelope, WHILE if least is None else STATED),
+        ("A* with the lower envelope", envelope, WHILE if lower is None else STATED),
         ("A* with learned mean weights", clusters, MEASURED)
         if computed
         else ("A* with learned mean distances", learners.MeanDistance(), MEASURED),
@@ -209,7 +240,7 @@ def advise(
 
 
 def _searched(
-    name: str, rho: Rho | Any, test: InstanceSet, optimum: NDArray[np.float64], once: float, promise: str
+    name: str, rho: HeuristicLike | Any, test: InstanceSet, optimum: NDArray[np.float64], once: float, promise: str
 ) -> Option:
     with warnings.catch_warnings():
         # That some bounds do not hold on new snapshots shows in the time.
@@ -219,10 +250,10 @@ def _searched(
 
 
 def _costs_to_go(test: InstanceSet) -> Option:
-    pairs = list(dict.fromkeys(zip(test.rows.tolist(), test.goals.tolist(), strict=True)))[:_MOST_PAIRS]
+    pairs = list(dict.fromkeys(zip(test._stored_rows.tolist(), test.goals.tolist(), strict=True)))[:_MOST_PAIRS]
     tables, queries, answered = 0.0, 0.0, 0
     for row, goal in pairs:
-        weights = test.weights[row]
+        weights = test._stored[row]
         took, table = _timed(2, distances_to, test.graph, weights, goal)
         tables += took
         # From all sources that lead to this goal, or all that there are: a call for one query would measure the call.
@@ -250,16 +281,16 @@ def _hierarchy(test: InstanceSet, optimum: NDArray[np.float64]) -> tuple[list[Op
     tail, head = graph.tail.astype(np.uint32), graph.head.astype(np.uint32)
     once, _ = _timed(1, topology.build, tail, head, np.ascontiguousarray(y), np.ascontiguousarray(x), graph.n)
     # It counts in whole numbers: as fine as a path through all vertices allows.
-    finite = test.weights[np.unique(test.rows)]
+    finite = test._stored[np.unique(test._stored_rows)]
     unit = float(np.max(finite[np.isfinite(finite)], initial=1e-300)) * min(graph.n, 10_000) / 2**30
     metric = pyroutingkit.CCHMetric(topology)
-    rows = np.unique(test.rows)[:_MOST_PAIRS]
+    rows = np.unique(test._stored_rows)[:_MOST_PAIRS]
     customized, queries, cost, best = 0.0, 0.0, [], []
     for row in rows.tolist():
-        weights = np.asarray(test.weights[row], dtype=np.float64)
+        weights = np.asarray(test._stored[row], dtype=np.float64)
         whole = np.where(np.isfinite(weights), np.round(weights / unit), pyroutingkit.INF_WEIGHT).astype(np.uint32)
         customized += _timed(2, metric.customize, whole)[0]
-        for i in np.flatnonzero(test.rows == row).tolist():
+        for i in np.flatnonzero(test._stored_rows == row).tolist():
             took, found = _timed(3, metric.query, int(test.sources[i]), int(test.goals[i]))
             queries += took
             cost.append(weights[np.asarray(found[2], dtype=np.int64)].sum())

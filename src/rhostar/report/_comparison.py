@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar.heuristics import as_heuristic
 from rhostar.instances import InstanceSet
-from rhostar.report._drawing import DASHES, MARKERS, axes, colours, legend, log_axis, percent_axis, short
+from rhostar.report._drawing import DASHES, MARKERS, axes, colors, legend, log_axis, percent_axis, short
 from rhostar.report._method import Method
 from rhostar.report._section import Chart, Kind, Section, escape, table, unfolding
 from rhostar.report._timing import Timings
 from rhostar.report._wording import NO_UNIT, Costs, count, duration, percent
-from rhostar.search import Rho, Runs, solve_many
-from rhostar.search._rho import potential_of, values_of
+from rhostar.search import Runs, solve_many
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -188,17 +188,17 @@ vertex after the other: the fewer it needs (expansions), the less work. {escape(
     def _draw_trade_off(self) -> Figure:
         """Draw expansions against cost above the optimum, for each method and as values are scaled."""
         figure, axis = axes("vertices searched, mean", f"{self.costs.above}, mean")
-        colour = colours(self.methods)
+        color = colors(self.methods)
         for line in self.tradeoffs:
             axis.plot(
-                line.expansions, [100 * e for e in line.excess], "-", color=colour[line.name], linewidth=1.4, zorder=2
+                line.expansions, [100 * e for e in line.excess], "-", color=color[line.name], linewidth=1.4, zorder=2
             )
         for k, method in enumerate(self.methods):
             axis.plot(
                 method.expansions,
                 100 * method.excess,
                 MARKERS[k % len(MARKERS)],
-                color=colour[method.name],
+                color=color[method.name],
                 markersize=8 if method.kind == "learned" else 6.5,
                 label=short(method.name),
                 zorder=3,
@@ -213,14 +213,14 @@ vertex after the other: the fewer it needs (expansions), the less work. {escape(
     def _draw_distribution(self) -> Figure:
         """Draw the share of instances that need at most a number of expansions."""
         figure, axis = axes("vertices searched", "share of queries")
-        colour = colours(self.methods)
+        color = colors(self.methods)
         learned = [m.name for m in self.methods if m.kind == "learned"]
         for k, curve in enumerate(self.distributions):
             axis.plot(
                 curve.x,
                 [100 * y for y in curve.y],
                 DASHES[learned.index(curve.name) // 3 % 4 if curve.name in learned else k % 4],
-                color=colour[curve.name],
+                color=color[curve.name],
                 linewidth=2.2 if curve.name in learned else 1.5,
                 label=short(curve.name),
                 drawstyle="steps-post",
@@ -310,23 +310,9 @@ def trade_offs(
     for name, method in chosen.items():
         points = []
         for theta in _THETAS:
-            runs = solve_many(part, _scaled(method.rho, part, theta), reopen=method.reopen, **options)
+            runs = solve_many(part, as_heuristic(method.rho, part.graph).scaled(theta), reopen=method.reopen, **options)
             excess = _excess(runs, best)
             points.append((theta, float(runs.expanded.mean()), float(excess.mean()) if excess.size else np.nan))
         thetas, expansions, excesses = zip(*points, strict=True)
         found.append(TradeOff(name, method.kind, thetas, expansions, excesses))
     return found, few.size
-
-
-def _scaled(rho: Rho, instances: InstanceSet, theta: float) -> Rho:
-    if (potential := potential_of(rho, instances.graph)) is not None:
-        return potential.scaled(theta)
-    values = values_of(rho, instances.graph)
-    if isinstance(values, Mapping):
-        return {goal: _times(theta, own) for goal, own in values.items()}
-    return _times(theta, values)
-
-
-def _times(theta: float, values: Any) -> Any:
-    """Return a table times a factor; also several tables of which the weights choose one."""
-    return values.scaled(theta) if hasattr(values, "scaled") else theta * np.asarray(values)

@@ -1,4 +1,4 @@
-"""The style of all figures: colours, axes and legends, for the page (light or dark) and for papers."""
+"""The style of all figures: colors, axes and legends, for the page (light or dark) and for papers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rhostar.errors import StorageError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# The light colours of templates/style.css. On the page each becomes the variable of that name, so that the
+# The light colors of templates/style.css. On the page each becomes the variable of that name, so that the
 # reader's choice of light or dark reaches into the figures.
-COLOURS = {
+COLORS = {
     "ink": "#1a1e24",
     "muted": "#57606b",
     "line": "#dde1e6",
@@ -54,7 +54,7 @@ def save(figures: Mapping[str, Callable[[], Figure]], folder: Path) -> list[Path
 
 
 def inline(figure: Figure, name: str, label: str) -> str:
-    """Return a figure as an SVG element in the page's colours and font, with a label for people who cannot see it."""
+    """Return a figure as an SVG element in the page's colors and font, with a label for people who cannot see it."""
     import matplotlib as mpl
 
     # Ids must differ from those of the other figures on the page.
@@ -69,8 +69,8 @@ def inline(figure: Figure, name: str, label: str) -> str:
     text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
     referred = set(re.findall(r'(?:url\(|href=")#([^)"]+)', text))
     text = re.sub(r' id="([^"]*)"', lambda found: found.group() if found.group(1) in referred else "", text)
-    for variable, colour in COLOURS.items():
-        text = text.replace(colour, f"var(--{variable})")
+    for variable, color in COLORS.items():
+        text = text.replace(color, f"var(--{variable})")
     view = re.search(r'viewBox="[^"]*"', text)
     assert view is not None
     opening = f'<svg role="img" aria-label="{label}" {view.group()} xmlns:xlink="http://www.w3.org/1999/xlink">'
@@ -78,7 +78,7 @@ def inline(figure: Figure, name: str, label: str) -> str:
 
 
 class Named(Protocol):
-    """A method with a colour."""
+    """A method with a color."""
 
     @property
     def name(self) -> str: ...
@@ -86,12 +86,12 @@ class Named(Protocol):
     def kind(self) -> str: ...
 
 
-def colours(methods: Sequence[Named]) -> dict[str, str]:
-    """Return a colour for each method: strong ones for learned values."""
+def colors(methods: Sequence[Named]) -> dict[str, str]:
+    """Return a color for each method: strong ones for learned values."""
     chosen: dict[str, str] = {}
     for kind, names in (("learned", _LEARNED), ("baseline", _BASELINES)):
         members = [m.name for m in methods if m.kind == kind]
-        chosen |= {name: COLOURS[names[k % len(names)]] for k, name in enumerate(members)}
+        chosen |= {name: COLORS[names[k % len(names)]] for k, name in enumerate(members)}
     return chosen
 
 
@@ -100,16 +100,16 @@ def axes(x_label: str, y_label: str) -> tuple[Figure, Any]:
 
     figure = Figure(figsize=_SIZE, layout="constrained")
     axis = figure.subplots()
-    axis.set_xlabel(x_label, color=COLOURS["muted"], fontsize=10.5)
+    axis.set_xlabel(x_label, color=COLORS["muted"], fontsize=10.5)
     # Level, and never cut off.
-    axis.set_title(textwrap.fill(y_label, 46), loc="left", color=COLOURS["muted"], fontsize=10.5)
-    axis.grid(True, color=COLOURS["grid"], linewidth=0.8)
+    axis.set_title(textwrap.fill(y_label, 46), loc="left", color=COLORS["muted"], fontsize=10.5)
+    axis.grid(True, color=COLORS["grid"], linewidth=0.8)
     axis.set_axisbelow(True)
-    axis.tick_params(colors=COLOURS["muted"], labelsize=10, length=0)
+    axis.tick_params(colors=COLORS["muted"], labelsize=10, length=0)
     axis.tick_params(which="minor", length=0)
     for side in ("top", "right", "left"):
         axis.spines[side].set_visible(False)
-    axis.spines["bottom"].set_color(COLOURS["muted"])
+    axis.spines["bottom"].set_color(COLORS["muted"])
     return figure, axis
 
 
@@ -122,7 +122,7 @@ def legend(figure: Figure, axis: Any, columns: int) -> None:
         ncols=min(columns, max(1, len(labels))),
         frameon=False,
         fontsize=9.5,
-        labelcolor=COLOURS["ink"],
+        labelcolor=COLORS["ink"],
         handlelength=1.6,
         columnspacing=1.4,
     )

@@ -2,7 +2,7 @@
 
 Each connected part is placed by its numbers of steps to a few landmarks that are far apart: first by the two
 directions in which these numbers vary most (landmark multidimensional scaling), then by moving every vertex to where
-its steps to the landmarks and to its neighbours are best kept (sparse stress majorisation). Parts do not overlap:
+its steps to the landmarks and to its neighbors are best kept (sparse stress majorisation). Parts do not overlap:
 they lie side by side in rows, the largest first.
 """
 
@@ -103,9 +103,9 @@ def _kept_steps(
     marks: NDArray[np.int64],
     steps: NDArray[np.float32],
 ) -> Places:
-    """Return places whose distances to landmarks and neighbours are the steps, as well as a plane allows."""
+    """Return places whose distances to landmarks and neighbors are the steps, as well as a plane allows."""
     n = start.shape[0]
-    # A landmark stands for the vertices that are nearest to it, but close by it counts no more than a neighbour.
+    # A landmark stands for the vertices that are nearest to it, but close by it counts no more than a neighbor.
     stands_for = np.bincount(steps.argmin(axis=1), minlength=marks.size)
     weight = np.where(steps > 0, np.minimum(stands_for / np.maximum(steps, 1) ** 2, 1), 0).astype(np.float32)
     total = weight.sum(axis=1) + np.bincount(tail, minlength=n)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from rhostar.errors import InputError
+from rhostar.heuristics import Heuristic, HeuristicLike
 from rhostar.instances import Instance, InstanceSet
 from rhostar.report._section import Kind
-from rhostar.search import Algorithm, Rho, Run, astar, gbfs
+from rhostar.search import Algorithm, Run, astar, gbfs
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Method:
         "learned" or "baseline"; the first baseline is what savings are measured against.
     """
 
-    rho: Rho
+    rho: HeuristicLike
     algorithm: Algorithm = "astar"
     reopen: bool = True
     kind: Kind = "baseline"
@@ -49,11 +50,31 @@ class Method:
         return self.algorithm == "astar" and zeros
 
     def trace(self, instance: Instance, budget: int | None) -> Run:
-        """Return a run with its trace."""
+        """Return a run with its trace.
+
+        Parameters
+        ----------
+        instance
+            The instance to search on.
+        budget
+            The most expansions, or None.
+
+        Returns
+        -------
+        Run
+            With its trace.
+        """
         graph, weights, source, goal = instance
         if self.algorithm == "gbfs":
             return gbfs(graph, weights, source, goal, self.rho, budget=budget, trace=True)
         return astar(graph, weights, source, goal, self.rho, reopen=self.reopen, budget=budget, trace=True)
+
+
+def _is_learned(given: Any) -> bool:
+    """Return whether a heuristic was learned, as far as it says so."""
+    if isinstance(given, Heuristic):
+        return given.trained_on is not None
+    return not isinstance(given, np.ndarray | Mapping | list | tuple)
 
 
 def as_methods(instances: InstanceSet, methods: Mapping[str, Any]) -> dict[str, Method]:
@@ -64,7 +85,7 @@ def as_methods(instances: InstanceSet, methods: Mapping[str, Any]) -> dict[str, 
     for name, given in methods.items():
         method = given
         if not isinstance(given, Method):
-            method = Method(given, kind="learned" if hasattr(given, "rho_") else "baseline")
+            method = Method(given, kind="learned" if _is_learned(given) else "baseline")
         if method.algorithm not in ("astar", "gbfs") or method.kind not in ("baseline", "learned"):
             raise InputError(
                 f"method {name!r} must be for 'astar' or 'gbfs' and 'baseline' or 'learned', got {method!r}"

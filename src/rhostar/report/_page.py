@@ -28,6 +28,7 @@ class Report:
     """One page, as :func:`rhostar.report.build` returns it."""
 
     title: str
+    """The title of the page."""
     lead: str
     """One or two sentences: what was found."""
     tiles: tuple[tuple[str, str], ...]
@@ -104,6 +105,14 @@ def render(report: Report) -> str:
     -------
     str
         The HTML of the whole page.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(4, 4)
+    >>> instances = rs.InstanceSet(graph, graph.length, [0, 1, 2], goal=15)
+    >>> rs.report.render(rs.report.build(instances, {"Dijkstra": np.zeros(16)}))[:15]
+    '<!doctype html>'
     """
     bodies = [(section, body) for section in report.sections if (body := section.body(_charts(section)))]
     scripts = [template(name) for name in ("page.js", *(s.script for s, _ in bodies if s.script))]

@@ -2,7 +2,7 @@
 
 The course of a run is one stream of variable-length integers, seven bits to a byte, lowest first. Each
 event is ``8 * zigzag(vertex - reference) + code``, where zigzag maps 0, -1, 1, -2, ... to 0, 1, 2, 3, ...
-and the reference is the vertex selected last (the source before the first). Neighbours have close numbers
+and the reference is the vertex selected last (the source before the first). Neighbors have close numbers
 on grids and in most road files, so an event takes one or two bytes. Closing a vertex needs no event: it
 happens when the next one is selected.
 """

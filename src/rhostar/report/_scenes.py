@@ -223,11 +223,11 @@ def _search(name: str, method: Method, run: Run, optimum: float, source: int) ->
 
 def _extremes(instances: InstanceSet, most: int = 200) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the smallest and largest finite weight of each edge over some snapshots."""
-    rows = np.unique(instances.rows)
+    rows = np.unique(instances._stored_rows)
     low = np.full(instances.graph.m, np.inf)
     high = np.zeros(instances.graph.m)
     for row in rows[np.linspace(0, rows.size - 1, min(rows.size, most)).astype(int)]:
-        weights = np.asarray(instances.weights[row], dtype=np.float64)
+        weights = np.asarray(instances._stored[row], dtype=np.float64)
         np.minimum(low, weights, out=low)
         np.maximum(high, np.where(np.isfinite(weights), weights, 0.0), out=high)
     return np.where(np.isfinite(low), low, 0.0), high

@@ -33,7 +33,18 @@ class Chart(Protocol):
 
 
 class Section(ABC):
-    """A part of the page with its own heading."""
+    """A part of the page with its own heading.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> class Note(rs.report.Section):
+    ...     name, title, heading = "note", "Note", "A note"
+    ...     def body(self, chart):
+    ...         return "<p>Measured on a Sunday.</p>"
+    >>> Note().tiles()
+    ()
+    """
 
     name: ClassVar[str]
     """The anchor, and the beginning of ids: one word."""
@@ -45,18 +56,52 @@ class Section(ABC):
 
     @abstractmethod
     def body(self, chart: Chart) -> str:
-        """Return the markup below the heading; a section without any is left out."""
+        """Return the markup below the heading; a section without any is left out.
+
+        Parameters
+        ----------
+        chart
+            Returns the markup of a figure, by its name in :meth:`figures`.
+
+        Returns
+        -------
+        str
+            HTML.
+        """
 
     def figures(self) -> dict[str, Callable[[], Figure]]:
-        """Return the figures by name, each as a function that draws it."""
+        """Return the figures by name, each as a function that draws it.
+
+        Returns
+        -------
+        dict
+            From names to functions without arguments.
+        """
         return {}
 
     def in_words(self, costs: Costs) -> Section:
-        """Return the section for costs in the unit of the page, which calls this for the sections it is given."""
+        """Return the section for costs in the unit of the page, which calls this for the sections it is given.
+
+        Parameters
+        ----------
+        costs
+            How costs are called on the page.
+
+        Returns
+        -------
+        Section
+            This one or another.
+        """
         return self
 
     def tiles(self) -> Sequence[tuple[str, str]]:
-        """Return numbers for the top of the page: each a value and its meaning."""
+        """Return numbers for the top of the page: each a value and its meaning.
+
+        Returns
+        -------
+        sequence of pairs
+            The most important first.
+        """
         return ()
 
     def data(self) -> Any:

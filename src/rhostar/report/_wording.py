@@ -73,7 +73,7 @@ class Costs:
 NO_UNIT = Costs()
 
 _TIMES = {"ms", "s", "sec", "second", "min", "minute", "h", "hr", "hour"}
-_LENGTHS = {"m", "metre", "meter", "km", "kilometre", "kilometer", "mi", "mile", "ft", "foot", "feet", "yd"}
+_LENGTHS = {"m", "meter", "metre", "km", "kilometer", "kilometre", "mi", "mile", "ft", "foot", "feet", "yd"}
 
 
 def costs(unit: str) -> Costs:

@@ -5,8 +5,6 @@ from ._outcome import Algorithm as Algorithm
 from ._outcome import Run as Run
 from ._outcome import Runs as Runs
 from ._outcome import Status as Status
-from ._rho import CarriesRho as CarriesRho
-from ._rho import Rho as Rho
 from ._run import astar as astar
 from ._run import distances_to as distances_to
 from ._run import gbfs as gbfs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,14 @@ from rhostar import _core
 from rhostar import _failures as failures
 from rhostar._parallel import map_chunks
 from rhostar.errors import InputError
+from rhostar.heuristics import Heuristic, HeuristicLike, as_heuristic
+from rhostar.heuristics._below import Shortfall, shortfalls
+from rhostar.heuristics._computed import Computed
 from rhostar.instances import InstanceSet
-from rhostar.potentials import Potential
-from rhostar.search import _exact as exact
 from rhostar.search._outcome import Algorithm, Runs
-from rhostar.search._rho import Rho, potential_for, values_for, values_for_each, values_for_instances
 from rhostar.search._run import _budget, _check_at_goals
+
+Usable = NDArray[np.float64] | Computed
 
 _LOWERED_AT_ONCE = 2**24
 """Values of lowered tables that are in memory at once: 128 MB."""
@@ -26,12 +28,12 @@ _LOWERED_AT_ONCE = 2**24
 
 def solve_many(
     instances: InstanceSet,
-    rho: Rho,
+    rho: HeuristicLike,
     *,
     algorithm: Algorithm = "astar",
     reopen: bool = True,
     budget: int | None = None,
-    lower_bound: Rho | None = None,
+    lower_bound: HeuristicLike | None = None,
     checked: bool = False,
     n_jobs: int | None = None,
 ) -> Runs:
@@ -74,62 +76,53 @@ def solve_many(
         raise InputError("lower_bound applies to algorithm='astar' only: greedy search keeps no optimal g")
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
-    options: dict[str, Any] = {"reopen": reopen, "budget": budget, "lower_bound": lower_bound, "n_jobs": n_jobs}
-    if algorithm == "astar" and not checked:
-        below = exact.shortfalls(rho, instances)
-        if below:
-            return _solve_lowered(instances, rho, below, **options)
-    values: list[NDArray[np.float64]] | list[Potential]
-    potential = potential_for(rho, instances.graph, instances.goals)
-    values, rho_of = values_for_instances(rho, instances) if potential is None else potential.on_each(instances)
-    return _solve_all(instances, values, rho_of, algorithm == "gbfs", **options)
-
-
-def _solve_all(
-    instances: InstanceSet,
-    values: list[NDArray[np.float64]] | list[Potential],
-    rho_of: NDArray[np.int32],
-    greedy: bool = False,
-    *,
-    reopen: bool,
-    budget: int | None,
-    lower_bound: Rho | None,
-    n_jobs: int | None,
-) -> Runs:
-    """Solve a set; instance i has values[rho_of[i]]."""
     graph, goals = instances.graph, instances.goals
-    bounds: list[NDArray[np.float64]] | list[Potential] = []
+    heuristic = as_heuristic(rho, graph, goals)
+    bounds: list[Usable] = []
     bound_of = np.empty(0, dtype=np.int32)
     if lower_bound is not None:
-        computed = potential_for(lower_bound, graph, goals)
-        if computed is None:
-            tables, bound_of = values_for_each(lower_bound, graph, goals, "lower_bound", infinite=True)
-            _check_at_goals(tables, bound_of, goals)
-            bounds = tables
-        else:  # it is 0 at every goal
-            bounds, bound_of = computed.on_each(instances)
-    parts = map_chunks(
-        _solve_chunk,
-        instances,
-        n_jobs=n_jobs,
-        greedy=greedy,
-        rho=values,
-        rho_of=rho_of,
-        reopen=bool(reopen),
-        budget=_budget(budget),
-        bounds=bounds,
-        bound_of=bound_of,
-    )
-    return Runs.joined(parts)
+        given = as_heuristic(lower_bound, graph, goals, name="lower_bound", infinite=True)
+        bounds, bound_of = given.for_instances(instances)
+        if bounds and not isinstance(bounds[0], Computed):  # what is computed is 0 at every goal
+            _check_at_goals(bounds, bound_of, goals)  # type: ignore[arg-type]
+    greedy = algorithm == "gbfs"
+    options = _Options(greedy, bool(reopen), _budget(budget), bounds, bound_of, n_jobs)
+    below = {} if greedy or checked else shortfalls(heuristic, instances)
+    if below:
+        return _solve_lowered(instances, heuristic, below, options)
+    return _solve_all(instances, *heuristic.for_instances(instances), options)
 
 
-def _solve_lowered(instances: InstanceSet, rho: Rho, below: Mapping[int, exact.Shortfall], **options: Any) -> Runs:
-    """Solve a set in which some snapshots have weights below the bounds that a promise of optimal answers rests on."""
-    graph, said = instances.graph, False
-    potential = potential_for(rho, graph, instances.goals)
-    tables: dict[int, NDArray[np.float64]] = {}
+class _Options(NamedTuple):
+    """How to search."""
+
+    greedy: bool
+    reopen: bool
+    budget: int
+    bounds: list[Usable]
+    bound_of: NDArray[np.int32]
+    """For each instance, the index of its bound; empty if there are none."""
+    n_jobs: int | None
+
+    def of(self, some: NDArray[np.intp]) -> _Options:
+        """Return the same for some of the instances."""
+        return self._replace(bound_of=self.bound_of[some]) if self.bounds else self
+
+
+def _solve_all(instances: InstanceSet, values: list[Usable], rho_of: NDArray[np.int32], options: _Options) -> Runs:
+    """Solve a set; instance i has values[rho_of[i]]."""
+    chunks = map_chunks(_solve_chunk, instances, n_jobs=options.n_jobs, rho=values, rho_of=rho_of, options=options)
+    return Runs._joined(chunks)
+
+
+def _solve_lowered(
+    instances: InstanceSet, heuristic: Heuristic, below: Mapping[int, Shortfall], options: _Options
+) -> Runs:
+    """Solve a set in which some snapshots have weights below the bounds of the heuristic."""
+    graph, warned = instances.graph, False
+    values, rho_of = heuristic.for_instances(instances)
     rest = np.ones(len(instances), dtype=bool)
-    lowered: list[Any] = []  # for each of them, the instances that need it
+    lowered: list[Usable] = []  # for each of them, the instances that need it
     of_lowered: list[NDArray[np.intp]] = []
     parts: list[Runs] = []
     places: list[NDArray[np.intp]] = []
@@ -137,42 +130,36 @@ def _solve_lowered(instances: InstanceSet, rho: Rho, below: Mapping[int, exact.S
     def solve_those() -> None:
         which = np.repeat(np.arange(len(lowered), dtype=np.int32), [mine.size for mine in of_lowered])
         places.append(np.concatenate(of_lowered))
-        parts.append(_solve_all(instances[places[-1]], lowered.copy(), which, **options))
+        parts.append(_solve_all(instances[places[-1]], lowered.copy(), which, options.of(places[-1])))
         lowered.clear()
         of_lowered.clear()
 
-    def lower(usable: Any, mine: NDArray[np.intp]) -> None:
-        rest[mine] = False
-        lowered.append(usable)
-        of_lowered.append(mine)
-        if potential is not None or len(lowered) * graph.n >= _LOWERED_AT_ONCE:
-            solve_those()
-
-    order = np.argsort(instances.rows, kind="stable")
-    begin, end = (np.searchsorted(instances.rows[order], list(below), side) for side in ("left", "right"))
+    order = np.argsort(instances._stored_rows, kind="stable")
+    begin, end = (np.searchsorted(instances._stored_rows[order], list(below), side) for side in ("left", "right"))
     for k, (row, short) in enumerate(below.items()):
         on_row = order[begin[k] : end[k]]
-        if potential is not None:
-            guide, kept = short.scaled(potential)
-            said = said or short.say(kept, f"snapshot {row}", stacklevel=4)
-            lower(guide, on_row)
-            continue
-        goals = instances.goals[on_row]
-        for goal in np.unique(goals).tolist():
-            table = tables.get(goal)
-            if table is None:
-                table = tables[goal] = values_for(rho, graph, goal)
-            usable = short.lowered(table, reopen=bool(options["reopen"]))
-            if usable is table:
+        for number in np.unique(rho_of[on_row]).tolist():
+            given: Any = values[number]
+            usable: Usable
+            if isinstance(given, Computed):
+                usable, kept = short.lower_computed(given)
+            else:
+                usable, kept = short.lower_table(given, reopen=options.reopen)
+            if usable is given:
                 continue
-            said = said or short.say(exact.share_kept(usable, table), f"snapshot {row}", stacklevel=4)
-            lower(usable, on_row[goals == goal])
+            warned = warned or short.warn(kept, f"snapshot {row}", stacklevel=4)
+            mine = on_row[rho_of[on_row] == number]
+            rest[mine] = False
+            lowered.append(usable)
+            of_lowered.append(mine)
+            if isinstance(usable, Computed) or len(lowered) * graph.n >= _LOWERED_AT_ONCE:
+                solve_those()
     if lowered:
         solve_those()
     if rest.any():
         places.append(np.flatnonzero(rest))
-        parts.append(solve_many(instances[places[-1]], rho, checked=True, **options))
-    return Runs.joined(parts).reordered(np.argsort(np.concatenate(places)))
+        parts.append(_solve_all(instances[places[-1]], values, rho_of[places[-1]], options.of(places[-1])))
+    return Runs._joined(parts)._reordered(np.argsort(np.concatenate(places)))
 
 
 def _solve_chunk(
@@ -180,40 +167,42 @@ def _solve_chunk(
     first: int,
     stop: _core.Stop,
     *,
-    greedy: bool,
-    rho: list[NDArray[np.float64]] | list[Potential],
+    rho: list[Usable],
     rho_of: NDArray[np.int32],
-    reopen: bool,
-    budget: int,
-    bounds: list[NDArray[np.float64]] | list[Potential],
-    bound_of: NDArray[np.int32],
+    options: _Options,
 ) -> Runs:
     last = first + len(chunk)
     kernel = chunk.graph._kernel
-    what = _core.Instances(chunk.weights, chunk.rows, chunk.sources, chunk.goals)
-    how = _core.SearchOptions(greedy, reopen, budget)
+    bounds, bound_of = options.bounds, options.bound_of
+    what = _core.Instances(chunk._stored, chunk._stored_rows, chunk.sources, chunk.goals)
+    how = _core.SearchOptions(options.greedy, options.reopen, options.budget)
+    tables, computed = _apart(rho)
+    limits = *_apart(bounds), arrays.aligned(bound_of[first:last])
     which = arrays.aligned(rho_of[first:last])
-    computed = [bound._kernel for bound in bounds if isinstance(bound, Potential)]
-    tables = [arrays.aligned(bound) for bound in bounds if not isinstance(bound, Potential)]
-    limits = tables, computed, arrays.aligned(bound_of[first:last])
-    potentials = [values for values in rho if isinstance(values, Potential)]
-    if potentials:
-        found = kernel.solve_guided(what, how, [potential._kernel for potential in potentials], which, *limits, stop)
+    if computed:
+        found = kernel.solve_guided(what, how, computed, which, *limits, stop)
     else:
-        found = kernel.solve_many(what, how, [arrays.aligned(table) for table in rho], which, *limits, stop)  # type: ignore[arg-type]
+        found = kernel.solve_many(what, how, tables, which, *limits, stop)
     if found.ending.status is not _core.Status.DONE:
         i = found.ending.at
-        values = rho[rho_of[first + i]]
         raise failures.instance_failure(
             found.ending,
             chunk,
             first,
-            rho=_table_for(values, int(chunk.goals[i])),
+            rho=_table_for(rho[rho_of[first + i]], int(chunk.goals[i])),
             lower_bound=_table_for(bounds[bound_of[first + i]], int(chunk.goals[i])) if bounds else None,
         )
-    return Runs.of_core(found.runs, bounded=bool(bounds))
+    return Runs._of_core(found.runs, bounded=bool(bounds))
 
 
-def _table_for(values: NDArray[np.float64] | Potential, goal: int) -> NDArray[np.float64]:
+def _apart(given: list[Usable]) -> tuple[list[NDArray[np.float64]], list[_core.Potential]]:
+    """Return tables, and what computes values."""
+    return (
+        [arrays.aligned(one) for one in given if not isinstance(one, Computed)],
+        [one._kernel for one in given if isinstance(one, Computed)],
+    )
+
+
+def _table_for(values: Usable, goal: int) -> NDArray[np.float64]:
     """Return a table for a message about one of its values."""
-    return values.rho_for(goal) if isinstance(values, Potential) else values
+    return values.table(goal) if isinstance(values, Computed) else values

@@ -12,20 +12,20 @@ from rhostar import _arrays as arrays
 from rhostar import _failures as failures
 from rhostar.errors import HeuristicError, InputError
 from rhostar.graph import Graph
-from rhostar.potentials import Potential
-from rhostar.potentials._base import goal_set
-from rhostar.search import _exact as exact
+from rhostar.heuristics import HeuristicLike, as_heuristic
+from rhostar.heuristics._below import shortfall
+from rhostar.heuristics._computed import Computed, goal_set
+from rhostar.instances import Snapshot
 from rhostar.search._outcome import Run
-from rhostar.search._rho import CarriesRho, potential_of
 from rhostar.search._run import _budget
 
 
 def astar_to_nearest(
     graph: Graph,
-    weights: ArrayLike,
+    weights: ArrayLike | Snapshot,
     source: int,
     goals: Sequence[int] | NDArray[np.integer[Any]],
-    rho: Potential | CarriesRho,
+    rho: HeuristicLike,
     *,
     reopen: bool = True,
     budget: int | None = None,
@@ -33,8 +33,8 @@ def astar_to_nearest(
 ) -> Run:
     """Run A* to the nearest of several goals, such as depots or chargers, in one search.
 
-    ρ is the least over the goals. The run ends with the first goal that is selected; it is the last vertex of the path.
-    If ρ never overestimates, no goal is nearer.
+    ρ is the lowest over the goals. The run ends with the first goal that is selected, which is the last vertex of the
+    path. If ρ never overestimates, no goal is nearer.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def astar_to_nearest(
     goals
         Vertices, at least one; equal ones count once.
     rho
-        A potential, or a fitted learner or model that has one.
+        A heuristic for every goal, or a fitted learner or model that has one.
     reopen, budget, checked
         As for :func:`rhostar.astar`.
 
@@ -56,7 +56,7 @@ def astar_to_nearest(
     VertexError, ArrayError
         If the source or a goal is not a vertex, or there are no goals; if an array has the wrong type, shape or layout.
     InputError
-        If `rho` is not a potential and has none.
+        If `rho` is not for every goal.
     NotFittedError, ModelError
         If a learner is not fitted, or it is for another graph.
     WeightError
@@ -74,18 +74,22 @@ def astar_to_nearest(
         raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
     ends = goal_set(goals, graph.n)
     start = arrays.vertex(source, "source", graph.n)
-    row = arrays.weight_row(weights, "weights", graph.m)
-    potential = potential_of(rho, graph)
-    if potential is None:
-        raise InputError(f"rho must be a potential, or have one, to lead to several goals; got {type(rho).__name__}")
-    guide = potential.on(row) if potential.chooses else potential
+    row = arrays.weight_row(weights.on(graph) if isinstance(weights, Snapshot) else weights, "weights", graph.m)
+    seen = weights if isinstance(weights, Snapshot) else row
+    heuristic = as_heuristic(rho, graph)
+    guide = heuristic.on(seen)
+    if not isinstance(guide, Computed):
+        raise InputError(f"rho must be for every goal to lead to several goals; got {type(rho).__name__}")
     limit = None if budget is None else _budget(budget)
-    if not checked:
-        guide = exact.safe_potential(rho, guide, graph, row)
+    below = None if checked else shortfall(heuristic, graph, seen)
+    if below is not None:
+        below.require_numbers()
+        guide, kept = below.lower_computed(guide)
+        below.warn(kept, stacklevel=3)
     found = graph._kernel.solve(False, row, start, ends, guide._kernel, bool(reopen), limit, None, False, None)
     if isinstance(found, Run):
         return found
-    values = guide.rho_for_nearest(ends)
+    values = guide.table(ends)
     if not np.isfinite(values).all():
         raise HeuristicError(f"rho[{int(np.argmin(np.isfinite(values)))}] must be finite for every goal")
     raise failures.search_failure(found, graph, row, rho=values)

@@ -111,16 +111,24 @@ class Runs:
     """The runs of many instances: the fields of :class:`Run` as arrays, ``runs[i]`` as a Run."""
 
     status: NDArray[np.str_]
+    """"solved", "no_path" or "budget"."""
     cost: NDArray[np.float64]
+    """inf where no path was found."""
     path: Paths
+    """The vertices of each path, from source to goal."""
     expanded: NDArray[np.int64]
+    """Vertices whose children were scanned, counted each time."""
     generated: NDArray[np.int64]
+    """Insertions into OPEN."""
     reopened: NDArray[np.int64]
+    """Moves from CLOSED back to OPEN."""
     peak_open: NDArray[np.int64]
+    """The largest size of OPEN."""
     bound: NDArray[np.float64] | None = None
+    """A lower bound on each optimum, if lower bounds were given."""
 
     @classmethod
-    def of_core(cls, columns: _core.RunColumns, *, bounded: bool = False) -> Runs:
+    def _of_core(cls, columns: _core.RunColumns, *, bounded: bool = False) -> Runs:
         """Return what the core found; with `bounded`, lower bounds were given."""
         return cls(
             _NAMES[columns.status],
@@ -134,7 +142,7 @@ class Runs:
         )
 
     @classmethod
-    def joined(cls, parts: Sequence[Runs]) -> Runs:
+    def _joined(cls, parts: Sequence[Runs]) -> Runs:
         """Return the runs of several parts, one after the other."""
         if len(parts) == 1:
             return parts[0]
@@ -148,7 +156,7 @@ class Runs:
         bounds = [part.bound for part in parts if part.bound is not None]
         return cls(path=path, bound=np.concatenate(bounds) if bounds else None, **columns)
 
-    def reordered(self, order: NDArray[np.intp]) -> Runs:
+    def _reordered(self, order: NDArray[np.intp]) -> Runs:
         """Return the same runs with run ``order[i]`` at place i."""
         names = ("status", "cost", "expanded", "generated", "reopened", "peak_open")
         columns = {name: getattr(self, name)[order] for name in names}

@@ -23,29 +23,25 @@ from rhostar import _core
 from rhostar import _failures as failures
 from rhostar.errors import HeuristicError, InputError
 from rhostar.graph import Graph
-from rhostar.search import _exact as exact
+from rhostar.heuristics import HeuristicLike, as_heuristic
+from rhostar.heuristics._below import kernel_for
+from rhostar.instances import Snapshot
 from rhostar.search._outcome import Run
-from rhostar.search._rho import (
-    Rho,
-    for_goal,
-    for_search,
-    potential_for,
-)
 
 _LARGEST_BUDGET = 2**63 - 1
 
 
 def astar(
     graph: Graph,
-    weights: ArrayLike,
+    weights: ArrayLike | Snapshot,
     source: int,
     goal: int,
-    rho: Rho,
+    rho: HeuristicLike,
     *,
     reopen: bool = True,
     budget: int | None = None,
     trace: bool = False,
-    lower_bound: Rho | None = None,
+    lower_bound: HeuristicLike | None = None,
     checked: bool = False,
 ) -> Run:
     """Run A* (Algorithm 2 of the paper).
@@ -56,12 +52,12 @@ def astar(
         The graph.
     weights
         One weight per edge, in the order of the graph: a contiguous array of float64, float32, int32
-        or int64, used without copying (or a list).
+        or int64, used without copying (or a list); or a :class:`rhostar.Snapshot`, which is checked once.
     source, goal
         Vertices. If they are the same, the path is that vertex and costs 0.
     rho
         The heuristic: one finite float64 per vertex, a mapping from goals to such arrays, a
-        :class:`rhostar.potentials.Potential`, a fitted learner or a :class:`rhostar.Model`.
+        :class:`rhostar.heuristics.Heuristic`, a fitted learner or a :class:`rhostar.Model`.
     reopen
         Whether an improved vertex moves from CLOSED back to OPEN. Without it no vertex is expanded
         twice; with it, and a `rho` that never overestimates, the answer is optimal. With an
@@ -72,9 +68,14 @@ def astar(
     trace
         Whether to record OPEN, CLOSED and the pointers at every iteration.
     lower_bound
-        Values pi that never overestimate the cost-to-go on this instance; so pi at the goal is at
-    bound = None if lower_bound is None else _bound(graph, weights, goal, lower_bound)
-    return solve(False, graph, weights, source, goal, rho, reopen, budget, bound, trace, checked=checked)
+        Values pi that never overestimate the cost-to-go on this instance; so pi at the goal is at most 0, and inf is
+        allowed where the goal cannot be reached. A potential computes the few of them that are needed. The run then
+        carries ``gap``, a bound on how far its cost is above the optimum.
+    checked
+        True means that the weights were compared with the lower bounds of `rho` before. By default a learner or model
+        that guarantees optimal answers compares all of them in each call. Where weights are below the bounds, its
+        values are lowered for this call, so that the answer stays optimal. A :class:`rhostar.errors.BoundsWarning`
+        appears if that makes them much smaller.
 
     Returns
     -------
@@ -95,7 +96,7 @@ def astar(
     Examples
     --------
     >>> import numpy as np, rhostar as rs
-    >>> graph = rs.Graph.grid(50, 50, neighbours=8)
+    >>> graph = rs.Graph.grid(50, 50, neighbors=8)
     >>> run = rs.astar(graph, graph.length, 0, graph.n - 1, rs.heuristics.octile(graph, graph.n - 1))
     >>> run.status, round(run.cost, 3), run.expanded
     (<Status.SOLVED: 'solved'>, 69.296, 49)
@@ -112,10 +113,10 @@ def astar(
 
 def gbfs(
     graph: Graph,
-    weights: ArrayLike,
+    weights: ArrayLike | Snapshot,
     source: int,
     goal: int,
-    rho: Rho,
+    rho: HeuristicLike,
     *,
     budget: int | None = None,
     trace: bool = False,
@@ -123,7 +124,21 @@ def gbfs(
     """Run greedy best-first search (Algorithm 1 of the paper).
 
     It expands the vertex of OPEN with the least `rho`, opens each vertex at most once and returns
-    as soon as the goal is generated. Parameters, results and errors are those of :func:`astar`.
+    as soon as the goal is generated.
+
+    Parameters
+    ----------
+    graph, weights, source, goal, rho, budget, trace
+        As for :func:`astar`.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    VertexError, ArrayError, WeightError, HeuristicError, NotFittedError, ModelError
+        As :func:`astar`.
 
     Examples
     --------
@@ -135,10 +150,25 @@ def gbfs(
     return solve(True, graph, weights, source, goal, rho, False, budget, None, trace)
 
 
-def distances_to(graph: Graph, weights: ArrayLike, goal: int) -> NDArray[np.float64]:
+def distances_to(graph: Graph, weights: ArrayLike | Snapshot, goal: int) -> NDArray[np.float64]:
     """Return the exact cost-to-go of every vertex, inf if the goal cannot be reached from it.
 
-    This is Dijkstra's algorithm, run backwards from the goal. Parameters and errors are those of :func:`astar`.
+    This is Dijkstra's algorithm, run backwards from the goal.
+
+    Parameters
+    ----------
+    graph, weights, goal
+        As for :func:`astar`.
+
+    Returns
+    -------
+    array
+        One cost per vertex; 0 at the goal.
+
+    Raises
+    ------
+    VertexError, ArrayError, WeightError
+        As :func:`astar`.
 
     Examples
     --------
@@ -147,7 +177,8 @@ def distances_to(graph: Graph, weights: ArrayLike, goal: int) -> NDArray[np.floa
     [1.0, 0.0, inf]
     """
     _require_graph(graph)
-    row, goal = arrays.weight_row(weights, "weights", graph.m), arrays.vertex(goal, "goal", graph.n)
+    given = weights.on(graph) if isinstance(weights, Snapshot) else weights
+    row, goal = arrays.weight_row(given, "weights", graph.m), arrays.vertex(goal, "goal", graph.n)
     found = graph._kernel.distances_to(row, goal, None)
     if found.ending.status is not _core.Status.DONE:
         raise failures.search_failure(found.ending, graph, row)
@@ -180,29 +211,36 @@ def solve(
     found = kernel.solve(greedy, weights, source, goal, rho, reopen, budget, lower_bound, trace, stop)
     if isinstance(found, Run):
         return found
-    if not isinstance(rho, np.ndarray):
-        # The kernel comes first: a call with an array must not pay for the other forms of rho.
-        given, rho = rho, for_search(rho, graph, goal, weights)
-        if not (greedy or checked):
-            rho = exact.safe(given, rho, graph, weights, goal, reopen)
-        found = kernel.solve(greedy, weights, source, goal, rho, reopen, budget, lower_bound, trace, stop)
+    row = weights
+    if isinstance(weights, Snapshot) or not isinstance(rho, np.ndarray):
+        # The kernel comes first: a call with two arrays must not pay for the other forms.
+        heuristic = as_heuristic(rho, graph, (arrays.vertex(goal, "goal", graph.n),))
+        if isinstance(weights, Snapshot):
+            row = weights.on(graph)
+        elif heuristic.uses_weights or heuristic.lower is not None:
+            row = weights = arrays.weight_row(weights, "weights", graph.m)
+        if greedy or checked:
+            rho = heuristic.kernel(goal, weights)
+        else:
+            rho = kernel_for(heuristic, graph, weights, goal, bool(reopen), stacklevel=4)
+        found = kernel.solve(greedy, row, source, goal, rho, reopen, budget, lower_bound, trace, stop)
         if isinstance(found, Run):
             return found
     if found.status is _core.Status.BAD_INPUT:
         # Something is wrong or merely not in the core's form: check all of it and try again.
         source, goal = arrays.vertex(source, "source", graph.n), arrays.vertex(goal, "goal", graph.n)
-        weights = arrays.weight_row(weights, "weights", graph.m)
+        row = arrays.weight_row(row, "weights", graph.m)
         rho = rho if isinstance(rho, _core.Potential) else arrays.per_vertex(rho, "rho", graph.n)
         limit = None if budget is None else _budget(budget)
         reopen, trace = bool(reopen), bool(trace)
-        found = kernel.solve(greedy, weights, source, goal, rho, reopen, limit, lower_bound, trace, stop)
+        found = kernel.solve(greedy, row, source, goal, rho, reopen, limit, lower_bound, trace, stop)
     if isinstance(found, Run):
         return found
-    if isinstance(rho, _core.Potential) and found.status is _core.Status.BAD_RHO:
-        rho = for_goal(given, graph, goal)
-    if isinstance(lower_bound, _core.Potential) and found.status is _core.Status.BAD_BOUND:
-        lower_bound = lower_bound.values(np.array([goal], dtype=np.int32), None).rho
-    raise failures.search_failure(found, graph, weights, rho=rho, lower_bound=lower_bound)
+    rho, lower_bound = (
+        given.values(np.array([goal], dtype=np.int32), None).rho if isinstance(given, _core.Potential) else given
+        for given in (rho, lower_bound)
+    )
+    raise failures.search_failure(found, graph, row, rho=rho, lower_bound=lower_bound)
 
 
 def _require_graph(graph: Graph) -> None:
@@ -217,17 +255,19 @@ def _budget(budget: int | None) -> int:
     return min(arrays.integer(budget, "budget", 0), _LARGEST_BUDGET)
 
 
-def _bound(graph: Graph, weights: ArrayLike, goal: int, lower_bound: Rho) -> NDArray[np.float64] | _core.Potential:
+def _bound(
+    graph: Graph, weights: ArrayLike | Snapshot, goal: int, lower_bound: HeuristicLike
+) -> NDArray[np.float64] | _core.Potential:
     """Return the lower bound for a goal; its layout and its value at the goal are checked, the core checks the rest."""
     _require_graph(graph)
     goal = arrays.vertex(goal, "goal", graph.n)
-    potential = potential_for(lower_bound, graph, np.array([goal], dtype=np.int32))
-    if potential is not None:  # it is 0 at every goal
-        chosen = potential.on(arrays.weight_row(weights, "weights", graph.m)) if potential.chooses else potential
-        return chosen._kernel
-    table = arrays.per_vertex_layout(for_goal(lower_bound, graph, goal, "lower_bound"), "lower_bound", graph.n)
-    _check_at_goals([table], [0], [goal])
-    return table
+    heuristic = as_heuristic(lower_bound, graph, (goal,), name="lower_bound", infinite=True)
+    if heuristic.uses_weights and not isinstance(weights, Snapshot):
+        weights = arrays.weight_row(weights, "weights", graph.m)
+    found = heuristic.kernel(goal, weights)  # type: ignore[arg-type]
+    if isinstance(found, np.ndarray):
+        _check_at_goals([found], [0], [goal])
+    return found
 
 
 def _check_at_goals(bounds: Sequence[NDArray[np.float64]], bound_of: ArrayLike, goals: ArrayLike) -> None:

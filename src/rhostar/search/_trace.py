@@ -59,8 +59,11 @@ class Trace:
     """
 
     goal: int
+    """The goal."""
     kind: NDArray[np.uint8]
+    """What happened in each event, as in :class:`Event`."""
     vertex: NDArray[np.int32]
+    """The vertex of each event."""
     g: NDArray[np.float64]
     """The cost that the vertex has after the event."""
 
@@ -99,6 +102,16 @@ class Trace:
     def open_at(self, iteration: int) -> NDArray[np.int32]:
         """Return OPEN after an iteration, in index order.
 
+        Parameters
+        ----------
+        iteration
+            0 is before the first.
+
+        Returns
+        -------
+        array
+            Vertices.
+
         Raises
         ------
         InputError
@@ -108,12 +121,44 @@ class Trace:
         return vertex[kind != Event.CLOSE]
 
     def closed_at(self, iteration: int) -> NDArray[np.int32]:
-        """Return CLOSED after an iteration, in index order."""
+        """Return CLOSED after an iteration, in index order.
+
+        Parameters
+        ----------
+        iteration
+            0 is before the first.
+
+        Returns
+        -------
+        array
+            Vertices.
+
+        Raises
+        ------
+        InputError
+            If `iteration` is not in 0..len(trace).
+        """
         vertex, kind = self._last_moves(iteration)
         return vertex[kind == Event.CLOSE]
 
     def pointers_at(self, iteration: int) -> dict[int, int | None]:
-        """Return the pointer of every vertex that has one after an iteration; the source's is None."""
+        """Return the pointer of every vertex that has one after an iteration; the source's is None.
+
+        Parameters
+        ----------
+        iteration
+            0 is before the first.
+
+        Returns
+        -------
+        dict
+            From vertices to their parents.
+
+        Raises
+        ------
+        InputError
+            If `iteration` is not in 0..len(trace).
+        """
         end = self._end(iteration)
         given = np.isin(self.kind[:end], (Event.OPEN, Event.IMPROVE, Event.REOPEN, Event.GOAL))
         # In order of events, so that the last pointer of a vertex stays.
@@ -121,7 +166,23 @@ class Trace:
         return {v: None if p < 0 else p for v, p in pairs}
 
     def g_at(self, iteration: int) -> dict[int, float]:
-        """Return the cost g of every vertex generated so far, after an iteration."""
+        """Return the cost g of every vertex generated so far, after an iteration.
+
+        Parameters
+        ----------
+        iteration
+            0 is before the first.
+
+        Returns
+        -------
+        dict
+            From vertices to costs.
+
+        Raises
+        ------
+        InputError
+            If `iteration` is not in 0..len(trace).
+        """
         end = self._end(iteration)
         return dict(zip(self.vertex[:end].tolist(), self.g[:end].tolist(), strict=True))
 
@@ -129,6 +190,11 @@ class Trace:
         """Yield the state before the first iteration and after each.
 
         One state object is changed from step to step: copy what you want to keep.
+
+        Yields
+        ------
+        State
+            OPEN, CLOSED, the pointers and the costs.
         """
         state = State(set(), set(), {}, {})
         selected: int | None = None

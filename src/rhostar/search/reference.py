@@ -23,9 +23,13 @@ class PlainState:
     """OPEN, CLOSED and the pointers after an iteration (Assumption 3)."""
 
     open: frozenset[int]
+    """The vertices in OPEN."""
     closed: frozenset[int]
+    """The vertices in CLOSED."""
     pointer: dict[int, int | None]
+    """The parent of every vertex that has one; None for the source."""
     g: dict[int, float]
+    """The cost of every vertex generated so far."""
 
 
 @dataclass
@@ -33,12 +37,19 @@ class Result:
     """What a run returns; the fields are those of :class:`rhostar.search._run.Run`."""
 
     status: str = "no_path"
+    """"solved", "no_path" or "budget"."""
     cost: float = math.inf
+    """inf if no path was found."""
     path: list[int] = field(default_factory=list)
+    """The vertices of the path, from source to goal."""
     expanded: int = 0
+    """Vertices whose children were scanned, counted each time."""
     generated: int = 0
+    """Insertions into OPEN."""
     reopened: int = 0
+    """Moves from CLOSED back to OPEN."""
     peak_open: int = 0
+    """The largest size of OPEN."""
     bound: float | None = None
     """With a lower bound pi: the optimum is at least this; see :mod:`rhostar.search._run`."""
     states: list[PlainState] = field(default_factory=list)
@@ -46,7 +57,26 @@ class Result:
 
 
 def children_of(n: int, tail: Iterable[int], head: Iterable[int], weight: Iterable[float]) -> Children:
-    """Return the children of each vertex; edges must come sorted by tail and head."""
+    """Return the children of each vertex; edges must come sorted by tail and head.
+
+    Parameters
+    ----------
+    n
+        Number of vertices.
+    tail, head, weight
+        The edges; one of weight inf is absent.
+
+    Returns
+    -------
+    dict
+        From each vertex to a list of pairs (child, weight).
+
+    Examples
+    --------
+    >>> from rhostar.search.reference import children_of
+    >>> children_of(2, [0], [1], [3.0])
+    {0: [(1, 3.0)], 1: []}
+    """
     children: dict[int, list[tuple[int, float]]] = {v: [] for v in range(n)}
     for u, v, w in zip(tail, head, weight, strict=True):
         if w != math.inf:
@@ -55,7 +85,30 @@ def children_of(n: int, tail: Iterable[int], head: Iterable[int], weight: Iterab
 
 
 def gbfs(children: Children, source: int, goal: int, rho: Sequence[float], budget: float = math.inf) -> Result:
-    """Algorithm 1: greedy best-first search."""
+    """Algorithm 1: greedy best-first search.
+
+    Parameters
+    ----------
+    children
+        What :func:`children_of` returned.
+    source, goal
+        Vertices.
+    rho
+        One value per vertex.
+    budget
+        The most expansions.
+
+    Returns
+    -------
+    Result
+        With the state at every iteration.
+
+    Examples
+    --------
+    >>> from rhostar.search.reference import gbfs, children_of
+    >>> gbfs(children_of(3, [0, 0, 1], [1, 2, 2], [1.0, 5.0, 1.0]), 0, 2, [0, 0, 0]).path
+    [0, 2]
+    """
     out = Result()
     open_: set[int] = {source}
     closed: set[int] = set()
@@ -101,7 +154,34 @@ def astar(
     budget: float = math.inf,
     lower_bound: Sequence[float] | None = None,
 ) -> Result:
-    """Algorithm 2: A* search, with or without lines 13 to 15 (reopening)."""
+    """Algorithm 2: A* search, with or without lines 13 to 15 (reopening).
+
+    Parameters
+    ----------
+    children
+        What :func:`children_of` returned.
+    source, goal
+        Vertices.
+    rho
+        One value per vertex.
+    reopen
+        Whether an improved vertex moves from CLOSED back to OPEN.
+    budget
+        The most expansions.
+    lower_bound
+        Values that never overestimate, for `bound`.
+
+    Returns
+    -------
+    Result
+        With the state at every iteration.
+
+    Examples
+    --------
+    >>> from rhostar.search.reference import astar, children_of
+    >>> astar(children_of(3, [0, 0, 1], [1, 2, 2], [1.0, 5.0, 1.0]), 0, 2, [0, 0, 0]).path
+    [0, 1, 2]
+    """
     out = Result()
     open_: set[int] = {source}
     closed: set[int] = set()

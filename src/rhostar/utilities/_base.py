@@ -50,6 +50,7 @@ class Utility:
     """
 
     limit: float
+    """H, the upper end of the range: larger values count as H."""
 
     key: ClassVar[str] = ""
     """The name in the registry, in ASCII and with underscores; a subclass without one is named after its class."""
@@ -101,6 +102,11 @@ class Utility:
             H; None if the user gave none.
         n
             Number of vertices, the natural H of counts of vertices.
+
+        Returns
+        -------
+        Utility
+            Of this class.
 
         Raises
         ------
@@ -159,6 +165,7 @@ class Score(NamedTuple):
     """
 
     utility: Utility
+    """The utility."""
     values: NDArray[np.float64]
     """min(u, H) for each instance."""
     clipped: float

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from rhostar import _arrays as arrays
 from rhostar.errors import InputError
 from rhostar.graph import Graph
+from rhostar.heuristics import HeuristicLike, as_heuristic
 from rhostar.instances import InstanceSet
 from rhostar.search import distances_to
-from rhostar.search._rho import Rho, choosing, values_for_each
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +26,7 @@ class HeuristicCheck:
     """What :func:`check` found. ``print(...)`` says it in words."""
 
     graph: Graph
+    """The graph."""
     pairs: int
     """How many pairs of a snapshot and a goal were looked at."""
     edges: NDArray[np.int64]
@@ -37,7 +38,9 @@ class HeuristicCheck:
     vertices: NDArray[np.int64]
     """Vertices at which ρ exceeds the cost-to-go, the worst first."""
     vertex_excess: NDArray[np.float64]
+    """For each of them by how much, at worst."""
     vertex_times: NDArray[np.int64]
+    """For each of them in how many pairs."""
     at_goal: float
     """The largest value at a goal. Above 0, ρ is not admissible."""
     admissible_scale: float
@@ -79,7 +82,7 @@ class HeuristicCheck:
         return "\n".join(lines)
 
 
-def check(rho: Rho, instances: InstanceSet, *, tolerance: float = 1e-9) -> HeuristicCheck:
+def check(rho: HeuristicLike, instances: InstanceSet, *, tolerance: float = 1e-9) -> HeuristicCheck:
     """Tell whether a heuristic is admissible and consistent on the snapshots and goals of a set, and where it is not.
 
     This is about these instances. For instances to come, see ``LowerEnvelope``, whose values are consistent
@@ -88,7 +91,7 @@ def check(rho: Rho, instances: InstanceSet, *, tolerance: float = 1e-9) -> Heuri
     Parameters
     ----------
     rho
-        One value per vertex, such an array for each goal, a potential, or a fitted learner or model. One that chooses
+        One value per vertex, such an array for each goal, a heuristic, or a fitted learner or model. One that chooses
         among tables by the weights is judged by the table that it chooses.
     instances
         Every pair of a snapshot and a goal that occurs is looked at once: all edges and all vertices.
@@ -126,17 +129,17 @@ def check(rho: Rho, instances: InstanceSet, *, tolerance: float = 1e-9) -> Heuri
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
     graph = instances.graph
-    choose = choosing(rho, graph)
-    tables, table_of = ([], np.empty(0)) if choose else values_for_each(rho, graph, instances.goals)
-    pairs, first = np.unique(np.stack([instances.goals, instances.rows]), axis=1, return_index=True)
+    heuristic = as_heuristic(rho, graph, instances.goals)
+    tables, table_of = ([], np.empty(0)) if heuristic.uses_weights else heuristic.tables(instances.goals)
+    pairs, first = np.unique(np.stack([instances.goals, instances._stored_rows]), axis=1, return_index=True)
     edges, vertices = _Worst(graph.m), _Worst(graph.n)
     at_goal = -np.inf
     for goal, row, i in zip(*pairs.tolist(), first.tolist(), strict=True):
-        values = choose(instances.weights[row], goal) if choose else tables[table_of[i]]
-        weights = np.asarray(instances.weights[row], dtype=np.float64)
+        values = tables[table_of[i]] if tables else heuristic.table(goal, instances._stored[row])
+        weights = np.asarray(instances._stored[row], dtype=np.float64)
         fall = values[graph.tail] - values[graph.head]
         edges.see(fall, weights, slack * np.maximum(np.abs(values[graph.tail]), np.abs(values[graph.head])))
-        vertices.see(values, distances_to(graph, instances.weights[row], goal), slack * np.abs(values))
+        vertices.see(values, distances_to(graph, instances._stored[row], goal), slack * np.abs(values))
         at_goal = max(at_goal, float(values[goal]))
     return HeuristicCheck(graph, len(first), *edges.found(), *vertices.found(), at_goal, vertices.scale, edges.scale)
 

@@ -13,8 +13,9 @@ from rhostar import _core
 from rhostar._display import html_table, text_table
 from rhostar._parallel import map_chunks
 from rhostar.errors import ArrayError, InputError, UtilityError
+from rhostar.heuristics import HeuristicLike
 from rhostar.instances import Instance, InstanceSet
-from rhostar.search import Algorithm, Rho, Runs, Trace, solve_many
+from rhostar.search import Algorithm, Runs, Trace, solve_many
 from rhostar.search._run import solve
 from rhostar.utilities._base import Score, Utility
 from rhostar.utilities._measures import Custom
@@ -37,7 +38,9 @@ class Evaluation:
     """
 
     runs: Runs
+    """The runs that were measured."""
     scores: tuple[Score, ...]
+    """One for each utility."""
     optimum: NDArray[np.float64] | None
     """Optimal costs, if a utility needed them."""
 
@@ -82,7 +85,7 @@ class Evaluation:
 
 def evaluate(
     instances: InstanceSet,
-    rho: Rho,
+    rho: HeuristicLike,
     utilities: Utility | Sequence[Utility],
     *,
     algorithm: Algorithm = "astar",
@@ -182,7 +185,7 @@ def _optimum(instances: InstanceSet, runs: Runs, given: ArrayLike | None, n_jobs
 
 
 def _custom(
-    utility: Custom, instances: InstanceSet, rho: Rho, *, n_jobs: int | None, **options: Any
+    utility: Custom, instances: InstanceSet, rho: HeuristicLike, *, n_jobs: int | None, **options: Any
 ) -> NDArray[np.float64]:
     parts = map_chunks(_custom_chunk, instances, n_jobs=n_jobs, function=utility.function, rho=rho, **options)
     return np.concatenate(parts)
@@ -194,7 +197,7 @@ def _custom_chunk(
     stop: _core.Stop,
     *,
     function: Callable[[Instance, Trace], float],
-    rho: Rho,
+    rho: HeuristicLike,
     algorithm: Algorithm,
     reopen: bool,
     budget: int | None,

@@ -7,7 +7,7 @@
                  set: (value) => { try { localStorage.setItem("rhostar-theme", value); } catch { /* a page from disk may have none */ } } };
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
   const label = () => {
-    button.setAttribute("aria-label", isDark() ? "Switch to light colours" : "Switch to dark colours");
+    button.setAttribute("aria-label", isDark() ? "Switch to light colors" : "Switch to dark colors");
     button.setAttribute("aria-pressed", String(isDark()));
   };
   if (["light", "dark"].includes(kept.get())) root.dataset.theme = kept.get();

@@ -243,7 +243,7 @@
       return grid ? this.top + (Math.floor(v / drawing.columns) + 0.5) * (this.h / drawing.rows)
                   : this.top + (drawing.y[v] / 65535) * this.h;
     }
-    tone(v) { // the colour of a closed vertex tells when it was closed
+    tone(v) { // the color of a closed vertex tells when it was closed
       const i = Math.min(63, Math.floor((64 * this.course.when[v]) / (clock.last + 1)));
       return i;
     }
@@ -323,17 +323,17 @@
         touched = [];
         for (let v = 0; v < drawing.n; v++) if (state[v] === DONE) touched.push(v);
       }
-      const closed = new Map(); // by colour: a line costs little, changing the pen does not
+      const closed = new Map(); // by color: a line costs little, changing the pen does not
       for (const v of touched) {
         if (state[v] === DONE) {
-          const colour = times[v] > 1 ? palette.againCss : palette.rampCss[this.tone(v)];
-          if (!closed.has(colour)) closed.set(colour, []);
-          closed.get(colour).push(v);
+          const color = times[v] > 1 ? palette.againCss : palette.rampCss[this.tone(v)];
+          if (!closed.has(color)) closed.set(color, []);
+          closed.get(color).push(v);
         }
       }
       pen.lineWidth = line;
-      for (const [colour, members] of closed) {
-        pen.strokeStyle = pen.fillStyle = colour;
+      for (const [color, members] of closed) {
+        pen.strokeStyle = pen.fillStyle = color;
         pen.beginPath();
         for (const v of members) {
           const p = parent[v];
@@ -394,13 +394,13 @@
       this.marker(pen, source, palette.start, "S");
       this.marker(pen, goal, palette.goal, "G");
     }
-    marker(pen, v, colour, letter) {
+    marker(pen, v, color, letter) {
       const r = 8.5 * this.ratio;
       const x = Math.min(Math.max(this.x(v), r), this.canvas.width - r);
       const y = Math.min(Math.max(this.y(v), r), this.canvas.height - r);
       pen.beginPath();
       pen.arc(x, y, r, 0, 7);
-      pen.fillStyle = colour;
+      pen.fillStyle = color;
       pen.fill();
       pen.strokeStyle = palette.halo;
       pen.lineWidth = 2 * this.ratio;

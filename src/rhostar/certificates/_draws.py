@@ -1,0 +1,315 @@
+"""What was drawn independently, and what was seen before: the instances that a bound may count, and as what.
+
+Instances are the same if they come from one set and have one index there, or if their content is equal, in whatever
+file, process or number format. In draws from a declared pool equal content is a matter of chance: there only the same
+draws count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rhostar import _arrays as arrays
+from rhostar.certificates._sentence import goal_name, percent
+from rhostar.errors import AssumptionError, InputError, InstanceError
+from rhostar.heuristics import Heuristic
+from rhostar.instances import ContentKeys, InstanceSet, Provenance, provenance
+
+Duplicates = Literal["raise", "drop", "allow"]
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Instances as a sample: what was drawn independently, in which categories, and what a bound is about.
+
+    Attributes
+    ----------
+    unit
+        What was drawn independently: "instance", "snapshot" or "group".
+    groups
+        The number of the group of each instance; None where every instance was drawn by itself.
+    categories
+        The positions of the instances of each category; empty where none were asked for.
+    population
+        Which instances a bound is about, in words.
+    notes
+        What a reader should know about the draws.
+    """
+
+    unit: str
+    groups: NDArray[np.int64] | None
+    categories: dict[str, NDArray[np.int64]]
+    population: str
+    notes: tuple[str, ...] = ()
+
+    def values(self, losses: NDArray[np.float64], positions: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """Return one value for each independent draw: the loss of an instance, or the mean loss of a group."""
+        chosen = losses if positions is None else losses[positions]
+        if self.groups is None:
+            return chosen
+        group = self.groups if positions is None else self.groups[positions]
+        _, first, which, count = np.unique(group, return_index=True, return_inverse=True, return_counts=True)
+        # In the order of their first instances: bounds at any time read them as they came.
+        return np.asarray(np.bincount(which, weights=chosen) / count)[np.argsort(first)]
+
+
+def find_draws(instances: InstanceSet, *, groups: Any, by: Any = None, dropped: int = 0) -> Draws:
+    """Return a set of instances as a sample.
+
+    Parameters
+    ----------
+    instances
+        The set.
+    groups, by
+        As for :func:`rhostar.certify`.
+    dropped
+        How many instances were left out because they were seen in training.
+    """
+    which, unit, population, notes = _groups(instances, groups)
+    population += " and not seen in training" if dropped else ""
+    return Draws(unit, which, _categories(instances, by), population + _feasibility(instances), tuple(notes))
+
+
+def assume_draws(name: str, limit: float | None) -> tuple[str, ...]:
+    """Return what every bound with a probability assumes; `limit` is H, or None where none is needed."""
+    independent = f"the instances of {name} and those to come are drawn independently from one distribution"
+    return (independent, *([] if limit is None else [f"the limit {limit:g} was fixed beforehand"]))
+
+
+def check_set(instances: Any, name: str) -> InstanceSet:
+    """Return a set of at least two instances, or raise :class:`InputError` or :class:`InstanceError`."""
+    if not isinstance(instances, InstanceSet):
+        raise InputError(f"{name} must be an InstanceSet, got {type(instances).__name__}")
+    if len(instances) < 2:
+        raise InstanceError(f"{name} must hold at least 2 instances, got {len(instances)}")
+    return instances
+
+
+def shared_snapshots(instances: InstanceSet) -> str:
+    """Return why the instances of a set are not independent draws; empty where nothing speaks against it."""
+    snapshots = np.unique(instances.rows).size
+    if instances.pool is not None or snapshots in (1, len(instances)):
+        return ""
+    return f"{len(instances)} instances share {snapshots} snapshots, so they are not independent"
+
+
+def population(instances: InstanceSet) -> str:
+    """Return which instances a bound on single instances is about, in words."""
+    return _instances_like(instances) + _feasibility(instances)
+
+
+def _instances_like(instances: InstanceSet) -> str:
+    snapshots = np.unique(instances.rows).size
+    if instances.pool is not None:
+        return f"on new {instances.pool.words}"
+    if snapshots == len(instances):
+        return "on new instances drawn as these were"
+    one = "this one snapshot" if snapshots == 1 else f"one of these {snapshots} snapshots"
+    return f"on new trips on {one}, drawn as these were"
+
+
+def _feasibility(instances: InstanceSet) -> str:
+    if instances.feasible == 1:
+        return ""
+    return f", given that there is a path ({percent(instances.feasible)} of draws had a path)"
+
+
+def _groups(instances: InstanceSet, groups: Any) -> tuple[NDArray[np.int64] | None, str, str, list[str]]:
+    if groups is not None and groups is not False:
+        which, unit, notes = _labels(groups, instances, "groups"), "group", []
+    elif groups is None and (shared := shared_snapshots(instances)):
+        which, unit = np.unique(instances.rows, return_inverse=True)[1].astype(np.int64), "snapshot"
+        notes = [f"{shared}: each snapshot counts as one independent draw"]
+    else:
+        return None, "instance", _instances_like(instances), []
+    if which.max() == 0:
+        raise AssumptionError(f"there must be at least two {unit}s: they are the independent draws")
+    return which, unit, f"on new {unit}s drawn as these {which.max() + 1} were, each counting the same", notes
+
+
+def _labels(labels: ArrayLike, instances: InstanceSet, name: str) -> NDArray[np.int64]:
+    array = np.asarray(labels)
+    if array.shape != (len(instances),):
+        raise InputError(f"{name} must have one label per instance of holdout ({len(instances)}), got {array.shape}")
+    return np.unique(array, return_inverse=True)[1].astype(np.int64)
+
+
+def _categories(instances: InstanceSet, by: Any) -> dict[str, NDArray[np.int64]]:
+    if by is None:
+        return {}
+    if isinstance(by, str):
+        if by != "goal":
+            raise InputError(f"by must be 'goal' or one label per instance of holdout, got {by!r}")
+        goals = instances.goals
+        return {goal_name(instances.graph, g): np.flatnonzero(goals == g) for g in np.unique(goals).tolist()}
+    which, array = _labels(by, instances, "by"), np.asarray(by)
+    return {str(array[np.argmax(which == k)]): np.flatnonzero(which == k) for k in range(int(which.max()) + 1)}
+
+
+# ---------------------------------------------------------------- seen before
+
+
+def find_unseen(
+    holdout: InstanceSet, trained_on: Any, duplicates: Duplicates = "raise"
+) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the positions of the instances that were not seen in training, and notes.
+
+    Parameters
+    ----------
+    holdout
+        Instances that should have had no part in choosing ρ.
+    trained_on
+        What a learner or model says it saw: one provenance, several, or a mapping from goals to these; None if that is
+        not known.
+    duplicates
+        "raise" if an instance was seen; "drop" leaves such instances out; "allow" takes equal content for chance, and
+        refuses only the very same instances.
+
+    Raises
+    ------
+    AssumptionError
+        If instances were seen and are not to be dropped, or if none is left.
+    InputError
+        If `duplicates` is something else.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> from rhostar.certificates._draws import find_unseen
+    >>> graph = rs.Graph.grid(3, 3)
+    >>> weights = np.random.default_rng(0).uniform(1, 2, size=(20, graph.m))
+    >>> seen = rs.InstanceSet(graph, weights[:15], sources=0, goal=8)
+    >>> find_unseen(rs.InstanceSet(graph, weights, sources=0, goal=8), seen, "drop")[0].tolist()
+    [15, 16, 17, 18, 19]
+    """
+    if duplicates not in get_args(Duplicates):
+        raise InputError(f"duplicates must be 'raise', 'drop' or 'allow', got {duplicates!r}")
+    records = list(_records(trained_on))
+    seen = np.zeros(len(holdout), dtype=bool)
+    for record in records:
+        seen |= record.recorded(holdout) if duplicates == "allow" else record.among(holdout)
+    if seen.any() and (duplicates != "drop" or seen.all()):
+        same_seed = any(record.shares_randomness(holdout) for record in records)
+        raise AssumptionError(
+            f"holdout must be untouched: {int(seen.sum())} of its {len(holdout)} instances were seen in training"
+            + (" because they were drawn with the same seed; draw them with another" if same_seed else "")
+            + (
+                "; none is left"
+                if duplicates == "drop"
+                else " (the same ones, or equal in content); pass others, or duplicates='drop' to leave them out, or "
+                "duplicates='allow' if they are independent draws that happen to be equal"
+            )
+        )
+    kept = np.flatnonzero(~seen)
+    return kept, [] if holdout.pool is None else _shared_content(holdout[kept], records)
+
+
+def _shared_content(holdout: InstanceSet, records: list[Provenance]) -> list[str]:
+    """Return a note on draws from a pool that contains instances seen in training: allowed, but worth knowing."""
+    assert holdout.pool is not None
+    copies = sum(np.logical_or.reduce([np.zeros(len(holdout), bool), *(part.copies(holdout) for part in records)]))
+    note = (
+        f"holdout: {copies} of {len(holdout)} instances are equal in content to one seen in training; "
+        f"the bound is about {holdout.pool.words}, of which these are new ones"
+    )
+    return [note] if copies else []
+
+
+def _records(seen: Any) -> Iterator[Provenance]:
+    """Yield what was seen: nothing, one, several, or a mapping from goals to these."""
+    if isinstance(seen, Provenance):
+        yield seen
+    elif isinstance(seen, InstanceSet):
+        yield from provenance(seen).parts
+    elif seen is not None:
+        for part in seen.values() if isinstance(seen, Mapping) else seen:
+            yield from _records(part)
+
+
+def check_repeats(instances: InstanceSet, name: str, *, independent: bool = False) -> None:
+    """Raise if an instance is counted twice: the same one, or, outside a declared pool, another of equal content.
+
+    Parameters
+    ----------
+    instances
+        The set.
+    name
+        What the set is called in the error.
+    independent
+        Whether somebody says that every instance was drawn by itself: equal content is then a matter of chance.
+
+    Raises
+    ------
+    AssumptionError
+        With the number of repetitions and the first pair.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> from rhostar.certificates._draws import check_repeats
+    >>> graph = rs.Graph.grid(2, 2)
+    >>> pool = rs.InstanceSet(graph, graph.length, sources=[0, 1], goal=3)
+    >>> check_repeats(pool.draw(100, seed=0), "holdout")
+    >>> check_repeats(rs.InstanceSet(graph, graph.length, sources=[0, 1, 0], goal=3), "holdout")
+    Traceback (most recent call last):
+    ...
+    rhostar.errors.AssumptionError: holdout: 1 of 3 instances repeats an earlier one; the first is instance 2, which is
+    equal in content to instance 0; every instance counts once. Independent draws may repeat: make them with
+    instances.draw(N, seed), so that this is known, or pass duplicates='allow'
+    """
+    _, first, inverse = np.unique(instances.indices, return_index=True, return_inverse=True)
+    _refuse_repeats(first[inverse], f"{name}: ", "the same as", "")
+    if not independent and instances.pool is None:
+        keys = ContentKeys.of(instances)
+        advice = (
+            ". Independent draws may repeat: make them with instances.draw(N, seed), so that this is known, or pass "
+            "duplicates='allow'"
+        )
+        _refuse_repeats(keys.first_match(keys), f"{name}: ", "equal in content to", advice)
+
+
+def check_independent(train: InstanceSet, duplicates: str = "raise") -> None:
+    """Raise :class:`AssumptionError` if training instances repeat or share snapshots, unless that is allowed."""
+    if duplicates not in ("raise", "allow"):
+        raise InputError(f"duplicates must be 'raise' or 'allow', got {duplicates!r}")
+    check_repeats(train, "train", independent=duplicates == "allow")
+    if duplicates == "raise" and (why := shared_snapshots(train)):
+        raise AssumptionError(
+            f"train: {why}; draw them with InstanceSet.draw or Network.sample, or pass duplicates='allow' if each pair "
+            "of snapshot and start was drawn by itself"
+        )
+
+
+def _refuse_repeats(first: NDArray[np.int64], name: str, how: str, advice: str) -> None:
+    again = first < np.arange(first.size)
+    if again.any():
+        i, times = int(np.argmax(again)), int(again.sum())
+        repeat = "repeats" if times == 1 else "repeat"
+        raise AssumptionError(
+            f"{name}{times} of {arrays.counted(first.size, 'instance')} {repeat} an earlier one; the first is instance "
+            f"{i}, which is {how} instance {first[i]}; every instance counts once{advice}"
+        )
+
+
+def unknown_origin(heuristic: Heuristic) -> list[str]:
+    """Return notes on what is not known about the instances that ρ was learned from.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> from rhostar.certificates._draws import unknown_origin
+    >>> unknown_origin(rs.heuristics.Table([2.0, 1.0, 0.0]))
+    ['it is not known what rho was learned from']
+    """
+    if heuristic.trained_on is None:
+        return ["it is not known what rho was learned from"]
+    unknown = sorted({record.unknown for record in _records(heuristic.trained_on)} - {""})
+    notes = [f"{what} of unknown origin" for what in unknown]
+    if heuristic.family.built_from is None:
+        notes.append(f"the {heuristic.family.made_of} are arrays of unknown origin")
+    return notes

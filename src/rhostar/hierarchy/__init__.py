@@ -1,0 +1,5 @@
+"""Hierarchies: an index of a graph that takes fresh weights in about the time of one search over all vertices."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,4 @@
+from ._customized import CustomizedHierarchy as CustomizedHierarchy
+from ._customized import IndexPath as IndexPath
+from ._hierarchy import Hierarchy as Hierarchy
+from ._order import elimination_order as elimination_order

@@ -1,0 +1,257 @@
+"""The class CustomizedHierarchy: an index of shortest paths for one row of weights."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rhostar import _arrays as arrays
+from rhostar import _core
+from rhostar import _failures as failures
+from rhostar.errors import WeightError
+from rhostar.graph import Graph
+
+_LARGEST_WHOLE = 2.0**53
+"""Float64 holds every integer up to here."""
+
+
+class IndexPath(NamedTuple):
+    """A shortest path; without one, `cost` is inf and the arrays are empty."""
+
+    cost: float
+    path: NDArray[np.int32]
+    """The vertices, from the source to the target."""
+    edges: NDArray[np.int32]
+    """The edges between them."""
+
+
+class CustomizedHierarchy:
+    """An index of shortest paths for one row of weights; :meth:`Hierarchy.customize` returns one.
+
+    Answers are exact. Integer weights: distances are exact up to 2**53, and larger ones are refused. Floating-point
+    weights: all answers are sums in float64, and a path, summed in order from its source, costs at most
+    1 + 2 · edges · 2**-53 times what Dijkstra's algorithm finds.
+
+    :meth:`distance`, :meth:`path` and :meth:`matrix` follow one rule of summation: an arc of the hierarchy is as long
+    as the sum of the two arcs that it stands for; the way up is summed from the source, the way down from the target,
+    and then both are added. Where sums do not round, that is the sum over the path in any order.
+
+    Where several paths are shortest, the answer is one of them, always the same one. Other searches may return another.
+
+    Attributes
+    ----------
+    graph
+        The graph.
+    n
+        Number of vertices.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> graph = rs.Graph.grid(10, 10)
+    >>> today = rs.Hierarchy(graph).customize(graph.length)
+    >>> today.distance(0, 99), today.path(0, 99).path.size
+    (18.0, 19)
+    """
+
+    graph: Graph
+    n: int
+
+    def __init__(self, graph: Graph, kernel: _core.Customization, *, whole: bool) -> None:
+        self.graph, self.n, self._kernel, self._whole = graph, graph.n, kernel, whole
+
+    def distance(self, source: int, target: int) -> float:
+        """Return the cost of a shortest path.
+
+        Parameters
+        ----------
+        source, target
+            Vertices.
+
+        Returns
+        -------
+        float
+            inf if there is no path; 0 if both are the same vertex.
+
+        Raises
+        ------
+        VertexError
+            If one of them is not a vertex.
+        WeightError
+            If the weights are integers and the cost exceeds 2**53.
+
+        Examples
+        --------
+        >>> import rhostar as rs
+        >>> graph = rs.Graph.from_edges(4, [0, 0, 1, 2], [1, 2, 3, 3])
+        >>> today = rs.Hierarchy(graph).customize([2, 1, 2, 4])
+        >>> today.distance(0, 3), today.distance(3, 0)
+        (4.0, inf)
+        """
+        s, t = arrays.vertex(source, "source", self.n), arrays.vertex(target, "target", self.n)
+        return self._exact(self._kernel.distance(s, t), s, t)
+
+    def path(self, source: int, target: int) -> IndexPath:
+        """Return a shortest path.
+
+        Parameters
+        ----------
+        source, target
+            Vertices.
+
+        Returns
+        -------
+        IndexPath
+            Its cost, vertices and edges.
+
+        Raises
+        ------
+        VertexError
+            If one of them is not a vertex.
+        WeightError
+            If the weights are integers and the cost exceeds 2**53.
+
+        Examples
+        --------
+        >>> import rhostar as rs
+        >>> graph = rs.Graph.from_edges(4, [0, 0, 1, 2], [1, 2, 3, 3])
+        >>> today = rs.Hierarchy(graph).customize([2, 1, 2, 4])
+        >>> found = today.path(0, 3)
+        >>> found.cost, found.path.tolist(), found.edges.tolist()
+        (4.0, [0, 1, 3], [0, 2])
+        """
+        s, t = arrays.vertex(source, "source", self.n), arrays.vertex(target, "target", self.n)
+        found = self._kernel.path(s, t)
+        failures.require_done(found.ending)
+        return IndexPath(self._exact(found.cost, s, t), found.vertices, found.edges)
+
+    def distances(
+        self, source: int, targets: ArrayLike | None = None, *, max_cost: float = np.inf
+    ) -> NDArray[np.float64]:
+        """Return the costs of shortest paths from one vertex to many.
+
+        Parameters
+        ----------
+        source
+            A vertex.
+        targets
+            Vertices; None for all.
+        max_cost
+            Costs above it become inf; a low limit saves work.
+
+        Returns
+        -------
+        numpy.ndarray
+            One cost per target; inf if there is no path. Sums are taken from the source on, so they may differ from
+            :meth:`distance` in the last bits where sums round.
+
+        Raises
+        ------
+        VertexError, ArrayError, InputError
+            If one of them is not a vertex; if `max_cost` is negative or NaN.
+        WeightError
+            If the weights are integers and a cost exceeds 2**53.
+
+        Examples
+        --------
+        >>> import rhostar as rs
+        >>> graph = rs.Graph.from_edges(4, [0, 0, 1, 2], [1, 2, 3, 3])
+        >>> today = rs.Hierarchy(graph).customize([2, 1, 2, 4])
+        >>> today.distances(0).tolist(), today.distances(0, [3], max_cost=3).tolist()
+        ([0.0, 2.0, 1.0, 4.0], [inf])
+        """
+        return self._sweep(arrays.vertex(source, "source", self.n), targets, "targets", max_cost, against=False)
+
+    def distances_to(
+        self, target: int, sources: ArrayLike | None = None, *, max_cost: float = np.inf
+    ) -> NDArray[np.float64]:
+        """Return the costs of shortest paths from many vertices to one.
+
+        Parameters
+        ----------
+        target
+            A vertex.
+        sources
+            Vertices; None for all.
+        max_cost
+            Costs above it become inf; a low limit saves work.
+
+        Returns
+        -------
+        numpy.ndarray
+            One cost per source; inf if there is no path.
+
+        Raises
+        ------
+        VertexError, ArrayError, InputError, WeightError
+            As in :meth:`distances`.
+
+        Examples
+        --------
+        >>> import rhostar as rs
+        >>> graph = rs.Graph.from_edges(4, [0, 0, 1, 2], [1, 2, 3, 3])
+        >>> today = rs.Hierarchy(graph).customize([2, 1, 2, 4])
+        >>> today.distances_to(3).tolist()
+        [4.0, 2.0, 4.0, 0.0]
+        """
+        return self._sweep(arrays.vertex(target, "target", self.n), sources, "sources", max_cost, against=True)
+
+    def matrix(self, sources: ArrayLike, targets: ArrayLike) -> NDArray[np.float64]:
+        """Return the costs of shortest paths from each of some vertices to each of others.
+
+        Parameters
+        ----------
+        sources, targets
+            Vertices.
+
+        Returns
+        -------
+        numpy.ndarray
+            (number of sources, number of targets) as :meth:`distance` returns them, bit for bit.
+
+        Raises
+        ------
+        VertexError, ArrayError
+            If one of them is not a vertex.
+        WeightError
+            If the weights are integers and a cost exceeds 2**53.
+
+        Examples
+        --------
+        >>> import rhostar as rs
+        >>> graph = rs.Graph.from_edges(4, [0, 0, 1, 2], [1, 2, 3, 3])
+        >>> today = rs.Hierarchy(graph).customize([2, 1, 2, 4])
+        >>> today.matrix([0, 1], [2, 3]).tolist()
+        [[1.0, 4.0], [inf, 2.0]]
+        """
+        rows, columns = arrays.vertices(sources, "sources", self.n), arrays.vertices(targets, "targets", self.n)
+        found = self._kernel.matrix(rows, columns, None)
+        failures.require_done(found.ending)
+        return self._all_exact(found.cost).reshape(rows.size, columns.size)
+
+    def _sweep(
+        self, one: int, many: ArrayLike | None, name: str, max_cost: float, *, against: bool
+    ) -> NDArray[np.float64]:
+        most = arrays.number(max_cost, "max_cost", "a number that is not negative", lambda x: x >= 0)
+        found = self._kernel.distances(
+            one, None if many is None else arrays.vertices(many, name, self.n), against, most, None
+        )
+        failures.require_done(found.ending)
+        return self._all_exact(found.cost)
+
+    def _all_exact(self, costs: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self._whole and ((costs > _LARGEST_WHOLE) & (costs < np.inf)).any():
+            raise WeightError("a path costs more than 2**53; sums of integers are exact only up to there")
+        return costs
+
+    def _exact(self, cost: float, source: Any, target: Any) -> float:
+        if self._whole and _LARGEST_WHOLE < cost < np.inf:
+            raise WeightError(
+                f"the path from {source} to {target} costs more than 2**53; sums of integers are exact only up to there"
+            )
+        return cost
+
+    def __repr__(self) -> str:
+        return f"CustomizedHierarchy({self.n} vertices)"

@@ -1,0 +1,135 @@
+"""The class Hierarchy: what an index of shortest paths has to know about the graph alone."""
+
+from __future__ import annotations
+
+import os
+
+from numpy.typing import ArrayLike
+
+from rhostar import _arrays as arrays
+from rhostar import _core
+from rhostar import _failures as failures
+from rhostar.errors import InputError, LimitError, WeightError
+from rhostar.graph import Graph
+from rhostar.hierarchy._customized import CustomizedHierarchy
+from rhostar.hierarchy._order import elimination_order
+
+_BYTES_PER_ARC = 48
+"""Memory for one arc: its length in both directions, its edges, and where it leads."""
+
+
+class Hierarchy:
+    """An index of a graph, made once, that takes fresh weights in about the time of one search over all vertices.
+
+    The vertices are put into an order by nested dissection, which depends on the graph alone (customizable contraction
+    hierarchies, Dibbelt, Strasser and Wagner). :meth:`customize` then finds, for one row of weights, the lengths of the
+    arcs that join each vertex to vertices later in the order; with these, a distance takes microseconds.
+
+    It pays for graphs with small separators, such as road networks and grids. Graph and order are remembered: a second
+    ``Hierarchy(graph)`` costs nothing.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    memory_limit
+        Bytes that the hierarchy and one set of weights may take; None for half of the machine's memory.
+
+    Attributes
+    ----------
+    graph
+        The graph.
+
+    Raises
+    ------
+    InputError
+        If `graph` is not a Graph.
+    LimitError
+        If the hierarchy would take more memory: the graph has no small separators.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(40, 40)
+    >>> hierarchy = rs.Hierarchy(graph)
+    >>> today = hierarchy.customize(np.random.default_rng(0).uniform(1, 2, graph.m))
+    >>> round(today.distance(0, 1599), 3)
+    99.121
+    >>> today.path(0, 1599).path[-2:].tolist()
+    [1559, 1599]
+    """
+
+    graph: Graph
+
+    def __init__(self, graph: Graph, *, memory_limit: int | None = None) -> None:
+        if not isinstance(graph, Graph):
+            raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
+        limit = _half_of_memory() if memory_limit is None else arrays.integer(memory_limit, "memory_limit", 0)
+        most = min(limit // _BYTES_PER_ARC, arrays.LARGEST_INDEX // 2)  # both directions are numbered with 32 bits
+        kernel = graph._hierarchy
+        if kernel is None or kernel.arcs > most:
+            kernel = _make(graph, most)
+            object.__setattr__(graph, "_hierarchy", kernel)
+        self.graph, self._kernel = graph, kernel
+
+    @property
+    def n_arcs(self) -> int:
+        """Number of arcs."""
+        return self._kernel.arcs
+
+    def customize(self, weights: ArrayLike) -> CustomizedHierarchy:
+        """Return an index of shortest paths for one row of weights.
+
+        Parameters
+        ----------
+        weights
+            (m,) the weights, at least 0; inf for an edge that is absent. They are copied.
+
+        Returns
+        -------
+        CustomizedHierarchy
+
+        Raises
+        ------
+        ArrayError, WeightError
+            If the weights are not one number per edge; if one is negative or NaN, all are infinite, or a path could
+            cost more than the largest float64.
+
+        Examples
+        --------
+        >>> import numpy as np, rhostar as rs
+        >>> hierarchy = rs.Hierarchy(rs.Graph.from_edges(3, [0, 1, 0], [1, 2, 2]))
+        >>> [hierarchy.customize(weights).distance(0, 2) for weights in ([1, 5, 1], [1, 5, 9])]
+        [2.0, 5.0]
+        """
+        row = arrays.weight_row(weights, "weights", self.graph.m)
+        made = self._kernel.customize(row, None)
+        if made.ending.status is _core.Status.NO_PATH:
+            raise WeightError("weights must have a finite value for at least one edge; all are infinite")
+        if made.ending.status is not _core.Status.DONE:
+            raise failures.search_failure(made.ending, self.graph, row)
+        return CustomizedHierarchy(self.graph, made, whole=row.dtype.kind == "i")
+
+    def __repr__(self) -> str:
+        return f"Hierarchy({self.graph.n} vertices, {self.n_arcs} arcs)"
+
+
+def _make(graph: Graph, most: int) -> _core.Hierarchy:
+    parts = graph._kernel.skeleton_parts(elimination_order(graph), most, None)
+    if parts.ending.status is _core.Status.LIMIT:
+        raise LimitError(
+            f"a hierarchy of this graph needs more than {parts.ending.at} arcs, {parts.ending.at / graph.n:.0f} per "
+            f"vertex, and memory_limit allows {most}: the graph has no small separators. Use landmarks, or raise "
+            "memory_limit"
+        )
+    failures.require_done(parts.ending)
+    kernel = graph._kernel.open_hierarchy(parts.vertex, parts.begin, parts.list_first, parts.list)
+    assert kernel is not None, "parts that were just made fit"
+    return kernel
+
+
+def _half_of_memory() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, ValueError, OSError):  # not on every system
+        return 4 * 2**30

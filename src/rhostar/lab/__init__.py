@@ -1,5 +1,0 @@
-"""Experiments with the theory: exact counts of behaviours, shattered sets, and dual functions."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

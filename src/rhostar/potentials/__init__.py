@@ -1,5 +1,0 @@
-"""Potentials: heuristics for every goal, computed where a search looks instead of read from a table."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

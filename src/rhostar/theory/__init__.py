@@ -1,0 +1,15 @@
+"""Research on learned heuristics: exact counts of behaviours, shattered sets, dual functions, codes and an atlas.
+
+The library works without this package: it has an extension module of its own, and nothing imports it.
+"""
+
+from importlib.util import find_spec
+
+import lazy_loader
+
+if find_spec("rhostar.theory._core") is None:
+    raise ModuleNotFoundError(
+        "this rhostar was built without rhostar.theory (RHOSTAR_THEORY=OFF)", name="rhostar.theory._core"
+    )
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

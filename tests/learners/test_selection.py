@@ -1,0 +1,190 @@
+"""How candidates are compared: folds of whole snapshots or days, bounds on the mean excess, who wins."""
+
+import numpy as np
+import pytest
+
+import rhostar as rs
+from rhostar.learners import _selection as selection
+from rhostar.learners._selection import Candidate
+from rhostar.learners._validation import Validation
+from support.instances import square_grid
+
+
+def history(days: int = 8, each: int = 4) -> rs.InstanceSet:
+    graph, rng = rs.Graph.grid(5, 5), np.random.default_rng(0)
+    weights, rows = rng.uniform(1, 2, (days * each, graph.m)), rng.integers(0, days * each, 200)
+    when = np.arange(days * each) // each
+    return rs.InstanceSet(graph, weights, rng.integers(0, 24, 200), 24, rows=rows, days=when)
+
+
+def mixed(validation: Validation) -> int:
+    """Return how many folds have a day both in the instances to fit on and in those to judge on."""
+    both = [[set(one.days[one.rows]) for one in (fold.train, fold.judged)] for fold in validation.folds]
+    return sum(not fitted.isdisjoint(judged) for fitted, judged in both)
+
+
+# ---------------------------------------------------------------- folds
+
+
+def test_every_instance_judges_once_and_none_that_was_fitted_on() -> None:
+    instances = square_grid(30)
+    rows = np.repeat(np.arange(10), 3)
+    shared = rs.InstanceSet(instances.graph, instances.weights[:10], instances.sources, 35, rows=rows)
+    validation = Validation(shared)
+    assert len(validation.folds) == 4
+    assert not validation.further, "too few different starts to draw others from them"
+    judged = np.concatenate([rows[fold.judged.indices] for fold in validation.folds])
+    assert np.array_equal(np.sort(judged), rows)
+    optimum = rs.solve_many(shared, np.zeros(36)).cost
+    for fold in validation.folds:
+        assert not set(rows[fold.train.indices]) & set(rows[fold.judged.indices])
+        assert len(fold.train) + len(fold.judged) == 30
+        assert np.array_equal(fold.groups, rows[fold.judged.indices])
+        np.testing.assert_allclose(fold.optimum, optimum[fold.judged.indices], rtol=1e-12)
+
+
+def test_further_starts_judge_on_the_same_snapshots() -> None:
+    instances = square_grid(60, side=12)
+    validation = Validation(instances)
+    assert validation.further
+    for fold in validation.folds:
+        judged = set(fold.judged._stored_rows.tolist())
+        assert len(fold.judged) > 6 * len(judged)
+        assert judged.isdisjoint(fold.train._stored_rows.tolist())
+        assert set(fold.judged.sources) <= set(instances.sources)
+        optimum = rs.solve_many(fold.judged, np.zeros(144)).cost
+        np.testing.assert_allclose(fold.optimum, optimum, rtol=1e-12)
+
+
+def test_large_graphs_use_fewer_snapshots_and_judges() -> None:
+    instances = square_grid(100, side=12)
+    small = Validation(instances, work=20 * 144)
+    assert np.unique(small.used._stored_rows).size == 80
+    assert sum(len(fold.judged) for fold in small.folds) == 64
+    few = Validation(instances, work=1)
+    assert np.unique(few.used._stored_rows).size == 16
+
+
+def test_folds_are_whole_days() -> None:
+    instances = history()
+    validation = Validation(instances, split="day")
+    assert (len(validation.folds), mixed(validation)) == (4, 0)
+    # The paths of a day depend on each other, also those from further starts.
+    assert np.unique(validation.groups).size == 8
+    for fold in validation.folds:
+        assert (fold.groups == fold.judged.days[fold.judged.rows]).all()
+    assert mixed(Validation(instances)) == 4, "folds of snapshots mix the days"
+    few = Validation(history(days=2), split="day")
+    assert (len(few.folds), mixed(few)) == (2, 0)
+
+
+def test_learn_takes_days(monkeypatch: pytest.MonkeyPatch) -> None:
+    instances = history()
+    asked = []
+    monkeypatch.setattr(
+        "rhostar.learners._auto.Validation", lambda *a, **k: asked.append(Validation(*a, **k)) or asked[-1]
+    )
+    for goals in (1, 2):
+        targets = 24 if goals == 1 else np.where(np.arange(200) % 2, 24, 23)
+        sources = np.where(instances.sources == 23, 0, instances.sources)
+        given = rs.InstanceSet(
+            instances.graph, instances.weights, sources, targets, rows=instances.rows, days=instances.days
+        )
+        asked.clear()
+        with pytest.warns(rs.errors.RhostarWarning, match="nothing faster than exact values"):
+            rs.learn(given, mean_excess=0.1, split="day", effort="quick")  # too few days
+        assert len(asked) == goals
+        assert [mixed(validation) for validation in asked] == [0] * goals
+
+
+def test_what_is_refused() -> None:
+    instances = history()
+    plain = rs.InstanceSet(instances.graph, instances.weights, 0, 24)
+    for excess in ({"max_excess": 0.0}, {"mean_excess": 0.01}):
+        with pytest.raises(rs.errors.InputError, match="split='day' needs instances that know their days"):
+            rs.learn(plain, **excess, split="day")
+        with pytest.raises(rs.errors.InputError, match="split must be 'snapshot' or 'day', got 'week'"):
+            rs.learn(instances, **excess, split="week")
+    with pytest.raises(rs.errors.InstanceError, match="needs at least 2 days to hold out a part of it, got 1"):
+        rs.learn(history(days=1), mean_excess=0.01, split="day")
+    nowhere = rs.InstanceSet(rs.Graph.from_edges(3, [0], [1]), np.ones((4, 1)), 0, 2, infeasible="keep")
+    with pytest.raises(rs.errors.InstanceError, match="no instance of the training set has a path"):
+        rs.learn(nowhere, mean_excess=0.01)
+
+
+# ---------------------------------------------------------------- who wins
+
+
+def candidates(*losses: np.ndarray) -> list[Candidate]:
+    return [Candidate(rs.learners.MeanDistance(), 0.0, 0.0, 0.0, one, ()) for one in losses]
+
+
+def chosen(groups: np.ndarray, *losses: np.ndarray) -> int:
+    listed = candidates(*losses)
+    return listed.index(selection.choose(listed, groups))
+
+
+def test_the_simpler_one_wins_within_one_standard_error() -> None:
+    rng = np.random.default_rng(0)
+    base, groups = rng.uniform(50, 100, 400), np.arange(400)
+    noise = rng.normal(0, 1, 400)
+    noise -= noise.mean()
+    error = noise.std(ddof=1) / 20
+    assert selection.estimate(noise, groups) == pytest.approx((0, error))
+    for lead, expected in ((0.5, 0), (2.0, 1)):
+        assert chosen(groups, base + noise + lead * error, base) == expected
+    assert chosen(groups, base, base + 1.0) == 0
+    assert chosen(groups, base + 5.0, base, base[:100] - 1.0) == 2, "compared on what judged both"
+    wide = base + 20 * noise
+    for judged in (400, 100):  # behind by 5 %, which is less than one standard error
+        best = wide[:judged] - 0.05 * wide[:judged].mean()
+        best -= (np.arange(judged) % 2 - 0.5) * 200
+        assert chosen(groups, wide, best) == 1, "at most 2 %, also if few instances judged"
+    pairs = np.repeat(np.arange(200), 2)
+    twice = np.repeat(noise[:200] - noise[:200].mean(), 2)
+    single = selection.estimate(twice[::2], np.arange(200))
+    assert selection.estimate(twice, pairs).error == pytest.approx(single.error), "copies of a snapshot prove nothing"
+    cost, optimum = 1.02 * base, base
+    ratio = selection.estimate(cost - optimum, groups, optimum)
+    assert ratio == pytest.approx((0.02, 0.0), abs=1e-12)
+
+
+def test_who_may_win() -> None:
+    one = candidates(np.ones(3))[0]
+    listed = [one._replace(bound=bound) for bound in (0.0, 0.02, 0.01)]
+    failed = one._replace(losses=np.empty(0), bound=np.nan)
+    assert selection.within([failed, *listed], 0.01) == [listed[0], listed[2]]
+    assert selection.within(listed[1:], 0.005) == [listed[2]], "the closest one if none is within"
+    assert selection.within([one._replace(bound=np.nan)], np.inf)
+    assert selection.within([failed], 0.01) == []
+
+
+# ---------------------------------------------------------------- bounds
+
+
+def test_the_bound_holds_where_the_standard_error_does_not() -> None:
+    # Seven of ten snapshots have no excess, the others 1.67 % in the mean, with a long tail.
+    rng = np.random.default_rng(0)
+    held = naive = 0
+    for _ in range(400):
+        excess = np.where(rng.random(60) < 0.3, 0.005 / 0.3 * rng.exponential(1.0, 60), 0.0)
+        bound = selection.upper_bound(excess, np.arange(60), np.ones(60), level=0.975)
+        mean, error = selection.estimate(excess, np.arange(60))
+        held += bound >= 0.005
+        naive += mean + error >= 0.005
+    assert held >= 0.95 * 400
+    assert naive < 0.85 * 400, "the twin: one standard error"
+
+
+def test_bounds_by_hand() -> None:
+    none = np.zeros(9)
+    assert selection.upper_bound(none, np.arange(9), np.ones(9), level=0.95) == 0.0
+    added = selection.upper_bound(none, np.arange(9), np.ones(9), level=0.95, surprise=0.1)
+    # Nine zeros and one of 0.1: mean 0.01, standard error 0.01, Student's t with 9 degrees of freedom.
+    assert added == pytest.approx(0.01 + 1.8331 * 0.01, rel=1e-4)
+    assert selection.upper_bound(none, np.arange(9), none, level=0.95) == 0.0
+    # Instances of one snapshot count as one.
+    value = np.repeat([0.0, 0.0, 0.3], 5)
+    assert selection.upper_bound(value, np.repeat([0, 1, 2], 5), np.ones(15), level=0.95) == pytest.approx(
+        selection.upper_bound(np.array([0.0, 0.0, 0.3]), np.arange(3), np.ones(3), level=0.95)
+    )
