@@ -21,6 +21,7 @@ class IndexPath(NamedTuple):
     """A shortest path; without one, `cost` is inf and the arrays are empty."""
 
     cost: float
+    """The sum of its weights."""
     path: NDArray[np.int32]
     """The vertices, from the source to the target."""
     edges: NDArray[np.int32]
@@ -39,6 +40,15 @@ class CustomizedHierarchy:
     and then both are added. Where sums do not round, that is the sum over the path in any order.
 
     Where several paths are shortest, the answer is one of them, always the same one. Other searches may return another.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    kernel
+        The arcs and their lengths.
+    whole
+        Whether the weights are integers.
 
     Attributes
     ----------
