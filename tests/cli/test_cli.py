@@ -343,8 +343,8 @@ def test_a_small_demo_leaves_a_page(
     assert found["exact"].startswith("It is certain, if no weight is ever below its lower bound, that every answer")
     assert "is optimal up to rounding" in found["exact"]
     assert found["bytes"] == (tmp_path / "report.html").stat().st_size
-    assert found["promise"].startswith("With probability at least 0.95 over the draw of the 100 instances, the mean")
-    assert "the mean cost above the optimum of A* to goal" in found["promise"]
+    assert found["guarantee"].startswith("With probability at least 0.95 over the draw of the 100 instances, the mean")
+    assert "the mean cost above the optimum of A* to goal" in found["guarantee"]
     for section in ("replay", "comparison", "certificate", "learning", "setting"):
         assert f'id="{section}"' in (tmp_path / "report.html").read_text()
 

@@ -58,7 +58,7 @@ def certify(
     own = chosen == "astar" and given is None and fitted.heuristic.lower is not None
     if weight_bounds == FROM_DATA and not own:
         raise InputError(
-            "--weight-bounds from-data needs a model that promises optimal answers (fit --promise optimal)"
+            "--weight-bounds from-data needs a model whose answers are optimal (fit without --mean-excess)"
         )
     measured = options.utility(utility, limit, instances)
     common: dict[str, Any] = {"algorithm": chosen, "reopen": reopen, "budget": budget, "bound": bound, "delta": delta}
