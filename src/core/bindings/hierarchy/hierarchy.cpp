@@ -142,7 +142,7 @@ std::shared_ptr<Customization> customize_for(const std::shared_ptr<Hierarchy>& h
 bool follow_changes(Hierarchy& hierarchy, Costs& costs, const EdgeWeights& fresh, std::int64_t most) {
   auto changes = hierarchy.take_changes();
   const bool done =
-      Update(hierarchy.topology, costs, *changes).run(fresh, most < 0 ? hierarchy.topology.pairs / 8 : most);
+      Update(hierarchy.topology, costs, *changes).run(fresh, most < 0 ? most_update_work(hierarchy.topology) : most);
   hierarchy.give_back(std::move(changes));
   return done;
 }
