@@ -164,6 +164,7 @@ struct Costs {
   Buffer<Pair> length;    // of each arc
 
   Costs(std::size_t edges, std::size_t arcs) : weight(edges + 1), length(arcs) {}
+  std::size_t bytes() const { return weight.size() * sizeof(double) + length.size() * sizeof(Pair); }
 };
 
 // Copies a row of weights. Fails for the first that is negative or NaN, for one with which a path could cost more than

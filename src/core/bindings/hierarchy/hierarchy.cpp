@@ -56,7 +56,7 @@ struct Hierarchy {
   std::vector<std::unique_ptr<Lanes>> lanes_;
 };
 
-SkeletonParts skeleton_parts(Graph& graph, Indices order, std::int64_t most, Stop* stop) {
+SkeletonParts skeleton_parts(Graph& graph, Indices order, std::int64_t most, std::int64_t most_pairs, Stop* stop) {
   std::vector<bool> taken(static_cast<std::size_t>(graph.csr.n));
   bool fits = order.size() == taken.size();
   for (std::size_t i = 0; fits && i < order.size(); ++i) {
@@ -68,7 +68,8 @@ SkeletonParts skeleton_parts(Graph& graph, Indices order, std::int64_t most, Sto
   PythonInterrupt interrupt(stop);
   {
     Unlocked unlocked;
-    out = make_skeleton(Neighbors(graph.csr), {order.data(), order.data() + order.size()}, most, interrupt);
+    out = make_skeleton(Neighbors(graph.csr), {order.data(), order.data() + order.size()}, most, interrupt, most_pairs);
+    if (out.ending.status == Status::done) out.bytes = needed_bytes(out, graph.csr.m);
   }
   interrupt.raise_if_signalled();
   return out;
@@ -242,6 +243,7 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
   bind_array<&SkeletonParts::begin>(parts, "begin");
   bind_array<&SkeletonParts::list_first>(parts, "list_first");
   bind_array<&SkeletonParts::list>(parts, "list");
+  parts.def_ro("bytes", &SkeletonParts::bytes);
   auto found = bind_result<IndexPath>(module, "IndexPath");
   found.def_ro("cost", &IndexPath::cost);
   bind_array<&IndexPath::vertices>(found, "vertices");
@@ -252,12 +254,24 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
       .def("distances", &distances, nb::arg("one"), nb::arg("many").noconvert().none(), nb::arg("against"),
            nb::arg("most"), nb::arg("stop").none())
       .def("matrix", &matrix, nb::arg("sources").noconvert(), nb::arg("targets").noconvert(), nb::arg("stop").none())
+      .def_prop_ro("nbytes", [](const Customization& self) { return self.costs ? self.costs->bytes() : 0; })
       .def("distance", &distance, nb::arg("source"), nb::arg("target"))
       .def("path", &path, nb::arg("source"), nb::arg("target"));
   nb::class_<Hierarchy>(module, "Hierarchy")
       .def_prop_ro("arcs", [](const Hierarchy& self) { return self.topology.skeleton.arcs(); })
+      .def_prop_ro("triangles",
+                   [](const Hierarchy& self) {
+                     std::int64_t sum = 0;
+                     const auto& first = self.topology.skeleton.first;
+                     for (std::size_t r = 0; r + 1 < first.size(); ++r)
+                       sum += std::int64_t{first[r + 1] - first[r]} * (first[r + 1] - first[r] - 1) / 2;
+                     return sum;
+                   })
+      .def_prop_ro("nbytes", [](const Hierarchy& self) { return self.topology.bytes(); })
       .def("customize", &customize_for, nb::arg("weights").noconvert(), nb::arg("stop").none());
-  graph.def("skeleton_parts", &skeleton_parts, nb::arg("order").noconvert(), nb::arg("most"), nb::arg("stop").none())
+  graph
+      .def("skeleton_parts", &skeleton_parts, nb::arg("order").noconvert(), nb::arg("most"), nb::arg("most_pairs"),
+           nb::arg("stop").none())
       .def("open_hierarchy", &open_hierarchy, nb::arg("vertex").noconvert(), nb::arg("begin").noconvert(),
            nb::arg("list_first").noconvert(), nb::arg("list").noconvert());
 }
