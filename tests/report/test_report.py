@@ -22,7 +22,7 @@ from rhostar.report._wording import percent
 from rhostar.search._trace import Event
 from support.cases import random_case
 from support.failures import no_space
-from support.reports import HOSTILE, full_report, small_set
+from support.reports import HOSTILE, decode, full_report, read_varints, small_set
 
 
 class Elements(HTMLParser):
@@ -57,7 +57,7 @@ class Elements(HTMLParser):
 def test_variable_length_integers_come_back(values: list[int]) -> None:
     array = np.array(values, dtype=np.int64)
     data = replay.varints(array)
-    assert replay.read_varints(data).tolist() == values
+    assert read_varints(data).tolist() == values
     assert len(data) == sum(max(1, -(-v.bit_length() // 7)) for v in values)
 
 
@@ -67,7 +67,7 @@ def test_the_events_of_a_search_come_back() -> None:
         case = random_case(rng)
         trace = case.run(trace=True).trace
         events, last_closed = replay.encode(trace, case.source)
-        codes, vertices = replay.decode(events, case.source)
+        codes, vertices = decode(events, case.source)
         kept = trace.kind != Event.CLOSE
         page_code = {Event.SELECT: 0, Event.OPEN: 1, Event.IMPROVE: 2, Event.REOPEN: 3, Event.GOAL: 4}
         assert codes.tolist() == [page_code[k] for k in trace.kind[kept].tolist()]
@@ -92,7 +92,7 @@ def test_places_keep_the_order_of_coordinates() -> None:
     assert np.frombuffer(drawing.x, "<u2").tolist() == [0, 32768, 65535]
     assert np.frombuffer(drawing.y, "<u2").tolist() == [65535, 0, 52428]  # north is up
     assert drawing.aspect == 2.0
-    pairs = replay.read_varints(drawing.edges).reshape(-1, 2)
+    pairs = read_varints(drawing.edges).reshape(-1, 2)
     assert np.cumsum(pairs[:, 0]).tolist() == [0, 1]
     assert pairs[:, 1].tolist() == [1, 1]
     assert drawing.placed_by == "coordinates"

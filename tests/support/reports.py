@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 import rhostar as rs
 from rhostar.report._certificate import CertificateSection
@@ -67,3 +68,28 @@ def full_report(instances: rs.InstanceSet, name: str = "learned") -> rs.report.R
         facts=[(name, name)],
         cost_unit=name,
     )
+
+
+def decode(events: bytes, source: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (codes, vertices) of a stream, as the page's script does."""
+    values = read_varints(events)
+    code, zigzag = values & 7, values >> 3
+    difference = (zigzag >> 1) ^ -(zigzag & 1)
+    vertices = np.empty_like(values)
+    reference = source
+    for i, (c, d) in enumerate(zip(code.tolist(), difference.tolist(), strict=True)):
+        vertices[i] = reference + d
+        if c == 0:
+            reference = int(vertices[i])
+    return code, vertices
+
+
+def read_varints(data: bytes) -> NDArray[np.int64]:
+    """Return the integers in a stream of seven bits to a byte."""
+    raw = np.frombuffer(data, dtype=np.uint8).astype(np.int64)
+    last = np.flatnonzero(raw < 128)
+    if last.size == 0:
+        return np.empty(0, dtype=np.int64)
+    first = np.concatenate([[0], last[:-1] + 1])
+    place = np.arange(raw.size) - np.repeat(first, last - first + 1)
+    return np.add.reduceat((raw & 127) << (7 * place), first)
