@@ -144,7 +144,7 @@ def test_draws_from_a_pool_may_share_instances_but_not_be_the_same() -> None:
 
 
 def test_one_sampler_with_one_seed_is_no_fresh_draw() -> None:
-    town = rs.datasets.terrain(4, 5)
+    town = rs.datasets.city(30)
     seen = fit(town.draw(50, seed=0)).heuristic_.trained_on
     assert find_unseen(town.draw(30, seed=1), seen)[0].size == 30
     with pytest.raises(AssumptionError, match=r"30 of its 30 .* drawn with the same seed; draw them with another"):
