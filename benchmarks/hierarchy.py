@@ -156,8 +156,7 @@ def measure(network: Network, rounds: int) -> dict:
         for _ in range(4):
             ask(today, peer, rng.integers(0, graph.n, (QUERIES, 2)).tolist(), times)
         many(today, peer, rng, times, matrix=turn < 3)
-        if hasattr(today, "update"):
-            change(today, peer, whole, rng, times)
+        change(today, peer, whole, rng, times)
     facts["seconds"] = times.medians()
     facts["floor s"] = floor(facts)
     return facts
@@ -188,7 +187,9 @@ def many(
             assert np.array_equal(np.minimum(found, NONE), theirs), "RoutingKit's matrix is another"
 
 
-def change(today: Any, peer: RoutingKit | None, whole: np.ndarray, rng: np.random.Generator, times: Times) -> None:
+def change(
+    today: rs.CustomizedHierarchy, peer: RoutingKit | None, whole: np.ndarray, rng: np.random.Generator, times: Times
+) -> None:
     """Update few edges: some weights rise, some fall, one edge is closed; then the old ones come back."""
     graph = today.graph
     for name, edges in (

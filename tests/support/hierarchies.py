@@ -24,7 +24,7 @@ def compare_random_digraphs(seed: int, pairs: int, largest: int = 30) -> int:
         today = rs.Hierarchy(graph).customize(weights)
         compare(today, weights)
         done += graph.n**2
-        for _ in range(int(rng.integers(3)) if graph.m > 1 and hasattr(today, "update") else 0):
+        for _ in range(int(rng.integers(3)) if graph.m > 1 else 0):
             weights = weights.copy()
             edges = np.unique(rng.integers(1, graph.m, int(rng.integers(1, 6))))  # edge 0 keeps a finite weight
             fresh = random_weights(rng, edges.size + 1)[1:]

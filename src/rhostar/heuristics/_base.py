@@ -14,7 +14,7 @@ from rhostar import _core
 from rhostar.errors import HeuristicError, ModelError, RhostarError, StorageError
 from rhostar.families import Family, FullTable
 from rhostar.graph import Graph
-from rhostar.instances import InstanceSet, Provenance, Provenances, Snapshot
+from rhostar.instances import InstanceSet, Provenance, Snapshot, provenance
 from rhostar.instances._provenance import from_parts as records_from_parts
 from rhostar.instances._provenance import to_parts as records_to_parts
 
@@ -70,7 +70,7 @@ class Heuristic(ABC):
     lower: NDArray[np.float64] | None = None
     consistent_for: NDArray[np.float64] | None = None
     family: Family = FullTable()
-    trained_on: Provenance | Provenances | None = None
+    trained_on: Provenance | None = None
 
     @property
     def goals(self) -> tuple[int, ...] | None:
@@ -209,7 +209,7 @@ class Heuristic(ABC):
                 lower=lower,
                 consistent_for=lower if facts["same"] else consistent_for,
                 family=Family.from_parts(_starting_with(parts, "family_"), facts["family"]),
-                trained_on=None if seen is None else records[0] if len(records) == 1 else Provenances(records),
+                trained_on=None if seen is None else provenance(*records),
             )
         except (StorageError, MemoryError):
             raise

@@ -20,7 +20,7 @@ from sklearn.base import clone
 from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError, InputError, LimitError
 from rhostar.families import Linear
-from rhostar.instances import InstanceSet, Provenance, Provenances, provenance
+from rhostar.instances import InstanceSet, Provenance, provenance
 from rhostar.learners._base import Learner, Seed, generator, table_of
 from rhostar.learners._distances import MeanDistance
 from rhostar.learners._folds import hold_out
@@ -124,7 +124,7 @@ class LinearFamily(Learner):
         features: Source | Sequence[Source] | None = None,
         base: Source | None = None,
         *,
-        built_from: Sequence[InstanceSet | Provenance | Provenances | Learner] | None = None,
+        built_from: Sequence[InstanceSet | Provenance | Learner] | None = None,
         low: float = 0.0,
         high: float = 4.0,
         feature_fraction: float = 0.5,
@@ -223,7 +223,7 @@ class LinearFamily(Learner):
         stated: list[Provenance] = []
         for k, part in enumerate(given):
             found = part._seen if isinstance(part, Learner) else part
-            if not isinstance(found, InstanceSet | Provenance | Provenances):
+            if not isinstance(found, InstanceSet | Provenance):
                 raise InputError(f"built_from[{k}] must be instances, a fitted learner or a provenance, got {part!r}")
             stated += provenance(found).parts
             if isinstance(part, Learner):
