@@ -344,7 +344,7 @@ def test_a_small_demo_leaves_a_page(
     assert found["bytes"] == (tmp_path / "report.html").stat().st_size
     assert found["guarantee"].startswith("With probability at least 0.95 over the draw of the 100 instances, the mean")
     assert "the mean cost above the optimum of A* to goal" in found["guarantee"]
-    for section in ("replay", "comparison", "certificate", "learning", "setting"):
+    for section in ("replay", "comparison", "certificate", "setting"):
         assert f'id="{section}"' in (tmp_path / "report.html").read_text()
 
 

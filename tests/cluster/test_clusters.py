@@ -171,7 +171,7 @@ def test_the_first_error_in_the_set_is_raised(cluster: Cluster, instances: rs.In
     for i in (50, 11):
         weights[i, :] = -1.0
     damaged = instances[:]
-    object.__setattr__(damaged, "weights", weights)
+    object.__setattr__(damaged, "_stored", weights)
     with cluster.configured(), pytest.raises(WeightError, match="instance 11"):
         rs.solve_many(damaged, rho(instances))
 

@@ -22,7 +22,7 @@ from rhostar import _arrays as arrays
 from rhostar import bounds
 from rhostar._arrays import Algorithm
 from rhostar.errors import ArrayError, AssumptionError, InputError
-from rhostar.instances import InstanceSet, Provenance, Provenances, provenance
+from rhostar.instances import InstanceSet, Provenance, provenance
 
 _FEATURE_BITS = 20
 """How many bits the base and the features of a linear family keep; the rest of the 52 are for θ."""
@@ -51,7 +51,7 @@ class Family:
         computed on training instances.
     """
 
-    built_from: Sequence[InstanceSet | Provenance | Provenances] | None = ()
+    built_from: Sequence[InstanceSet | Provenance] | None = ()
     """The instances that shaped the family; None if that is not known."""
 
     every_rho: ClassVar[bool] = False
@@ -271,7 +271,7 @@ class Linear(Family):
 
     base: NDArray[np.float64]
     features: NDArray[np.float64]
-    built_from: Sequence[InstanceSet | Provenance | Provenances] | None = None
+    built_from: Sequence[InstanceSet | Provenance] | None = None
 
     made_of: ClassVar[str] = "features"
 

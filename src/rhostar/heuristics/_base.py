@@ -13,7 +13,7 @@ from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar.errors import HeuristicError, ModelError, RhostarError, StorageError
 from rhostar.graph import Graph
-from rhostar.instances import InstanceSet, Provenance, Provenances, Snapshot
+from rhostar.instances import InstanceSet, Provenance, Snapshot, provenance
 from rhostar.instances._provenance import from_parts as records_from_parts
 from rhostar.instances._provenance import to_parts as records_to_parts
 
@@ -66,7 +66,7 @@ class Heuristic(ABC):
     fingerprint: str | None = None
     lower: NDArray[np.float64] | None = None
     consistent_for: NDArray[np.float64] | None = None
-    trained_on: Provenance | Provenances | None = None
+    trained_on: Provenance | None = None
 
     @property
     def goals(self) -> tuple[int, ...] | None:
@@ -202,7 +202,7 @@ class Heuristic(ABC):
                 fingerprint=graph,
                 lower=lower,
                 consistent_for=lower if facts["same"] else consistent_for,
-                trained_on=None if seen is None else records[0] if len(records) == 1 else Provenances(records),
+                trained_on=None if seen is None else provenance(*records),
             )
         except (StorageError, MemoryError):
             raise

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from rhostar import _arrays as arrays
 from rhostar.errors import InputError, InstanceError, not_fitted
 from rhostar.heuristics import Heuristic, Table
-from rhostar.instances import InstanceSet, Provenance, Provenances
+from rhostar.instances import InstanceSet, Provenance
 from rhostar.search import Algorithm, solve_many
 from rhostar.utilities import Utility, evaluate
 
@@ -159,7 +159,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return self.heuristic_
 
     @property
-    def _seen(self) -> Provenance | Provenances:
+    def _seen(self) -> Provenance:
         """Which instances it was learned from."""
         seen = self._fitted().trained_on
         assert seen is not None
