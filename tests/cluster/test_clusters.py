@@ -17,7 +17,7 @@ import pytest
 
 import rhostar as rs
 from rhostar.errors import WeightError, WorkerError
-from rhostar.lines import dual
+from rhostar.lines._means import dual
 from support.clusters import CLUSTERS, Cluster
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]  # a busy machine may need minutes to start a cluster
@@ -82,7 +82,6 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "MeanDistance": rs.learners.MeanDistance,
     "LowerEnvelope": rs.learners.LowerEnvelope,
     "MeanWeights": rs.learners.MeanWeights,
-    "PathUse": rs.learners.PathUse,
     "InconsistencyLP": rs.learners.InconsistencyLP,
     "SelfImitatedRanking": lambda: rs.learners.SelfImitatedRanking(rounds=[(1.0, 0.0)], iterations=2, random_state=0),
     "BumpSearch": lambda: rs.learners.BumpSearch(max_bumps=3, random_state=0),

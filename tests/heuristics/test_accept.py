@@ -9,7 +9,8 @@ import pytest
 import rhostar as rs
 from rhostar.errors import ArrayError, HeuristicError, InputError, ModelError, NotFittedError, VertexError
 from rhostar.heuristics import PerGoal, Table, as_heuristic
-from rhostar.lines import dual, pieces
+from rhostar.lines._means import dual
+from rhostar.lines._pieces import pieces
 
 GRAPH = rs.Graph.grid(4, 5)
 GOAL = 19

@@ -247,7 +247,6 @@ def test_where_one_table_is_needed_clusters_are_refused_by_name() -> None:
     for around in (
         rs.learners.PerGoal(clusters),
         rs.learners.PerGoal(rs.learners.PerGoal()),
-        rs.learners.Rounded(clusters),
         rs.learners.Portfolio(clusters, 2),
         rs.learners.BumpSearch(initial=clusters),
         rs.learners.SelfImitatedRanking(initial=clusters),

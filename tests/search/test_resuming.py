@@ -71,7 +71,6 @@ def test_finished_parts_are_not_computed_again(
         rs.learners.MeanDistance,
         rs.learners.LowerEnvelope,
         rs.learners.MeanWeights,
-        rs.learners.PathUse,
         lambda: rs.learners.SelfImitatedRanking(iterations=2, rounds=[(1.0, 0.0)], random_state=0),
         lambda: rs.learners.BumpSearch(max_bumps=3, random_state=0),
     ],
