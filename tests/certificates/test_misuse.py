@@ -170,7 +170,7 @@ def test_least_weights_taken_from_data() -> None:
     assert found.sentence.startswith("It is certain, if no weight is ever below its lower bound, that every answer")
     later = draw(500, seed=2)
     lower = (later.weights < least).any(axis=1)
-    excess = rs.evaluate(later, safe.rho_, UTILITY)[0].values
+    excess = rs.evaluate(safe.rho_, later, UTILITY)[0].values
     assert lower.any(), "which does happen"
     assert (excess[~lower] <= found.value).all()
 

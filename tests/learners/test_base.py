@@ -232,7 +232,7 @@ def test_score_and_searches_over_parameters() -> None:
     least = cross_val_score(rs.learners.MeanDistance("min"), instances, scoring=scorer, cv=2)
     most = cross_val_score(rs.learners.MeanDistance("quantile", quantile=1.0), instances, scoring=scorer, cv=2)
     assert least.mean() > most.mean()
-    assert scorer(learner, instances) == rs.evaluate(instances, learner.rho_, scorer.utility)[0].mean
+    assert scorer(learner, instances) == rs.evaluate(learner.rho_, instances, scorer.utility)[0].mean
     with pytest.raises(rs.errors.InputError, match="utility"):
         rs.learners.Scorer("expansions")
 

@@ -63,7 +63,7 @@ def test_the_mean_is_that_of_runs_everywhere(block: int) -> None:
             if theta.denominator & (theta.denominator - 1):
                 continue  # a float does not hold it
             rho = base + float(theta) * direction
-            score = rs.evaluate(instances, rho, utility, algorithm=algorithm, **options)[0]
+            score = rs.evaluate(rho, instances, utility, algorithm=algorithm, **options)[0]
             means[theta] = score.mean
             assert dual.at(theta) == pytest.approx(score.mean, rel=1e-12, abs=1e-12)
         extreme = max if utility.better == "higher" else min
@@ -77,7 +77,7 @@ def test_the_mean_is_that_of_runs_everywhere(block: int) -> None:
         seen["point"] += any(part.low == part.high for part in dual.intervals)
         if theta_is_dyadic(dual.theta):
             rho = base + float(dual.theta) * direction
-            score = rs.evaluate(instances, rho, utility, algorithm=algorithm, **options)[0]
+            score = rs.evaluate(rho, instances, utility, algorithm=algorithm, **options)[0]
             assert score.clipped == dual.clipped
     assert seen["several"] >= 15, seen
     assert seen["point"] >= 1, seen

@@ -210,7 +210,7 @@ def slow(instance, trace):
     return float(instance.source)
 instances = make_instances().resumable(sys.argv[1])
 rho = rs.heuristics.octile(instances.graph, 143)
-values = rs.evaluate(instances, rho, rs.utilities.Custom(1e3, slow))[0].values
+values = rs.evaluate(rho, instances, rs.utilities.Custom(1e3, slow))[0].values
 print(values.tolist() == instances.sources.tolist())
 """
 

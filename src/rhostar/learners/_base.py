@@ -254,7 +254,7 @@ class Scorer:
             As for :meth:`of_values`.
         """
         options: dict[str, Any] = {"algorithm": self.algorithm, "reopen": self.reopen, "budget": self.budget}
-        values = evaluate(instances, rho, self.utility, n_jobs=n_jobs, **options)[0].values
+        values = evaluate(rho, instances, self.utility, n_jobs=n_jobs, **options)[0].values
         return values if self.utility.better == "higher" else -values
 
 

@@ -104,7 +104,7 @@ class LowerEnvelope(Learner):
     >>> weights = np.random.default_rng(0).uniform(1, 2, size=(30, graph.m))
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=63)
     >>> learner = rs.learners.LowerEnvelope(lower=1.0).fit(instances)
-    >>> print(rs.evaluate(instances, learner.rho_, rs.utilities.Suboptimality(10))["suboptimality"].mean)
+    >>> print(rs.evaluate(learner.rho_, instances, rs.utilities.Suboptimality(10))["suboptimality"].mean)
     0.0
     """
 
