@@ -1,8 +1,7 @@
 // Hierarchies: which arcs there are, customizing, and queries between two vertices.
-#include <nanobind/stl/shared_ptr.h>
+#include "bindings/hierarchy/hierarchy.hpp"
 
-#include <mutex>
-#include <shared_mutex>
+#include <nanobind/stl/shared_ptr.h>
 
 #include "bindings/common.hpp"
 #include "hierarchy/many.hpp"
@@ -13,54 +12,7 @@ namespace rhostar::bindings {
 
 namespace {
 
-// What is made once for each graph, with the arrays that it reads.
-struct Hierarchy {
-  Indices first_out, head, vertex, begin, list_first, list;
-  Topology topology;
-
-  // Costs that are no longer in use: fresh memory would have to be filled with zeros by the system first.
-  std::unique_ptr<Costs> take_costs() {
-    return take(spare_, [&] {
-      return std::make_unique<Costs>(static_cast<std::size_t>(topology.graph.m),
-                                     static_cast<std::size_t>(topology.skeleton.arcs()));
-    });
-  }
-  std::unique_ptr<Lanes> take_lanes() {
-    return take(lanes_, [&] { return std::make_unique<Lanes>(topology.graph.n); });
-  }
-  std::unique_ptr<Changes> take_changes() {
-    return take(changes_, [&] { return std::make_unique<Changes>(topology.skeleton); });
-  }
-  void give_back(std::unique_ptr<Costs> costs) { give_back(spare_, 2, std::move(costs)); }
-  void give_back(std::unique_ptr<Lanes> lanes) { give_back(lanes_, 32, std::move(lanes)); }
-  void give_back(std::unique_ptr<Changes> changes) { give_back(changes_, 2, std::move(changes)); }
-
- private:
-  template <class T, class Make>
-  std::unique_ptr<T> take(std::vector<std::unique_ptr<T>>& spare, Make&& make) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!spare.empty()) {
-        auto found = std::move(spare.back());
-        spare.pop_back();
-        return found;
-      }
-    }
-    return make();
-  }
-  template <class T>
-  void give_back(std::vector<std::unique_ptr<T>>& spare, std::size_t most, std::unique_ptr<T> used) {
-    const std::lock_guard lock(mutex_);
-    if (spare.size() < most) spare.push_back(std::move(used));
-  }
-
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Costs>> spare_;
-  std::vector<std::unique_ptr<Lanes>> lanes_;
-  std::vector<std::unique_ptr<Changes>> changes_;
-};
-
-SkeletonParts skeleton_parts(Graph& graph, Indices order, std::int64_t most, Stop* stop) {
+SkeletonParts skeleton_parts(Graph& graph, Indices order, std::int64_t most, std::int64_t most_pairs, Stop* stop) {
   std::vector<bool> taken(static_cast<std::size_t>(graph.csr.n));
   bool fits = order.size() == taken.size();
   for (std::size_t i = 0; fits && i < order.size(); ++i) {
@@ -72,7 +24,8 @@ SkeletonParts skeleton_parts(Graph& graph, Indices order, std::int64_t most, Sto
   PythonInterrupt interrupt(stop);
   {
     Unlocked unlocked;
-    out = make_skeleton(Neighbors(graph.csr), {order.data(), order.data() + order.size()}, most, interrupt);
+    out = make_skeleton(Neighbors(graph.csr), {order.data(), order.data() + order.size()}, most, interrupt, most_pairs);
+    if (out.ending.status == Status::done) out.bytes = needed_bytes(out, graph.csr.m);
   }
   interrupt.raise_if_signalled();
   return out;
@@ -99,23 +52,6 @@ std::shared_ptr<Hierarchy> open_hierarchy(const Graph& graph, Indices vertex, In
   skeleton.list = span(made->list);
   return topology.open() ? made : nullptr;
 }
-
-// One set of weights. Queries read it, and updates in place write it.
-struct Customization {
-  Ending ending;
-  std::shared_ptr<Hierarchy> hierarchy;
-  std::unique_ptr<Costs> costs;
-  mutable std::shared_mutex mutex;  // never waited for with the interpreter lock: its holder may want that one
-  std::mutex updating;              // one update in place at a time; comes before `mutex`
-
-  Customization() = default;
-  Customization(const Customization&) = delete;
-  Customization& operator=(const Customization&) = delete;
-  ~Customization() {
-    if (costs) hierarchy->give_back(std::move(costs));
-  }
-  Customized view() const { return {hierarchy->topology, costs->weight.data(), costs->length.data()}; }
-};
 
 Ending customize_all(const Topology& topology, Costs& costs, Interrupt& interrupt) {
   return customize::Pass(topology.skeleton, topology.plan, costs.length.data()).run(costs.weight.data(), interrupt);
@@ -213,34 +149,6 @@ std::shared_ptr<Customization> updated(const Customization& base, Indices edges,
   return made;
 }
 
-// For as long as it lives, nobody writes to the customization, and it has a set of lanes.
-class Reading {
- public:
-  // Without the interpreter lock, or with it, which is given back while waiting.
-  enum class Lock { without, with };
-  Reading(const Customization& on, Lock lock)
-      : hierarchy_(*on.hierarchy), lock_(on.mutex, std::defer_lock), lanes_(hierarchy_.take_lanes()) {
-    if (lock == Lock::without) {
-      lock_.lock();
-    } else if (!lock_.try_lock()) {
-      Unlocked unlocked;
-      lock_.lock();
-    }
-    view_.emplace(on.view());
-  }
-  Reading(const Reading&) = delete;
-  Reading& operator=(const Reading&) = delete;
-  ~Reading() { hierarchy_.give_back(std::move(lanes_)); }
-  const Customized& view() const { return *view_; }
-  Lanes& lanes() { return *lanes_; }
-
- private:
-  Hierarchy& hierarchy_;
-  std::shared_lock<std::shared_mutex> lock_;
-  std::unique_ptr<Lanes> lanes_;
-  std::optional<Customized> view_;
-};
-
 struct IndexPath {
   Ending ending;
   double cost = no_way;
@@ -333,6 +241,7 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
   bind_array<&SkeletonParts::begin>(parts, "begin");
   bind_array<&SkeletonParts::list_first>(parts, "list_first");
   bind_array<&SkeletonParts::list>(parts, "list");
+  parts.def_ro("bytes", &SkeletonParts::bytes);
   auto found = bind_result<IndexPath>(module, "IndexPath");
   found.def_ro("cost", &IndexPath::cost);
   bind_array<&IndexPath::vertices>(found, "vertices");
@@ -343,6 +252,7 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
       .def("distances", &distances, nb::arg("one"), nb::arg("many").noconvert().none(), nb::arg("against"),
            nb::arg("most"), nb::arg("stop").none())
       .def("matrix", &matrix, nb::arg("sources").noconvert(), nb::arg("targets").noconvert(), nb::arg("stop").none())
+      .def_prop_ro("nbytes", [](const Customization& self) { return self.costs ? self.costs->bytes() : 0; })
       .def("update_in_place", &update_in_place, nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
            nb::arg("most"), nb::arg("stop").none())
       .def("updated", &updated, nb::arg("edges").noconvert(), nb::arg("weights").noconvert(), nb::arg("most"),
@@ -358,8 +268,12 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
       .def("path", &path, nb::arg("source"), nb::arg("target"));
   nb::class_<Hierarchy>(module, "Hierarchy")
       .def_prop_ro("arcs", [](const Hierarchy& self) { return self.topology.skeleton.arcs(); })
+      .def_prop_ro("triangles", [](const Hierarchy& self) { return self.topology.pairs; })
+      .def_prop_ro("nbytes", [](const Hierarchy& self) { return self.topology.bytes(); })
       .def("customize", &customize_for, nb::arg("weights").noconvert(), nb::arg("stop").none());
-  graph.def("skeleton_parts", &skeleton_parts, nb::arg("order").noconvert(), nb::arg("most"), nb::arg("stop").none())
+  graph
+      .def("skeleton_parts", &skeleton_parts, nb::arg("order").noconvert(), nb::arg("most"), nb::arg("most_pairs"),
+           nb::arg("stop").none())
       .def("open_hierarchy", &open_hierarchy, nb::arg("vertex").noconvert(), nb::arg("begin").noconvert(),
            nb::arg("list_first").noconvert(), nb::arg("list").noconvert());
 }
