@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -44,11 +45,36 @@ bool agrees(const Products& products, int rows, std::int32_t count, std::int32_t
          std::memcmp(found[1].data(), expected[1].data(), size * sizeof(Pair)) == 0;
 }
 
+bool spreads(const Products& products, int lane, std::int32_t count) {
+  constexpr std::int32_t together = rhostar::minplus::pairs_together, places = 50;
+  const std::vector<Pair> one = draw(together), two = draw(together), row_one = draw(count), row_two = draw(count);
+  std::vector<Pair> found = draw(places * together), expected = found;
+  std::vector<std::int32_t> place(places);
+  std::iota(place.begin(), place.end(), 0);
+  std::shuffle(place.begin(), place.end(), random_number);
+  for (std::int32_t i = 0; i < count; ++i)
+    for (std::int32_t k = 0; k < together; ++k) {
+      Pair& there = expected[place[i] * together + k];
+      there = least(there, one[k] + Pair{row_one[i][lane], row_one[i][lane]});
+      there = least(there, two[k] + Pair{row_two[i][lane], row_two[i][lane]});
+    }
+  products.spread(one.data(), two.data(), row_one.data(), row_two.data(), lane, place.data(), count, found.data());
+  return std::memcmp(found.data(), expected.data(), found.size() * sizeof(Pair)) == 0;
+}
+
 }  // namespace
 
 int main() {
   namespace minplus = rhostar::minplus;
-  std::vector<Products> all{{minplus::narrow::one, minplus::narrow::two}, minplus::choose()};
+  const std::vector<Products> all{{minplus::narrow::one, minplus::narrow::two, minplus::narrow::spread},
+                                  minplus::choose()};
+  for (std::size_t kind = 0; kind < all.size(); ++kind)
+    for (const int lane : {0, 1})
+      for (std::int32_t count = 0; count <= 50; ++count)
+        if (!spreads(all[kind], lane, count)) {
+          std::printf("kind %zu, lane %d, count %d\n", kind, lane, count);
+          return 1;
+        }
   for (std::size_t kind = 0; kind < all.size(); ++kind)
     for (const int rows : {1, 2})
       for (const std::int32_t count : {1, 2, 7, 64})

@@ -27,8 +27,16 @@ namespace minplus {
 
 using Product = void (*)(const Pair* const* column, const Pair* factor, std::int32_t count, std::int32_t from,
                          std::int32_t to, Pair* const* best);
+
+// Eight walks up the hierarchy at once: known[place[i]] = min(known[place[i]], one + row_one[i], two + row_two[i]), in
+// which `one` and `two` are eight numbers each, and so is what is known about a place. Of a row, the lane is taken.
+constexpr int pairs_together = 4;
+using Spread = void (*)(const Pair* one, const Pair* two, const Pair* row_one, const Pair* row_two, int lane,
+                        const std::int32_t* place, std::int32_t count, Pair* known);
+
 struct Products {
   Product one, two;
+  Spread spread;
 };
 
 namespace narrow {
@@ -67,12 +75,12 @@ inline bool has_avx2() {
 
 inline Products choose() {
   static const bool is_wide = has_avx2();
-  return is_wide ? Products{wide::one, wide::two} : Products{narrow::one, narrow::two};
+  return is_wide ? Products{wide::one, wide::two, wide::spread} : Products{narrow::one, narrow::two, narrow::spread};
 }
 
 #else
 
-inline Products choose() { return {narrow::one, narrow::two}; }
+inline Products choose() { return {narrow::one, narrow::two, narrow::spread}; }
 
 #endif
 

@@ -66,3 +66,23 @@ inline void two(const Pair* const* column, const Pair* factor, std::int32_t coun
                 Pair* const* best) {
   range<Vector, 2, 4>(column, factor, count, from, from, to, best);
 }
+
+inline void spread(const Pair* one, const Pair* two, const Pair* row_one, const Pair* row_two, int lane,
+                   const std::int32_t* place, std::int32_t count, Pair* known) {
+  constexpr int width = pairs_together * sizeof(Pair) / sizeof(Vector), step = sizeof(Vector) / sizeof(Pair);
+  Vector a[width], b[width];
+  for (int k = 0; k < width; ++k) {
+    a[k] = load<Vector>(one + step * k);
+    b[k] = load<Vector>(two + step * k);
+  }
+  for (std::int32_t i = 0; i < count; ++i) {
+    const Vector x = repeated<Vector>(Pair{row_one[i][lane], row_one[i][lane]});
+    const Vector y = repeated<Vector>(Pair{row_two[i][lane], row_two[i][lane]});
+    Pair* const there = known + pairs_together * std::ptrdiff_t{place[i]};
+    for (int k = 0; k < width; ++k) {
+      const Vector first = a[k] + x, second = b[k] + y, known_so_far = load<Vector>(there + step * k);
+      const Vector better = first < known_so_far ? first : known_so_far;
+      store(there + step * k, second < better ? second : better);
+    }
+  }
+}
