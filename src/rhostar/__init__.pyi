@@ -29,7 +29,7 @@ from .instances._set import Instance as Instance
 from .instances._set import InstanceSet as InstanceSet
 from .instances._snapshot import Snapshot as Snapshot
 from .interop.networkx import astar_path as astar_path
-from .learners._learn import learn as learn
+from .learners._auto import learn as learn
 from .report._advise import advise as advise
 from .search._many import solve_many as solve_many
 from .search._outcome import Run as Run
