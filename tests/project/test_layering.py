@@ -19,6 +19,7 @@ LAYERS = [
     ["heuristics"],
     ["_parallel"],
     ["search"],
+    ["routing"],
     ["utilities"],
     ["lines"],
     ["certificates"],

@@ -152,7 +152,7 @@ class Reading {
 
 struct IndexPath {
   Ending ending;
-  double cost = no_way;
+  double cost = no_way;  // NaN for arguments that are not vertices
   std::vector<std::int32_t> vertices, edges;
 };
 
@@ -169,11 +169,48 @@ double distance(const Customization& on, std::int32_t s, std::int32_t t) {
 }
 
 IndexPath path(const Customization& on, std::int32_t s, std::int32_t t) {
-  if (!are_vertices(on, s, t)) return bad_input<IndexPath>();
   IndexPath out;
+  if (!are_vertices(on, s, t)) {
+    out.ending.status = Status::bad_input;
+    out.cost = std::numeric_limits<double>::quiet_NaN();
+    return out;
+  }
   Reading reading(on);
   if (!Query(reading.view(), reading.lanes()).path(s, t, out.cost, out.vertices, out.edges))
     return bad_input<IndexPath>();
+  return out;
+}
+
+struct IndexPaths {
+  Ending ending;
+  std::vector<double> cost;
+  std::vector<std::int64_t> path_end, edge_end;  // where the vertices and edges of each path end
+  std::vector<std::int32_t> vertices, edges;
+};
+
+// From sources[i] to targets[i].
+IndexPaths paths(const Customization& on, Indices sources, Indices targets, Stop* stop) {
+  if (sources.size() != targets.size()) return bad_input<IndexPaths>();
+  IndexPaths out;
+  PythonInterrupt interrupt(stop);
+  {
+    Unlocked unlocked;
+    Reading reading(on);
+    Query query(reading.view(), reading.lanes());
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      if (!are_vertices(on, sources(i), targets(i))) return bad_input<IndexPaths>();
+      if (interrupt.requested()) {
+        out.ending = {.status = Status::stopped};
+        break;
+      }
+      double cost = no_way;
+      if (!query.path(sources(i), targets(i), cost, out.vertices, out.edges)) return bad_input<IndexPaths>();
+      out.cost.push_back(cost);
+      out.path_end.push_back(static_cast<std::int64_t>(out.vertices.size()));
+      out.edge_end.push_back(static_cast<std::int64_t>(out.edges.size()));
+    }
+  }
+  interrupt.raise_if_signalled();
   return out;
 }
 
@@ -246,6 +283,12 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
   found.def_ro("cost", &IndexPath::cost);
   bind_array<&IndexPath::vertices>(found, "vertices");
   bind_array<&IndexPath::edges>(found, "edges");
+  auto many = bind_result<IndexPaths>(module, "IndexPaths");
+  bind_array<&IndexPaths::cost>(many, "cost");
+  bind_array<&IndexPaths::path_end>(many, "path_end");
+  bind_array<&IndexPaths::edge_end>(many, "edge_end");
+  bind_array<&IndexPaths::vertices>(many, "vertices");
+  bind_array<&IndexPaths::edges>(many, "edges");
   auto costs = bind_result<IndexDistances>(module, "IndexDistances");
   bind_array<&IndexDistances::cost>(costs, "cost");
   bind_result<Customization>(module, "Customization")
@@ -253,6 +296,7 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
            nb::arg("most"), nb::arg("stop").none())
       .def("matrix", &matrix, nb::arg("sources").noconvert(), nb::arg("targets").noconvert(), nb::arg("stop").none())
       .def("distance", &distance, nb::arg("source"), nb::arg("target"))
+      .def("paths", &paths, nb::arg("sources").noconvert(), nb::arg("targets").noconvert(), nb::arg("stop").none())
       .def("path", &path, nb::arg("source"), nb::arg("target"));
   nb::class_<Hierarchy>(module, "Hierarchy")
       .def_prop_ro("arcs", [](const Hierarchy& self) { return self.topology.skeleton.arcs(); })
