@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rhostar import _core
 from rhostar import _failures as failures
-from rhostar._parallel import _cuts, _jobs, map_calls
+from rhostar._parallel import _CHUNKS_PER_JOB, _jobs, map_calls
 from rhostar.errors import WeightError
 from rhostar.routing._state import State
 
@@ -51,8 +51,9 @@ def in_chunks(
     """
     size = own[0].size
     jobs, backend = _jobs(n_jobs)
-    cuts = _cuts(size, 1 if backend is None else 4 * jobs, 1)
-    calls = {f"{what} {i} to {j - 1}": tuple(array[i:j] for array in own) for i, j in pairwise(cuts) if i < j}
+    count = 1 if backend is None else min(size, _CHUNKS_PER_JOB * jobs)
+    cuts = np.linspace(0, size, count + 1).astype(int).tolist()
+    calls = {f"{what} {i} to {j - 1}": tuple(array[i:j] for array in own) for i, j in pairwise(cuts)}
     return list(map_calls(function, calls, n_jobs=n_jobs, state=state, **arguments))
 
 
