@@ -87,7 +87,7 @@ class Router:
     (146.541, 119)
     >>> router.update(edges=route.edges[:5], weights=np.full(5, np.inf))  # closed
     >>> round(router.route((0, 0), (59, 59)).cost, 3)
-    149.47
+    147.429
     """
 
     graph: Graph
