@@ -100,9 +100,7 @@ def test_there_are_three_ways() -> None:
     [
         rs.learners.PerGoal(rs.learners.MeanDistance()),
         rs.learners.Auto(effort="quick"),
-        rs.learners.Rounded(rs.learners.MeanDistance()),
-        rs.learners.LinearFamily(random_state=0),
-        rs.learners.OnlineInconsistency(),
+        rs.learners.Scaled(rs.learners.MeanDistance(), 1.5),
         rs.learners.Landmarks(random_state=0),
     ],
     ids=lambda learner: type(learner).__name__,
@@ -192,9 +190,6 @@ def test_what_is_not_known_is_said() -> None:
     for given in (learner.rho_, {GOAL: learner.rho_}, rs.Model(rs.heuristics.Table(learner.rho_))):
         assert notes(given) == ["it is not known what rho was learned from"]
     assert notes(learner) == notes(rs.Model.of(learner, GRAPH)) == notes(learner.heuristic_) == []
-    arrays = rs.learners.LinearFamily(learner.rho_).fit(train)
-    assert notes(arrays) == ["the features are arrays of unknown origin"]
-    assert notes(rs.learners.LinearFamily(learner).fit(train)) == []
     improved = rs.learners.BumpSearch(learner.rho_, max_bumps=1, random_state=0).fit(train)
     for found in (improved, rs.Model.of(improved, GRAPH), rs.learners.PerGoal(improved).fit(train)):
         assert notes(found) == ["initial is an array of unknown origin"]

@@ -167,6 +167,7 @@ struct Costs {
   bool large = false;     // whether sums of weights may overflow
 
   Costs(std::size_t edges, std::size_t arcs) : weight(edges + 1), length(arcs) {}
+  std::size_t bytes() const { return weight.size() * sizeof(double) + length.size() * sizeof(Pair); }
   //! From other costs of the same skeleton.
   void copy(const Costs& other) {
     std::copy(other.weight.data(), other.weight.data() + weight.size(), weight.data());

@@ -75,6 +75,11 @@ class CustomizedHierarchy:
     def __init__(self, graph: Graph, kernel: _core.Customization, *, whole: bool) -> None:
         self.graph, self.n, self._kernel, self._whole = graph, graph.n, kernel, whole
 
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes for the weights and the lengths of the arcs, without the hierarchy."""
+        return self._kernel.nbytes
+
     def distance(self, source: int, target: int) -> float:
         """Return the cost of a shortest path.
 

@@ -86,8 +86,8 @@ class Objective:
     def values(self, rho: NDArray[np.float64], which: NDArray[Any] | slice = slice(None)) -> NDArray[np.float64]:
         """Return one value per instance, or per instance of `which`: u, or H - u if higher is better."""
         found = evaluate(
-            self.instances[which],
             rho,
+            self.instances[which],
             self.utility,
             algorithm=self.algorithm,
             reopen=self.reopen,

@@ -12,7 +12,7 @@ namespace rhostar::bindings {
 
 namespace {
 
-SkeletonParts skeleton_parts(Graph& graph, Indices order, std::int64_t most, Stop* stop) {
+SkeletonParts skeleton_parts(Graph& graph, Indices order, std::int64_t most, std::int64_t most_pairs, Stop* stop) {
   std::vector<bool> taken(static_cast<std::size_t>(graph.csr.n));
   bool fits = order.size() == taken.size();
   for (std::size_t i = 0; fits && i < order.size(); ++i) {
@@ -24,7 +24,8 @@ SkeletonParts skeleton_parts(Graph& graph, Indices order, std::int64_t most, Sto
   PythonInterrupt interrupt(stop);
   {
     Unlocked unlocked;
-    out = make_skeleton(Neighbors(graph.csr), {order.data(), order.data() + order.size()}, most, interrupt);
+    out = make_skeleton(Neighbors(graph.csr), {order.data(), order.data() + order.size()}, most, interrupt, most_pairs);
+    if (out.ending.status == Status::done) out.bytes = needed_bytes(out, graph.csr.m);
   }
   interrupt.raise_if_signalled();
   return out;
@@ -77,7 +78,7 @@ std::shared_ptr<Customization> customize_for(const std::shared_ptr<Hierarchy>& h
 bool follow_changes(Hierarchy& hierarchy, Costs& costs, const EdgeWeights& fresh, std::int64_t most) {
   auto changes = hierarchy.take_changes();
   const bool done =
-      Update(hierarchy.topology, costs, *changes).run(fresh, most < 0 ? hierarchy.topology.pairs / 8 : most);
+      Update(hierarchy.topology, costs, *changes).run(fresh, most < 0 ? most_update_work(hierarchy.topology) : most);
   hierarchy.give_back(std::move(changes));
   return done;
 }
@@ -240,6 +241,7 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
   bind_array<&SkeletonParts::begin>(parts, "begin");
   bind_array<&SkeletonParts::list_first>(parts, "list_first");
   bind_array<&SkeletonParts::list>(parts, "list");
+  parts.def_ro("bytes", &SkeletonParts::bytes);
   auto found = bind_result<IndexPath>(module, "IndexPath");
   found.def_ro("cost", &IndexPath::cost);
   bind_array<&IndexPath::vertices>(found, "vertices");
@@ -250,6 +252,7 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
       .def("distances", &distances, nb::arg("one"), nb::arg("many").noconvert().none(), nb::arg("against"),
            nb::arg("most"), nb::arg("stop").none())
       .def("matrix", &matrix, nb::arg("sources").noconvert(), nb::arg("targets").noconvert(), nb::arg("stop").none())
+      .def_prop_ro("nbytes", [](const Customization& self) { return self.costs ? self.costs->bytes() : 0; })
       .def("update_in_place", &update_in_place, nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
            nb::arg("most"), nb::arg("stop").none())
       .def("updated", &updated, nb::arg("edges").noconvert(), nb::arg("weights").noconvert(), nb::arg("most"),
@@ -265,8 +268,12 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
       .def("path", &path, nb::arg("source"), nb::arg("target"));
   nb::class_<Hierarchy>(module, "Hierarchy")
       .def_prop_ro("arcs", [](const Hierarchy& self) { return self.topology.skeleton.arcs(); })
+      .def_prop_ro("triangles", [](const Hierarchy& self) { return self.topology.pairs; })
+      .def_prop_ro("nbytes", [](const Hierarchy& self) { return self.topology.bytes(); })
       .def("customize", &customize_for, nb::arg("weights").noconvert(), nb::arg("stop").none());
-  graph.def("skeleton_parts", &skeleton_parts, nb::arg("order").noconvert(), nb::arg("most"), nb::arg("stop").none())
+  graph
+      .def("skeleton_parts", &skeleton_parts, nb::arg("order").noconvert(), nb::arg("most"), nb::arg("most_pairs"),
+           nb::arg("stop").none())
       .def("open_hierarchy", &open_hierarchy, nb::arg("vertex").noconvert(), nb::arg("begin").noconvert(),
            nb::arg("list_first").noconvert(), nb::arg("list").noconvert());
 }
