@@ -12,7 +12,7 @@ namespace rhostar::bindings {
 
 namespace {
 
-SkeletonParts skeleton_parts(Graph& graph, Indices order, std::int64_t most, Stop* stop) {
+SkeletonParts skeleton_parts(Graph& graph, Indices order, std::int64_t most, std::int64_t most_pairs, Stop* stop) {
   std::vector<bool> taken(static_cast<std::size_t>(graph.csr.n));
   bool fits = order.size() == taken.size();
   for (std::size_t i = 0; fits && i < order.size(); ++i) {
@@ -24,7 +24,8 @@ SkeletonParts skeleton_parts(Graph& graph, Indices order, std::int64_t most, Sto
   PythonInterrupt interrupt(stop);
   {
     Unlocked unlocked;
-    out = make_skeleton(Neighbors(graph.csr), {order.data(), order.data() + order.size()}, most, interrupt);
+    out = make_skeleton(Neighbors(graph.csr), {order.data(), order.data() + order.size()}, most, interrupt, most_pairs);
+    if (out.ending.status == Status::done) out.bytes = needed_bytes(out, graph.csr.m);
   }
   interrupt.raise_if_signalled();
   return out;
@@ -75,9 +76,18 @@ std::shared_ptr<Customization> customize_for(const std::shared_ptr<Hierarchy>& h
 
 // Follows the changes alone; false if that is more work than `most`. Less than 0: than customizing in full.
 bool follow_changes(Hierarchy& hierarchy, Costs& costs, const EdgeWeights& fresh, std::int64_t most) {
+  const Topology& topology = hierarchy.topology;
   auto changes = hierarchy.take_changes();
-  const bool done =
-      Update(hierarchy.topology, costs, *changes).run(fresh, most < 0 ? hierarchy.topology.pairs / 8 : most);
+  const bool done = Update(topology, costs, *changes).run(fresh, most < 0 ? most_update_work(topology) : most);
+  if (done) {
+    const std::uint64_t base = costs.version;
+    costs.renew();
+    if (16 * changes->entries.size() < costs.length.size()) {
+      costs.base = base;
+      for (const auto& [edge, before] : changes->edges) costs.edges.push_back(edge);
+      for (const auto& entry : changes->entries) costs.arcs.push_back(entry.arc);
+    }
+  }
   hierarchy.give_back(std::move(changes));
   return done;
 }
@@ -90,18 +100,24 @@ Ending customize_anew(Hierarchy& hierarchy, const Costs& base, const EdgeWeights
   return customize_all(hierarchy.topology, costs, interrupt);
 }
 
-Ending update_in_place(Customization& on, Indices edges, Table weights, std::int64_t most, Stop* stop) {
-  if (edges.size() != weights.size() || !is_aligned(weights.data())) return {.status = Status::bad_input};
+EdgeWeights edge_weights(const Positions& edges, const Table& weights) {
+  return {edges.data(), weights.data(), static_cast<std::int64_t>(edges.size())};
+}
+
+Ending update_in_place(Customization& on, Positions edges, Table weights, bool whole, std::int64_t most, Stop* stop) {
+  if (edges.size() != weights.size() || !is_aligned(edges.data()) || !is_aligned(weights.data()))
+    return {.status = Status::bad_input};
   Hierarchy& hierarchy = *on.hierarchy;
-  const EdgeWeights fresh{edges.data(), weights.data(), static_cast<std::int64_t>(edges.size())};
+  const Csr& graph = hierarchy.topology.graph;
+  const EdgeWeights fresh = edge_weights(edges, weights);
   PythonInterrupt interrupt(stop);
   Ending ending;
   {
     Unlocked unlocked;
     const std::lock_guard alone(on.updating);
-    ending = check_update(hierarchy.topology.graph, *on.costs, fresh);
+    ending = check_update(graph, *on.costs, fresh, whole);
     if (ending.status != Status::done) return ending;
-    const bool large = on.costs->large || is_large(hierarchy.topology.graph, fresh);
+    const bool large = on.costs->large || is_large(graph, fresh);
     bool done = false;
     {
       const std::unique_lock lock(on.mutex);
@@ -123,26 +139,35 @@ Ending update_in_place(Customization& on, Indices edges, Table weights, std::int
   return ending;
 }
 
-std::shared_ptr<Customization> updated(const Customization& base, Indices edges, Table weights, std::int64_t most,
-                                       Stop* stop) {
+std::shared_ptr<Customization> updated(const Customization& base, Positions edges, Table weights, bool whole,
+                                       std::int64_t most, Stop* stop) {
   auto made = std::make_shared<Customization>();
   made->ending.status = Status::bad_input;
-  if (edges.size() != weights.size() || !is_aligned(weights.data())) return made;
+  if (edges.size() != weights.size() || !is_aligned(edges.data()) || !is_aligned(weights.data())) return made;
   made->hierarchy = base.hierarchy;
   Hierarchy& hierarchy = *base.hierarchy;
-  const EdgeWeights fresh{edges.data(), weights.data(), static_cast<std::int64_t>(edges.size())};
+  const Csr& graph = hierarchy.topology.graph;
+  const EdgeWeights fresh = edge_weights(edges, weights);
   PythonInterrupt interrupt(stop);
   {
     Unlocked unlocked;
     const std::shared_lock lock(base.mutex);
-    made->ending = check_update(hierarchy.topology.graph, *base.costs, fresh);
+    made->ending = check_update(graph, *base.costs, fresh, whole);
     if (made->ending.status != Status::done) return made;
-    made->costs = hierarchy.take_costs();
+    // Those that the base was made from lack only its own changes, if nobody uses them any more.
+    if ((made->costs = hierarchy.take_costs_of(base.costs->base))) {
+      made->costs->catch_up(*base.costs);
+    } else {
+      made->costs = hierarchy.take_costs();
+      made->costs->copy(*base.costs);
+    }
     Costs& costs = *made->costs;
-    costs.copy(*base.costs);
-    costs.large |= is_large(hierarchy.topology.graph, fresh);
-    if (!follow_changes(hierarchy, costs, fresh, most))
+    costs.version = base.costs->version;
+    costs.large |= is_large(graph, fresh);
+    if (!follow_changes(hierarchy, costs, fresh, most)) {
+      costs.renew();
       made->ending = customize_anew(hierarchy, *base.costs, fresh, costs, interrupt);
+    }
   }
   interrupt.raise_if_signalled();
   return made;
@@ -277,6 +302,7 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
   bind_array<&SkeletonParts::begin>(parts, "begin");
   bind_array<&SkeletonParts::list_first>(parts, "list_first");
   bind_array<&SkeletonParts::list>(parts, "list");
+  parts.def_ro("bytes", &SkeletonParts::bytes);
   auto found = bind_result<IndexPath>(module, "IndexPath");
   found.def_ro("cost", &IndexPath::cost);
   bind_array<&IndexPath::vertices>(found, "vertices");
@@ -293,9 +319,11 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
       .def("distances", &distances, nb::arg("one"), nb::arg("many").noconvert().none(), nb::arg("against"),
            nb::arg("most"), nb::arg("stop").none())
       .def("matrix", &matrix, nb::arg("sources").noconvert(), nb::arg("targets").noconvert(), nb::arg("stop").none())
+      .def_prop_ro("nbytes", [](const Customization& self) { return self.costs ? self.costs->bytes() : 0; })
       .def("update_in_place", &update_in_place, nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
-           nb::arg("most"), nb::arg("stop").none())
-      .def("updated", &updated, nb::arg("edges").noconvert(), nb::arg("weights").noconvert(), nb::arg("most"),
+           nb::arg("whole"), nb::arg("most"), nb::arg("stop").none())
+      .def("updated", &updated, nb::arg("edges").noconvert(), nb::arg("weights").noconvert(), nb::arg("whole"),
+           nb::arg("most"),
            nb::arg("stop").none())
       .def_prop_ro("lengths",  // a copy
                    [](const Customization& self) {
@@ -309,8 +337,12 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
       .def("path", &path, nb::arg("source"), nb::arg("target"));
   nb::class_<Hierarchy>(module, "Hierarchy")
       .def_prop_ro("arcs", [](const Hierarchy& self) { return self.topology.skeleton.arcs(); })
+      .def_prop_ro("triangles", [](const Hierarchy& self) { return self.topology.pairs; })
+      .def_prop_ro("nbytes", [](const Hierarchy& self) { return self.topology.bytes(); })
       .def("customize", &customize_for, nb::arg("weights").noconvert(), nb::arg("stop").none());
-  graph.def("skeleton_parts", &skeleton_parts, nb::arg("order").noconvert(), nb::arg("most"), nb::arg("stop").none())
+  graph
+      .def("skeleton_parts", &skeleton_parts, nb::arg("order").noconvert(), nb::arg("most"), nb::arg("most_pairs"),
+           nb::arg("stop").none())
       .def("open_hierarchy", &open_hierarchy, nb::arg("vertex").noconvert(), nb::arg("begin").noconvert(),
            nb::arg("list_first").noconvert(), nb::arg("list").noconvert());
 }
