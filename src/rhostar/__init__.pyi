@@ -2,7 +2,6 @@ from . import bounds as bounds
 from . import certificates as certificates
 from . import datasets as datasets
 from . import errors as errors
-from . import families as families
 from . import graph as graph
 from . import heuristics as heuristics
 from . import hierarchy as hierarchy

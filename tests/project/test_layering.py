@@ -15,7 +15,6 @@ LAYERS = [
     ["instances"],
     ["_workers"],
     ["_checkpoints"],
-    ["families"],
     ["heuristics"],
     ["_parallel"],
     ["search"],
@@ -30,7 +29,7 @@ LAYERS = [
     ["__main__"],
 ]
 LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}
-PUBLIC = {"errors", "families"}
+PUBLIC = {"errors"}
 """Modules outside all packages that are part of the public interface."""
 
 

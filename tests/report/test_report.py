@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 import rhostar as rs
-from rhostar.certificates import _measure as paths
 from rhostar.errors import InputError, StorageError
-from rhostar.report import _certificate as shown_certificate
 from rhostar.report import _drawing as drawing
 from rhostar.report import _replay as replay
 from rhostar.report._page import render, safe_json
@@ -24,7 +22,7 @@ from rhostar.report._wording import percent
 from rhostar.search._trace import Event
 from support.cases import random_case
 from support.failures import no_space
-from support.reports import HOSTILE, full_report, small_set
+from support.reports import HOSTILE, decode, full_report, read_varints, small_set
 
 
 class Elements(HTMLParser):
@@ -59,7 +57,7 @@ class Elements(HTMLParser):
 def test_variable_length_integers_come_back(values: list[int]) -> None:
     array = np.array(values, dtype=np.int64)
     data = replay.varints(array)
-    assert replay.read_varints(data).tolist() == values
+    assert read_varints(data).tolist() == values
     assert len(data) == sum(max(1, -(-v.bit_length() // 7)) for v in values)
 
 
@@ -69,7 +67,7 @@ def test_the_events_of_a_search_come_back() -> None:
         case = random_case(rng)
         trace = case.run(trace=True).trace
         events, last_closed = replay.encode(trace, case.source)
-        codes, vertices = replay.decode(events, case.source)
+        codes, vertices = decode(events, case.source)
         kept = trace.kind != Event.CLOSE
         page_code = {Event.SELECT: 0, Event.OPEN: 1, Event.IMPROVE: 2, Event.REOPEN: 3, Event.GOAL: 4}
         assert codes.tolist() == [page_code[k] for k in trace.kind[kept].tolist()]
@@ -94,7 +92,7 @@ def test_places_keep_the_order_of_coordinates() -> None:
     assert np.frombuffer(drawing.x, "<u2").tolist() == [0, 32768, 65535]
     assert np.frombuffer(drawing.y, "<u2").tolist() == [65535, 0, 52428]  # north is up
     assert drawing.aspect == 2.0
-    pairs = replay.read_varints(drawing.edges).reshape(-1, 2)
+    pairs = read_varints(drawing.edges).reshape(-1, 2)
     assert np.cumsum(pairs[:, 0]).tolist() == [0, 1]
     assert pairs[:, 1].tolist() == [1, 1]
     assert drawing.placed_by == "coordinates"
@@ -261,7 +259,7 @@ def test_the_page_is_whole_and_loads_nothing() -> None:
     assert "@import" not in text
     for anchor in re.findall(r'href="#([^"]+)"', text):
         assert anchor in ids
-    for section in ("replay", "comparison", "certificate", "learning", "setting"):
+    for section in ("replay", "comparison", "certificate", "setting"):
         assert section in ids
 
 
@@ -298,7 +296,7 @@ def test_colors_of_the_figures_are_those_of_the_page() -> None:
         assert f"--{name}: {color};" in style
     report = full_report(small_set())
     figures = {name: draw for section in report.sections for name, draw in section.figures().items()}
-    assert len(figures) == 5
+    assert len(figures) == 3
     for name, draw in figures.items():
         svg = drawing.inline(draw(), name, "a figure")
         assert "var(--" in svg
@@ -342,7 +340,7 @@ def test_the_page_and_its_figures_are_written(tmp_path: Path) -> None:
     assert page.read_text().startswith("<!doctype html>")
     assert [p.name for p in page.parent.iterdir()] == ["report.html"]
     names = {p.name for p in (tmp_path / "figures").iterdir()}
-    wanted = ("trade_off", "distribution", "bounds", "bounds_against_n", "generalization")
+    wanted = ("trade_off", "distribution", "bounds")
     assert names == {f"{name}.{suffix}" for name in wanted for suffix in ("svg", "png")}
     assert all(p.stat().st_size > 2000 for p in (tmp_path / "figures").iterdir())
 
@@ -433,7 +431,7 @@ def solved(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return solve_many(instances, *words, **options)
 
     solve_many = rs.solve_many
-    for module in ("report._build", "report._comparison", "report._learning", "utilities._evaluate"):
+    for module in ("report._build", "report._comparison", "utilities._evaluate"):
         monkeypatch.setattr(f"rhostar.{module}.solve_many", counting)
     return counts
 
@@ -448,49 +446,3 @@ def test_the_optimum_is_what_dijkstra_found(solved: list[int]) -> None:
     solved.clear()
     rs.report.compare(small_set(), {"zero": np.zeros(72)}, budget=100)
     assert len(solved) == 2  # a run with a budget may end before the optimum is found
-
-
-def test_a_learning_curve_finds_the_optimum_once(solved: list[int]) -> None:
-    train, test = small_set(count=30).split(0.5, seed=0)
-    utility, sizes = rs.utilities.Suboptimality(9.0), [2, 5, 10]
-    curve = rs.report.generalization_curve(rs.learners.MeanDistance(), train, test, sizes, utility, most=8)
-    assert sorted(solved) == [2, 5, 8, 8, 8, 8, 8, 8]  # two optima, then each size on both sets
-    for size, on_train, on_test in zip(curve.sizes, curve.train, curve.test, strict=True):
-        rho = rs.learners.MeanDistance().fit(train[:size]).rho_
-        assert on_train == rs.evaluate(train[:size][:8], rho, utility)[0].mean
-        assert on_test == rs.evaluate(test[:8], rho, utility)[0].mean
-
-
-def test_curves_do_not_certify_twice_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    train, holdout = small_set(count=60).split(0.5, seed=0)
-    rho, utility = rs.learners.MeanDistance().fit(train).rho_, rs.utilities.Suboptimality(9.0)
-    whole = rs.certify(rho, holdout, utility)
-    expected = rs.report.certificate_curves(rho, holdout, utility, [5, 10, 30])
-    computed: list[int] = []
-    bound_by_size = shown_certificate.bound_by_size
-
-    def counting(rho: Any, holdout: Any, utility: Any, sizes: Any, **options: Any) -> Any:
-        computed.extend(sizes)
-        return bound_by_size(rho, holdout, utility, sizes, **options)
-
-    monkeypatch.setattr(shown_certificate, "bound_by_size", counting)
-    found = rs.report.certificate_curves(rho, holdout, utility, [5, 10, 30], whole=whole)
-    assert computed == [5, 10]
-    assert found == expected
-
-
-def test_curves_solve_every_instance_once_for_its_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
-    train, holdout = small_set(count=60).split(0.5, seed=0)
-    rho, utility = rs.learners.MeanDistance().fit(train).rho_, rs.utilities.Suboptimality(9.0)
-    expected = [rs.certify(rho, holdout[:size], utility)["H4 betting"].value for size in (5, 10, 30)]
-    solved: list[int] = []
-    chunk = paths._chunk
-
-    def counting(part: rs.InstanceSet, first: int, stop: Any) -> Any:
-        solved.append(len(part))
-        return chunk(part, first, stop)
-
-    monkeypatch.setattr(paths, "_chunk", counting)
-    curves = rs.report.certificate_curves(rho, holdout, utility, [5, 10, 30])
-    assert sum(solved) == 30
-    assert list(next(curve for curve in curves if curve.name == "H4 betting").y) == expected

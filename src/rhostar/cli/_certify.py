@@ -42,9 +42,8 @@ def certify(
     """Show what can be guaranteed for unseen instances.
 
     The holdout are the instances of the folder that the model was not learned from. With --training, or if there are
-    none, the bounds are those that hold for every heuristic at once, on the instances that it was learned from; those
-    that shaped the family of a model (Rounded, LinearFamily) are left out. A model whose answers are optimal brings its
-    own bounds on the weights, unless others are given.
+    none, the bounds are those that hold for every heuristic at once, on the instances that it was learned from; a
+    model whose answers are optimal brings its own bounds on the weights, unless others are given.
     """
     import rhostar as rs
     from rhostar.errors import AssumptionError, InputError

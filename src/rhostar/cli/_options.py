@@ -166,19 +166,8 @@ def parts(instances: InstanceSet, model: Model) -> tuple[InstanceSet | None, Ins
     mask = model.heuristic.trained_on.recorded(instances)
     if mask.all():
         return instances, None
-    return (_fit_for_every_rho(instances[mask], model) if mask.any() else None), instances[~mask]
-
-
-def _fit_for_every_rho(train: InstanceSet, model: Model) -> InstanceSet | None:
-    """Return the training instances that a bound for every ρ can use: those that the family was not built from."""
-    from rhostar.instances import provenance
-
-    if model.heuristic.uses_weights or model.heuristic.family.built_from is None:
-        return None
-    if not model.heuristic.family.built_from:
-        return train
-    apart = ~provenance(*model.heuristic.family.built_from).among(train)
-    return train[apart] if apart.any() else None
+    usable = mask.any() and not model.heuristic.uses_weights  # bounds for every ρ are about tables
+    return (instances[mask] if usable else None), instances[~mask]
 
 
 def baseline(name: str, instances: InstanceSet) -> tuple[str, Any]:

@@ -4,10 +4,6 @@ from ._dimacs import read_dimacs as read_dimacs
 from ._distribution import Distribution as Distribution
 from ._edge_table import read_edge_table as read_edge_table
 from ._edge_table import read_snapshot as read_snapshot
-from ._generators import Overlay as Overlay
-from ._generators import Terrain as Terrain
-from ._generators import overlay as overlay
-from ._generators import terrain as terrain
 from ._metr_la import read_metr_la as read_metr_la
 from ._movingai import GridMap as GridMap
 from ._movingai import Scenario as Scenario

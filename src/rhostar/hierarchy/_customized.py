@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
-from rhostar.errors import WeightError
+from rhostar.errors import ArrayError, WeightError
 from rhostar.graph import Graph
 
 _LARGEST_WHOLE = 2.0**53
@@ -69,8 +69,16 @@ class CustomizedHierarchy:
     graph: Graph
     n: int
 
+    _most_work = -1
+    """Above it, updates customize in full (in pairs of arcs); -1 stands for what that itself takes. For tests."""
+
     def __init__(self, graph: Graph, kernel: _core.Customization, *, whole: bool) -> None:
         self.graph, self.n, self._kernel, self._whole = graph, graph.n, kernel, whole
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes for the weights and the lengths of the arcs, without the hierarchy."""
+        return self._kernel.nbytes
 
     def distance(self, source: int, target: int) -> float:
         """Return the cost of a shortest path.
@@ -240,6 +248,90 @@ class CustomizedHierarchy:
         found = self._kernel.matrix(rows, columns, None)
         failures.require_done(found.ending)
         return self._all_exact(found.cost).reshape(rows.size, columns.size)
+
+    def update(self, edges: ArrayLike, weights: ArrayLike, *, in_place: bool = False) -> CustomizedHierarchy:
+        """Return an index in which some edges have new weights.
+
+        It is the same, bit for bit, as customizing with all weights again, and much faster if few edges change. If the
+        change spreads so far that customizing is less work, that is done instead.
+
+        Parameters
+        ----------
+        edges
+            The edges. If one is there several times, its last weight counts.
+        weights
+            Their new weights, or one for all of them; inf closes an edge.
+        in_place
+            Whether this index itself takes the new weights, which saves a copy. Queries of other threads see the old
+            weights or the new ones, never some of each.
+
+        Returns
+        -------
+        CustomizedHierarchy
+            A new index, and this one stays as it is; with `in_place`, this one.
+
+        Raises
+        ------
+        EdgeError, ArrayError
+            If one of them is not an edge, or there is not one weight for each.
+        WeightError
+            If a weight is negative or NaN, all weights of the graph would be infinite, or a path could cost more than
+            the largest float64; if the index was made for integers and a weight is neither an integer below 2**53 nor
+            inf. Nothing is changed then.
+
+        Examples
+        --------
+        >>> import numpy as np, rhostar as rs
+        >>> graph = rs.Graph.from_edges(4, [0, 0, 1, 2], [1, 2, 3, 3])
+        >>> today = rs.Hierarchy(graph).customize([2, 1, 2, 4])
+        >>> later = today.update([2], np.inf)
+        >>> today.distance(0, 3), later.distance(0, 3)
+        (4.0, 5.0)
+        """
+        chosen = arrays.edges(edges, "edges", self.graph.m)
+        fresh = self._fresh_weights(weights, chosen)
+        kernel = self._kernel
+        if in_place:
+            ending = kernel.update_in_place(chosen, fresh, self._most_work, None)
+        else:
+            kernel = kernel.updated(chosen, fresh, self._most_work, None)
+            ending = kernel.ending
+        match ending.status:
+            case _core.Status.DONE:
+                pass
+            case _core.Status.NO_PATH:
+                raise WeightError("weights must leave a finite value for at least one edge; all would be infinite")
+            case _core.Status.BAD_WEIGHT:
+                at = ending.offender
+                what = f"weights[{at}] (edge {self.graph._edge_name(chosen[at])})"
+                raise failures.failure(ending, what=what, limit="", value=fresh[at])
+            case _core.Status.OVERFLOW:
+                raise WeightError("weights are too large: with them a path costs more than the largest float64")
+            case _:
+                raise failures.failure(ending)
+        return self if in_place else CustomizedHierarchy(self.graph, kernel, whole=self._whole)
+
+    def _fresh_weights(self, weights: ArrayLike, edges: NDArray[np.int32]) -> NDArray[np.float64]:
+        given = arrays.as_array(weights, "weights")
+        if given.dtype.kind not in "iuf":
+            raise ArrayError(f"weights must be numbers, got dtype {given.dtype}")
+        if given.shape not in ((), edges.shape):
+            raise ArrayError(
+                f"weights must have one value for each of the {arrays.counted(edges.size, 'edge')}, or one for all, "
+                f"got shape {given.shape}"
+            )
+        fresh = np.ascontiguousarray(np.broadcast_to(given, edges.shape), dtype=np.float64)
+        if given.dtype.kind == "f" and not self._whole:
+            return fresh
+        bad = (fresh != np.floor(fresh)) | ((fresh >= _LARGEST_WHOLE) & (fresh < np.inf))
+        if bad.any():
+            at = int(np.argmax(bad))
+            closed = " or inf, as the index was made for integers" if self._whole else ""
+            raise WeightError(
+                f"weights[{at}] (edge {self.graph._edge_name(edges[at])}) must be an integer below 2**53{closed}; "
+                f"got {given[at] if given.ndim else given}"
+            )
+        return fresh
 
     def _sweep(
         self, one: int, many: ArrayLike | None, name: str, max_cost: float, *, against: bool

@@ -177,7 +177,7 @@ def pieces(
     through the vertex with the smaller value, or through vertex 1 if they tie.
 
     >>> import numpy as np, rhostar as rs
-    >>> from rhostar.lines import pieces
+    >>> from rhostar.lines._pieces import pieces
     >>> graph = rs.Graph.from_edges(4, [0, 0, 1, 2], [1, 2, 3, 3])
     >>> weights = np.array([5.0, 3.0, 5.0, 3.0])
     >>> direction = np.array([0.0, 3.0, 1.0, 0.0])

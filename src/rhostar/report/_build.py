@@ -51,8 +51,7 @@ def build(
     facts
         Further lines (name, value) for the section on the data.
     sections
-        Further sections of the page; see :func:`rhostar.report.certificate_section` and
-        :func:`rhostar.report.learning_section`.
+        Further sections of the page; see :func:`rhostar.report.certificate_section`.
     scenes
         How many instances to replay: the one with the median saving, the one with the least, then the
         one with the greatest.

@@ -52,14 +52,12 @@ def encode(trace: Trace, source: int) -> tuple[bytes, bool]:
     Examples
     --------
     >>> import numpy as np, rhostar as rs
-    >>> from rhostar.report._replay import decode, encode
+    >>> from rhostar.report._replay import encode
     >>> graph = rs.Graph.grid(2, 2)
     >>> trace = rs.astar(graph, graph.length, 0, 3, np.zeros(4), trace=True).trace
     >>> events, last_closed = encode(trace, 0)
     >>> len(events), last_closed
     (8, False)
-    >>> decode(events, 0)[1].tolist()  # the source opens itself and is selected first
-    [0, 0, 1, 2, 1, 3, 2, 3]
     """
     kept = trace.kind != Event.CLOSE
     kind, vertex = trace.kind[kept], trace.vertex[kept].astype(np.int64)
@@ -76,20 +74,6 @@ def encode(trace: Trace, source: int) -> tuple[bytes, bool]:
     return varints((zigzag << 3) | code[kind]), last_closed
 
 
-def decode(events: bytes, source: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (codes, vertices) of a stream, as the page's script does; for the tests."""
-    values = read_varints(events)
-    code, zigzag = values & 7, values >> 3
-    difference = (zigzag >> 1) ^ -(zigzag & 1)
-    vertices = np.empty_like(values)
-    reference = source
-    for i, (c, d) in enumerate(zip(code.tolist(), difference.tolist(), strict=True)):
-        vertices[i] = reference + d
-        if c == 0:
-            reference = int(vertices[i])
-    return code, vertices
-
-
 def varints(values: NDArray[np.int64]) -> bytes:
     """Return non-negative integers with seven bits to a byte, lowest first, the high bit on all but the last."""
     if values.size == 0:
@@ -104,17 +88,6 @@ def varints(values: NDArray[np.int64]) -> bytes:
         more = (size[longer] > k + 1).astype(np.int64) << 7
         out[(end - size)[longer] + k] = ((values[longer] >> (7 * k)) & 127) | more
     return out.tobytes()
-
-
-def read_varints(data: bytes) -> NDArray[np.int64]:
-    """Return what :func:`varints` wrote."""
-    raw = np.frombuffer(data, dtype=np.uint8).astype(np.int64)
-    last = np.flatnonzero(raw < 128)
-    if last.size == 0:
-        return np.empty(0, dtype=np.int64)
-    first = np.concatenate([[0], last[:-1] + 1])
-    place = np.arange(raw.size) - np.repeat(first, last - first + 1)
-    return np.add.reduceat((raw & 127) << (7 * place), first)
 
 
 # ---------------------------------------------------------------- where vertices are drawn
