@@ -91,7 +91,7 @@ def test_what_does_not_fit_is_refused_everywhere(taker: str) -> None:
         take(Table(VALUES[:5]), INSTANCES)
 
 
-@pytest.mark.parametrize("taker", ["astar", "gbfs", "solve_many", "evaluate", "certify", "report", "check"])
+@pytest.mark.parametrize("taker", ["astar", "gbfs", "solve_many", "evaluate", "certify", "report", "audit"])
 def test_tables_that_are_chosen_by_the_weights_are_for_one_graph(taker: str) -> None:
     take = takers()[taker]
     learner = rs.learners.Portfolio(n_clusters=2).fit(INSTANCES)

@@ -73,6 +73,8 @@ class Audit:
         The factor on the heuristic that it is about.
     notes
         What is not said, and why; what was assumed and not checked.
+    anytime
+        Whether the statements hold at every size of a log that grows.
     """
 
     statements: tuple[Statement, ...]
@@ -190,8 +192,8 @@ class Audit:
         )
         return (
             f"Scaling by {fix.factor:g} would make it admissible at all vertices for {scope}. {sure}. It would then "
-            f"expand {fix.effort:,.4g} vertices per query: {fix.effort / max(fix.now, 1e-300):.3g} times as many as now, "
-            f"{percent(fix.effort / max(fix.without, 1e-300))} of a search without a heuristic; {lost}."
+            f"expand {fix.effort:,.4g} vertices per query: {fix.effort / max(fix.now, 1e-300):.3g} times as many as "
+            f"now, {percent(fix.effort / max(fix.without, 1e-300))} of a search without a heuristic; {lost}."
         )
 
     def __str__(self) -> str:

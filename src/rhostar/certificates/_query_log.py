@@ -126,7 +126,7 @@ class QueryLog:
         InputError
             If there are none.
         """
-        found = np.flatnonzero(np.ones(len(self)) if self.factor is None else self.factor == factor)
+        found = np.flatnonzero((np.ones(len(self)) if self.factor is None else self.factor) == factor)
         if not found.size:
             raise InputError(
                 f"the log has no rows with factor {factor:g}; it has {', '.join(map('{:g}'.format, self.factors))}"
@@ -145,6 +145,11 @@ class QueryLog:
         -------
         numpy.ndarray
             0 where the answer is optimal up to rounding.
+
+        Raises
+        ------
+        InputError
+            If the log has no costs, or no rows with the factor.
         """
         if self.cost is None:
             raise InputError("the log has no column cost")

@@ -177,8 +177,8 @@ def effort(sample: Sample, limit: float, delta: float) -> Statement:
     ratio = without.sum() / max(mine.sum(), 1e-300)
     text = (
         f"Effort: {mine.mean():,.4g} expansions per query, {without.mean():,.4g} without a heuristic ({ratio:.3g} "
-        f"times as many). A new query needs at most {percent(high)} of the effort without one, on average (more than 100% "
-        "counts as 100%)."
+        f"times as many). A new query needs at most {percent(high)} of the effort without one, on average (more than "
+        "100% counts as 100%)."
     )
     return Statement("effort", text, measured, None, high, delta)
 

@@ -23,7 +23,7 @@ from rhostar.certificates._sentence import outward
 from rhostar.certificates._statements import percent, without_heuristic
 from rhostar.errors import InputError, LimitError
 from rhostar.heuristics import HeuristicLike
-from rhostar.lines import Dual, dual
+from rhostar.lines import Dual, scaling
 from rhostar.utilities import Expansions, Ratio
 
 if TYPE_CHECKING:
@@ -382,7 +382,14 @@ def choose_weight(
 
 
 def _measured(
-    heuristic: Any, instances: Any, factors: ArrayLike | None, pairs: Any, weight: str, groups: Any, reopen: bool, seed: int
+    heuristic: Any,
+    instances: Any,
+    factors: ArrayLike | None,
+    pairs: Any,
+    weight: str,
+    groups: Any,
+    reopen: bool,
+    seed: int,
 ) -> QueryLog:
     """Return the log that was given, or that of searches with all factors."""
     grid = np.asarray(FACTORS if factors is None else factors, dtype=np.float64)
@@ -413,15 +420,13 @@ def _exact(
     if isinstance(heuristic, QueryLog):
         raise InputError("a log has no exact curve: its queries cannot be run again")
     queries = find_queries(instances, pairs, weight, seed)[0][:count]
-    own, goals = accept(heuristic, queries), np.unique(queries.goals).tolist()
+    own = accept(heuristic, queries)
     if own.uses_weights:
         raise InputError("exact needs values that do not depend on the weights")
-    zero = np.zeros(own.n)
-    tables, base = {goal: own.table(goal) for goal in goals}, dict.fromkeys(goals, zero)
     low, high = float(outward(min(grid), "lower", 4)), float(outward(max(grid), "upper", 4))
-    most = Ratio(1 + limit), Expansions(float(own.n) ** 2)
+    measures = Ratio(1 + limit), Expansions(float(own.n) ** 2)
     try:
-        found = [dual(base, tables, low, high, queries, "astar", one, reopen=reopen) for one in most]
+        found = [scaling(own, queries, "astar", one, low=low, high=high, reopen=reopen) for one in measures]
     except LimitError:
         return None, None
     return found[0], found[1]

@@ -59,7 +59,7 @@ class Function(Heuristic):
         for v, name in enumerate(self._names):
             found = estimate(name, target)
             try:
-                values[v] = found
+                values[v] = float(found)
             except (TypeError, ValueError):
                 raise HeuristicError(
                     f"the heuristic of {name!r} to {target!r} must be a number, got {found!r}"
