@@ -10,6 +10,7 @@ from . import interop as interop
 from . import learners as learners
 from . import lines as lines
 from . import report as report
+from . import routing as routing
 from . import search as search
 from . import theory as theory
 from . import utilities as utilities
@@ -35,6 +36,8 @@ from .instances._snapshot import Snapshot as Snapshot
 from .interop.networkx import astar_path as astar_path
 from .learners._learn import learn as learn
 from .report._advise import advise as advise
+from .routing._route import Route as Route
+from .routing._router import Router as Router
 from .search._many import solve_many as solve_many
 from .search._outcome import Run as Run
 from .search._outcome import Runs as Runs

@@ -131,6 +131,15 @@ class BatchOutcome(_Result):
 class Distances(_Result):
     distance: Final[_Floats]
 
+class Explored(_Result):
+    """Ends with DONE or BUDGET; vertices in the order in which they were settled."""
+
+    expanded: Final[int]
+    vertex: Final[_Indices]
+    cost: Final[_Floats]
+    parent: Final[_Indices]
+    """-1 at the source."""
+
 class PotentialValues(_Result):
     rho: Final[_Floats]
 
@@ -309,6 +318,14 @@ class SkeletonParts(_Result):
 
 class IndexPath(_Result):
     cost: Final[float]
+    """NaN for arguments that are not vertices."""
+    vertices: Final[_Indices]
+    edges: Final[_Indices]
+
+class IndexPaths(_Result):
+    cost: Final[_Floats]
+    path_end: Final[_Positions]
+    edge_end: Final[_Positions]
     vertices: Final[_Indices]
     edges: Final[_Indices]
 
@@ -322,12 +339,17 @@ class Customization(_Result):
     def nbytes(self) -> int: ...
     def distance(self, source: int, target: int) -> float: ...
     def path(self, source: int, target: int) -> IndexPath: ...
+    def paths(self, sources: _Indices, targets: _Indices, stop: Stop | None) -> IndexPaths: ...
     def distances(
         self, one: int, many: _Indices | None, against: bool, most: float, stop: Stop | None
     ) -> IndexDistances: ...
     def matrix(self, sources: _Indices, targets: _Indices, stop: Stop | None) -> IndexDistances: ...
-    def updated(self, edges: _Indices, weights: _Floats, most: int, stop: Stop | None) -> Customization: ...
-    def update_in_place(self, edges: _Indices, weights: _Floats, most: int, stop: Stop | None) -> Ending: ...
+    def updated(
+        self, edges: _Positions, weights: _Floats, whole: bool, most: int, stop: Stop | None
+    ) -> Customization: ...
+    def update_in_place(
+        self, edges: _Positions, weights: _Floats, whole: bool, most: int, stop: Stop | None
+    ) -> Ending: ...
     @property
     def lengths(self) -> _Floats: ...
 
@@ -448,6 +470,17 @@ class Graph:
         stop: Stop | None,
     ) -> Ending: ...
     def distances_to(self, weights: NDArray[Any], goal: int, stop: Stop | None) -> Distances: ...
+    def explore(
+        self,
+        weights: NDArray[Any],
+        source: int,
+        against: bool,
+        most: float,
+        goals: _Indices | None,
+        wanted: int,
+        budget: int,
+        stop: Stop | None,
+    ) -> Explored: ...
     def pieces(
         self,
         problem: LineProblem,

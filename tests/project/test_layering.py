@@ -18,6 +18,7 @@ LAYERS = [
     ["heuristics"],
     ["_parallel"],
     ["search"],
+    ["routing"],
     ["utilities"],
     ["lines"],
     ["certificates"],

@@ -138,15 +138,15 @@ inline std::int64_t needed_bytes(const SkeletonParts& parts, std::int64_t edges)
 }
 
 // Calls visit(to_low, to_high) with the pairs of arcs that `arc` may stand for, from one rank below to its lower and to
-// its higher end, until it returns true; false if it never does.
-template <class Visit>
-bool any_below(const Topology& topology, std::int32_t arc, Visit&& visit) {
+// its higher end, until it returns true; false if it never does. low_of() is the lower end.
+template <class Low, class Visit>
+bool any_below(const Topology& topology, std::int32_t arc, Low&& low_of, Visit&& visit) {
   const Skeleton& skeleton = topology.skeleton;
   const Below& below = topology.below;
   for (std::int32_t i = below.first_side[arc]; i < below.first_side[arc + 1]; ++i)
     if (visit(below.side[i].low, below.side[i].high)) return true;
   // Large nodes: that of the lower end itself, and those below both ends.
-  const auto [low, high] = skeleton.ends(arc);
+  const std::int32_t low = low_of(), high = skeleton.high_end(low, arc);
   const std::int32_t s = skeleton.node[low], apart = arc - skeleton.first[low] + 1;
   if (!Below::is_small(skeleton, s))
     for (std::int32_t x = low - 1; x >= skeleton.begin[s]; --x) {
@@ -356,7 +356,8 @@ class Query {
   // The two arcs that an arc stands for, one down and one up; {-1, -1} if there are none.
   [[gnu::noinline]] std::pair<std::int32_t, std::int32_t> split(std::int32_t slot, double want) {
     std::pair<std::int32_t, std::int32_t> found{-1, -1};
-    any_below(on_.topology, slot / 2, [&](std::int32_t to_low, std::int32_t to_high) {
+    const auto low = [&] { return skeleton_.low_end(slot / 2); };
+    any_below(on_.topology, slot / 2, low, [&](std::int32_t to_low, std::int32_t to_high) {
       const auto [in, out] = slot % 2 == 0 ? std::pair{to_low, to_high} : std::pair{to_high, to_low};
       if (on_.length[in][1] + on_.length[out][0] != want) return false;
       found = {in, out};

@@ -215,11 +215,13 @@ class Skeleton {
     const std::int32_t at = place_in(node[low], high);
     return at == absent ? -1 : tail(low) + at;
   }
-  // The ranks that an arc joins, the lower one first.
-  std::pair<std::int32_t, std::int32_t> ends(std::int32_t arc) const {
-    const auto low = static_cast<std::int32_t>(std::upper_bound(first.begin(), first.end(), arc) - first.begin()) - 1;
+  // The ranks that an arc joins.
+  std::int32_t low_end(std::int32_t arc) const {
+    return static_cast<std::int32_t>(std::upper_bound(first.begin(), first.end(), arc) - first.begin()) - 1;
+  }
+  std::int32_t high_end(std::int32_t low, std::int32_t arc) const {
     const std::int32_t s = node[low], at = arc - first[low], chain = begin[s + 1] - low - 1;
-    return {low, at < chain ? low + 1 + at : list_of(s)[at - chain]};
+    return at < chain ? low + 1 + at : list_of(s)[at - chain];
   }
 
   // Reads the parts, which may come from a file; false if they are not a skeleton of a graph of n vertices.

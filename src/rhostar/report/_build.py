@@ -98,7 +98,7 @@ def build(
     views = _views(chosen, runs, optimum, timings)
     hero = next((v for v in views if v.kind == "learned"), views[-1])
     words = costs(cost_unit)
-    lines, behind_lines = trade_offs(instances, chosen, optimum, timings, options)
+    lines, behind_lines = trade_offs(instances, chosen, optimum, options)
     comparison = Comparison(
         methods=views,
         tradeoffs=tuple(lines),
