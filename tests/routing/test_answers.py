@@ -148,7 +148,9 @@ def check_everything(network: Network, router: rs.Router, rng: np.random.Generat
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_multigraphs(seed: int) -> None:
+def test_multigraphs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if seed % 2:  # the hierarchy follows every change, although graphs are small
+        monkeypatch.setattr("rhostar.routing._work.following", lambda edges, m: 0.1)
     rng = np.random.default_rng(seed)
     network = Network(rng)
     router = network.router()

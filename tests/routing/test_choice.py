@@ -60,6 +60,29 @@ def test_an_update_starts_again() -> None:
     assert (router.explain().engine, router.explain().spent) == ("search", 0.0)
 
 
+def test_few_changes_are_followed() -> None:
+    """What an update of some edges costs is less than customizing, and so the hierarchy follows earlier."""
+    rng = np.random.default_rng(4)
+    router = rs.Router(graph := rs.Graph.grid(60, 60))
+    today = rng.uniform(1, 2, graph.m)
+    router.update(today)
+    router.prepare()
+    full = router.explain().customizing
+    for k in range(6):
+        for _ in range(1 + k % 3):  # several updates may come before the next query
+            some = rng.integers(0, graph.m, 3)
+            today[some] = rng.choice([0.0, 0.5, 4.0, np.inf], 3)
+            router.update(edges=some, weights=today[some])
+        assert router.explain().engine == "search"
+        assert router.explain().customizing < 0.3 * full
+        s, t = rng.integers(0, graph.n, 2).tolist()
+        assert router.route(s, t).cost == pytest.approx(rs.astar(graph, today, s, t, np.zeros(graph.n)).cost)
+        router.prepare()
+        assert router.route(s, t).cost == rs.Hierarchy(graph).customize(today).distance(s, t)
+    router.update(edges=np.arange(1000), weights=today[:1000])
+    assert router.explain().customizing == full
+
+
 def test_bulk_decides_before_it_starts() -> None:
     rng = np.random.default_rng(0)
     router = rs.Router(GRAPH)

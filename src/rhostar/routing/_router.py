@@ -260,7 +260,8 @@ class Router:
             else:
                 row = _changed(before.row, touched, known.least(values, touched))
             snapshot = Snapshot._of_checked(self.graph, row)
-            state = State(self._engine, snapshot.weights, None if self._same_edges else values)
+            given = None if self._same_edges else values
+            state = State(self._engine, snapshot.weights, given, before, touched)
             self._install(snapshot, state)
 
     def _install(self, snapshot: Snapshot, state: State) -> None:
@@ -696,7 +697,7 @@ class Router:
             "no heuristic" if state.guide.heuristic is None else repr(state.guide.heuristic),
             state.searches,
             state.spent,
-            engine.work,
+            state.work,
             engine.order,
             engine.guide.guarantee,
             None if certificate is None else certificate.get("sentence", json.dumps(certificate, default=str)),

@@ -63,7 +63,8 @@ class Engine:
         """The work of customizing in full."""
         if self.hierarchy is None:
             return work.GUESS_PER_VERTEX * self.graph.n
-        return work.PER_ARC * self.hierarchy.n_arcs
+        kernel = self.hierarchy._kernel
+        return work.PER_ARC * kernel.arcs + work.PER_TRIANGLE * kernel.triangles
 
     @property
     def typical(self) -> float:
@@ -104,12 +105,42 @@ class State:
         The weights of the graph's edges, checked.
     given
         The weights of the user's edges; None if they are the same.
+    before
+        The weights that these came from by an update of some edges.
+    changed
+        These edges.
     """
 
-    __slots__ = ("_cheapest", "_guide", "engine", "given", "index", "limit", "refused", "row", "searches", "spent")
+    __slots__ = (
+        "_cheapest",
+        "_guide",
+        "base",
+        "engine",
+        "given",
+        "index",
+        "limit",
+        "refused",
+        "row",
+        "searches",
+        "share",
+        "spent",
+    )
 
-    def __init__(self, engine: Engine, row: NDArray[Any], given: NDArray[Any] | None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        row: NDArray[Any],
+        given: NDArray[Any] | None,
+        before: State | None = None,
+        changed: NDArray[np.int64] | None = None,
+    ) -> None:
         self.engine, self.row, self.given = engine, row, given
+        self.base: tuple[_core.Customization, NDArray[np.int64]] | None = None
+        """A customized hierarchy for other weights, and the edges in which these differ."""
+        self.share = 1.0
+        """The work of customizing, as a share of doing it in full."""
+        if before is not None and changed is not None:
+            self._follow(before, changed)
         self.index: _core.Customization | None = None
         """The customized hierarchy, once there is one."""
         self.limit = LARGEST_WHOLE if row.dtype.kind == "i" else math.inf
@@ -118,6 +149,22 @@ class State:
         self.searches, self.spent = 0, 0.0
         self._guide: OnRow | None = None
         self._cheapest: Any = self
+
+    def _follow(self, before: State, changed: NDArray[np.int64]) -> None:
+        if before.index is not None:
+            kernel = before.index
+        elif before.base is not None:
+            kernel, changed = before.base[0], np.union1d(before.base[1], changed)
+        else:
+            return
+        share = work.following(changed.size, self.row.size)
+        if share < 1:
+            self.base, self.share = (kernel, changed), share
+
+    @property
+    def work(self) -> float:
+        """The work of customizing."""
+        return self.share * self.engine.work
 
     def cheapest(self, find: Callable[[NDArray[Any]], NDArray[np.int64] | None]) -> NDArray[np.int64] | None:
         """Return the user's edge behind each edge of the graph, which `find` finds once."""
@@ -154,7 +201,7 @@ class State:
         """
         index = self.index
         if index is None:
-            left = math.inf if self.refused else self.engine.work - self.spent
+            left = math.inf if self.refused else self.work - self.spent
             if left > expected:
                 found = self._searched(by_search, left)
                 if found is not None:
@@ -184,13 +231,23 @@ class State:
             return self.index
         try:
             if self.index is None and not self.refused:
-                hierarchy = self.engine.build()
-                with suppress(WeightError):  # all are infinite, or their sums are: searches say so where it matters
-                    self.index = None if hierarchy is None else hierarchy.customize(self.row)._kernel
-                self.refused = self.index is None
+                self.index = self._customize()
+                self.base, self.refused = None, self.index is None
             return self.index
         finally:
             lock.release()
+
+    def _customize(self) -> _core.Customization | None:
+        """Return the customized hierarchy, or None if there is none for these weights."""
+        if self.base is not None:
+            kernel, edges = self.base
+            made = kernel.updated(edges, self.row[edges].astype(np.float64), self.row.dtype.kind == "i", -1, None)
+            if made.ending.status is _core.Status.DONE:
+                return made
+        hierarchy = self.engine.build()
+        with suppress(WeightError):  # all are infinite, or their sums are: searches say so where it matters
+            return None if hierarchy is None else hierarchy.customize(self.row)._kernel
+        return None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _state_with, (self.engine, self.row, self.given, self.index is not None)

@@ -14,10 +14,17 @@ GUIDED = 2.0
 """An expansion with a heuristic that is computed for every goal."""
 TABLE = 1.0
 """An expansion with a table, or without a heuristic."""
-PER_ARC = 0.12
-"""Customizing, for each arc of the hierarchy."""
+PER_ARC, PER_TRIANGLE = 0.085, 0.004
+"""Customizing, for each arc of the hierarchy, and for each pair of arcs that begin at one vertex."""
 GUESS_PER_VERTEX = 0.5
 """Customizing, for each vertex, as long as the hierarchy has not been built and its arcs are not known."""
+UPDATE, UPDATE_PER_EDGE = 0.1, 0.005
+"""Following an update of some edges, as a share of customizing in full: the copy, and each edge."""
+
+
+def following(edges: int, m: int) -> float:
+    """Return the work of following an update of some of m edges, as a share of customizing in full."""
+    return UPDATE + edges * max(UPDATE_PER_EDGE, 100 / max(m, 1))  # in a small graph, every edge concerns much of it
 
 
 class Explanation(NamedTuple):
