@@ -80,9 +80,16 @@ def test_every_form_of_a_heuristic_gives_the_same_audit() -> None:
     instances = rs.InstanceSet(graph, weights, sources, goals)
     expected = [(one.key, one.measured, one.low, one.high) for one in rs.audit(manhattan, G, pairs=pairs).statements]
     columns = {v: np.ascontiguousarray(matrix[:, v]) for v in range(graph.n)}
+    router = rs.Router(graph)
+    router.update(weights)
     forms = [manhattan, matrix, columns, rs.heuristics.Function(manhattan, graph)]
     for heuristic in forms:
-        for where, ends in ((G, pairs), (rs.instances.Network(graph, weights), pairs), (instances, None)):
+        for where, ends in (
+            (G, pairs),
+            (rs.instances.Network(graph, weights), pairs),
+            (router, pairs),
+            (instances, None),
+        ):
             found = rs.audit(heuristic, where, pairs=ends)
             assert [(one.key, one.measured, one.low, one.high) for one in found.statements] == expected
     undirected = nx.Graph(nx.grid_2d_graph(5, 5))
@@ -187,7 +194,7 @@ def test_bad_input() -> None:
     G = town()
     with pytest.raises(InputError, match="confidence must be a number strictly between 0 and 1"):
         rs.audit(manhattan, G, confidence=95)
-    with pytest.raises(InputError, match="must be an InstanceSet, a Network or a networkx graph, got list"):
+    with pytest.raises(InputError, match="must be an InstanceSet, a Network, a Router or a networkx graph, got list"):
         rs.audit(manhattan, [])
     with pytest.raises(InputError, match="a set of instances has its own"):
         rs.audit(np.zeros(4), rs.InstanceSet(rs.Graph.grid(2, 2), np.ones((2, 8)), 0, 3), pairs=5)

@@ -25,6 +25,7 @@ from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.heuristics import Heuristic, HeuristicLike, PerGoal, Table, as_heuristic
 from rhostar.instances import ContentKeys, InstanceSet, Network
+from rhostar.routing import Router
 
 PAIRS = 1000
 """How many pairs of vertices are drawn where none are given."""
@@ -250,7 +251,7 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
 
 def audit(
     heuristic: HeuristicLike | QueryLog,
-    instances: InstanceSet | Network | Any = None,
+    instances: InstanceSet | Network | Router | Any = None,
     *,
     pairs: int | Iterable[tuple[Hashable, Hashable]] | None = None,
     weight: str = "weight",
@@ -274,8 +275,8 @@ def audit(
         an (n, n) array of values from each vertex to each, a mapping from goals to arrays, a heuristic, a fitted
         learner or a model. Or a :class:`QueryLog`, for queries that another program answered.
     instances
-        Where it is run: a set of instances; a :class:`Network`, a networkx graph or another graph with one weight per
-        edge, from which pairs are drawn. None for a log.
+        Where it is run: a set of instances; or a :class:`Network`, a :class:`Router` (on its current weights) or a
+        networkx graph, from which pairs are drawn. None for a log.
     pairs
         For graphs: how many pairs of a start and a goal are drawn uniformly (by default 1,000, those without a path
         again), or the pairs themselves, by label.
@@ -360,9 +361,11 @@ def find_queries(instances: Any, pairs: Any, weight: str, seed: int) -> tuple[In
     elif hasattr(instances, "is_directed") and hasattr(instances, "nodes"):
         graph = Graph.from_networkx(instances)
         network = Network(graph, graph.weights_of(instances, weight, default=1.0))
+    elif isinstance(instances, Router):
+        network = Network(instances.graph, instances.snapshot.weights)
     else:
         raise InputError(
-            f"instances must be an InstanceSet, a Network or a networkx graph, got {type(instances).__name__}"
+            f"instances must be an InstanceSet, a Network, a Router or a networkx graph, got {type(instances).__name__}"
         )
     graph = network.graph
     if pairs is None or isinstance(pairs, int | np.integer):
