@@ -30,9 +30,8 @@ from rhostar.graph import Graph
 
 T = TypeVar("T")
 
-CLUSTERS = _DASK, _RAY = "DaskDistributedBackend", "RayBackend"
-"""The names of joblib's backends whose work belongs on the cluster even if it is a single worker; their packages are
-imported only when used."""
+_DASK, _RAY = "DaskDistributedBackend", "RayBackend"
+"""The names of joblib's backends; their packages are imported only when used."""
 
 _TRIES = 5
 """How often a task is sent out elsewhere, if its worker dies every time and no other task gets done meanwhile."""
@@ -50,6 +49,11 @@ class Outcome(NamedTuple):
 
     result: Any
     error: Exception | None
+
+
+def is_cluster(backend: Any) -> bool:
+    """Return whether work on this backend of joblib belongs on the cluster even if it is a single worker."""
+    return type(backend).__name__ in (_DASK, _RAY)
 
 
 def attempt(
