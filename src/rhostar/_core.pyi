@@ -18,6 +18,7 @@ from rhostar.search._trace import Trace
 _Indices = NDArray[np.int32]
 _Positions = NDArray[np.int64]
 _Floats = NDArray[np.float64]
+_Reals = NDArray[np.float32] | NDArray[np.float64]
 
 # ---------------------------------------------------------------- how calls end
 
@@ -131,21 +132,20 @@ class BatchOutcome(_Result):
 class Distances(_Result):
     distance: Final[_Floats]
 
+class Explored(_Result):
+    """Ends with DONE or BUDGET; vertices in the order in which they were settled."""
+
+    expanded: Final[int]
+    vertex: Final[_Indices]
+    cost: Final[_Floats]
+    parent: Final[_Indices]
+    """-1 at the source."""
+
 class PotentialValues(_Result):
     rho: Final[_Floats]
 
 class Dissection(_Result):
     order: Final[_Indices]
-
-class HierarchyArrays(_Result):
-    place: Final[_Indices]
-    parent: Final[_Indices]
-    first_up: Final[_Indices]
-    first_down: Final[_Indices]
-    up: Final[NDArray[np.uint8]]
-    down: Final[NDArray[np.uint8]]
-    roundings: Final[int]
-    """How often the sum in a value may be rounded; 0 if all sums are exact."""
 
 class RankingOutcome(_Result):
     status: Final[NDArray[np.uint8]]
@@ -280,18 +280,21 @@ class Potential:
     @property
     def n(self) -> int: ...
     def values(self, goals: _Indices, stop: Stop | None) -> PotentialValues: ...
-    def age_guide(self, generation: int, /) -> None: ...
 
 def metric_potential(metric: str, coordinates: _Floats, scale: float) -> Potential: ...
 def landmark_potential(to: _Floats, away: _Floats, beyond: float, scale: float) -> Potential: ...
+def guide_rows(customized: Customization) -> tuple[_Indices, _Indices, _Indices]:
+    """Return what guides read of its hierarchy: ranks of vertices, three numbers for each rank, and lists of ranks."""
+
+def guide_lengths(customized: Customization, single: bool) -> tuple[_Reals, _Reals, int, float, _Floats]:
+    """Return lengths up and down, how often a value may be rounded, a number that no distance exceeds, and weights."""
+
 def hierarchy_potential(
-    place: _Indices,
-    parent: _Indices,
-    first_up: _Indices,
-    first_down: _Indices,
-    up: NDArray[np.uint8],
-    down: NDArray[np.uint8],
-    single: bool,
+    rank: _Indices,
+    rows: _Indices,
+    list: _Indices,
+    up: _Reals,
+    down: _Reals,
     roundings: int,
     beyond: float,
     scale: float,
@@ -309,6 +312,14 @@ class SkeletonParts(_Result):
 
 class IndexPath(_Result):
     cost: Final[float]
+    """NaN for arguments that are not vertices."""
+    vertices: Final[_Indices]
+    edges: Final[_Indices]
+
+class IndexPaths(_Result):
+    cost: Final[_Floats]
+    path_end: Final[_Positions]
+    edge_end: Final[_Positions]
     vertices: Final[_Indices]
     edges: Final[_Indices]
 
@@ -322,12 +333,17 @@ class Customization(_Result):
     def nbytes(self) -> int: ...
     def distance(self, source: int, target: int) -> float: ...
     def path(self, source: int, target: int) -> IndexPath: ...
+    def paths(self, sources: _Indices, targets: _Indices, stop: Stop | None) -> IndexPaths: ...
     def distances(
         self, one: int, many: _Indices | None, against: bool, most: float, stop: Stop | None
     ) -> IndexDistances: ...
     def matrix(self, sources: _Indices, targets: _Indices, stop: Stop | None) -> IndexDistances: ...
-    def updated(self, edges: _Indices, weights: _Floats, most: int, stop: Stop | None) -> Customization: ...
-    def update_in_place(self, edges: _Indices, weights: _Floats, most: int, stop: Stop | None) -> Ending: ...
+    def updated(
+        self, edges: _Positions, weights: _Floats, whole: bool, most: int, stop: Stop | None
+    ) -> Customization: ...
+    def update_in_place(
+        self, edges: _Positions, weights: _Floats, whole: bool, most: int, stop: Stop | None
+    ) -> Ending: ...
     @property
     def lengths(self) -> _Floats: ...
 
@@ -342,13 +358,6 @@ class Hierarchy:
     def nbytes(self) -> int: ...
     def customize(self, weights: NDArray[Any], stop: Stop | None) -> Customization: ...
 
-class Skeleton(_Result):
-    """Ends with LIMIT if it would have more arcs than allowed; `at` is then how many."""
-
-    @property
-    def arcs(self) -> int: ...
-    def build(self, graph: Graph, weights: NDArray[Any], single: bool, stop: Stop | None) -> HierarchyArrays: ...
-
 class Graph:
     bytes_per_vertex: int
     def __init__(self, first_out: _Indices, head: _Indices) -> None: ...
@@ -358,7 +367,8 @@ class Graph:
     def rearrange(self, coordinates: _Floats | None, least_gain: float) -> bool: ...
     def transpose(self) -> Transpose: ...
     def dissect(self, coordinates: _Floats | None, stop: Stop | None) -> Dissection: ...
-    def skeleton(self, order: _Indices, most: int, stop: Stop | None) -> Skeleton: ...
+    def cut(self, weights: NDArray[Any]) -> _Floats:
+        """Return weights whose sums over paths do not round, a little smaller where they must be."""
     def skeleton_parts(self, order: _Indices, most: int, most_pairs: int, stop: Stop | None) -> SkeletonParts: ...
     def open_hierarchy(
         self, vertex: _Indices, begin: _Indices, list_first: _Indices, list: _Indices
@@ -448,6 +458,17 @@ class Graph:
         stop: Stop | None,
     ) -> Ending: ...
     def distances_to(self, weights: NDArray[Any], goal: int, stop: Stop | None) -> Distances: ...
+    def explore(
+        self,
+        weights: NDArray[Any],
+        source: int,
+        against: bool,
+        most: float,
+        goals: _Indices | None,
+        wanted: int,
+        budget: int,
+        stop: Stop | None,
+    ) -> Explored: ...
     def pieces(
         self,
         problem: LineProblem,

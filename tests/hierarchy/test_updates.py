@@ -136,7 +136,7 @@ def test_bad_updates_change_nothing() -> None:
             today.update([3, 48], [1, 1], in_place=in_place)
         with pytest.raises(EdgeError, match=r"edges\[0\] must be an edge in 0\.\.47, got -1"):
             today.update([-1], [1], in_place=in_place)
-        with pytest.raises(ArrayError, match="edges must hold integers"):
+        with pytest.raises(ArrayError, match="edges must be a one-dimensional array of integers, got float64"):
             today.update([1.5], [1], in_place=in_place)
         with pytest.raises(ArrayError, match="one value for each of the 2 edges, or one for all, got shape"):
             today.update([1, 2], [1, 2, 3], in_place=in_place)

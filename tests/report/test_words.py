@@ -214,7 +214,7 @@ def test_lines_from_some_queries_say_so(monkeypatch: pytest.MonkeyPatch) -> None
     assert "may miss the marks" not in whole._lines(80)
     line = whole.tradeoffs[0]
     assert line.expansions[line.theta.index(1.0)] == whole.methods[1].expansions, "the line goes through the mark"
-    monkeypatch.setattr("rhostar.report._comparison._SECONDS", 1e-9)
+    monkeypatch.setattr("rhostar.report._comparison._BEHIND_LINES", 50)
     few = rs.report.build(instances, methods)["comparison"]
     assert few.behind_lines == 50
     assert "The lines are from 50 of the queries, so they may miss the marks." in few._lines(80)

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -159,13 +160,33 @@ struct Costs {
   Buffer<Pair> length;    // of each arc
   bool large = false;     // whether sums of weights may overflow
 
-  Costs(std::size_t edges, std::size_t arcs) : weight(edges + 1), length(arcs) {}
+  // Where these costs come from. Every content has a version of its own; if it was made from another one by an update,
+  // that one has version `base`, and differs at most in these edges and arcs.
+  std::uint64_t version = 0, base = 0;
+  std::vector<std::int32_t> edges, arcs;
+
+  Costs(std::size_t m, std::size_t count) : weight(m + 1), length(count) {}
   std::size_t bytes() const { return weight.size() * sizeof(double) + length.size() * sizeof(Pair); }
+
   //! From other costs of the same skeleton.
   void copy(const Costs& other) {
     std::copy(other.weight.data(), other.weight.data() + weight.size(), weight.data());
     std::copy(other.length.data(), other.length.data() + length.size(), length.data());
     large = other.large;
+  }
+  //! The same, if these are those that the other ones were made from.
+  void catch_up(const Costs& other) {
+    for (const std::int32_t e : other.edges) weight.data()[e] = other.weight.data()[e];
+    for (const std::int32_t arc : other.arcs) length.data()[arc] = other.length.data()[arc];
+    large = other.large;
+  }
+  //! Before or after the content changes: a version that nothing else has.
+  void renew() {
+    static std::atomic<std::uint64_t> last{0};
+    version = ++last;
+    base = 0;
+    edges.clear();
+    arcs.clear();
   }
 };
 

@@ -26,7 +26,7 @@ namespace rhostar {
 
 // New weights of some edges; of an edge that is there twice, the last one counts.
 struct EdgeWeights {
-  const std::int32_t* edge;
+  const std::int64_t* edge;
   const double* weight;
   std::int64_t count;
 };
@@ -36,13 +36,18 @@ inline bool is_large(const Csr& graph, const EdgeWeights& fresh) {
                      [most = most_harmless(graph)](double w) { return w > most && w < no_way; });
 }
 
+// Whole: all must be integers below 2**53, or +inf.
+inline bool is_bad(double weight, bool whole) {
+  return !(weight >= 0.0) || (whole && weight < no_way && (weight >= 0x1p53 || weight != std::floor(weight)));
+}
+
 // The checks of take_weights. The offender is a position in `fresh` for bad_input (not an edge) and bad_weight, and an
 // edge for overflow.
-inline Ending check_update(const Csr& graph, const Costs& costs, const EdgeWeights& fresh) {
+inline Ending check_update(const Csr& graph, const Costs& costs, const EdgeWeights& fresh, bool whole) {
   bool some = graph.m == 0;
   for (std::int64_t i = 0; i < fresh.count; ++i) {
     if (fresh.edge[i] < 0 || fresh.edge[i] >= graph.m) return {.status = Status::bad_input, .offender = i};
-    if (is_bad(fresh.weight[i])) return {.status = Status::bad_weight, .offender = i};
+    if (is_bad(fresh.weight[i], whole)) return {.status = Status::bad_weight, .offender = i};
     some |= fresh.weight[i] < no_way;
   }
   const double* const weight = costs.weight.data();
@@ -55,9 +60,9 @@ inline Ending check_update(const Csr& graph, const Costs& costs, const EdgeWeigh
   }
   if (some) return {};
   // Only closures: is there a finite weight among the others? Usually the first edges have one.
-  std::vector<std::int32_t> closed(fresh.edge, fresh.edge + fresh.count);
+  std::vector<std::int64_t> closed(fresh.edge, fresh.edge + fresh.count);
   std::sort(closed.begin(), closed.end());
-  for (std::int32_t e = 0; e < graph.m; ++e)
+  for (std::int64_t e = 0; e < graph.m; ++e)
     if (weight[e] < no_way && !std::binary_search(closed.begin(), closed.end(), e)) return {};
   return {.status = Status::no_path};
 }
@@ -147,7 +152,7 @@ class Update {
     changes_.entries.clear();
     changes_.edges.clear();
     for (std::int64_t i = 0; i < fresh.count; ++i) {
-      const std::int32_t e = fresh.edge[i];
+      const auto e = static_cast<std::int32_t>(fresh.edge[i]);
       changes_.edges.emplace_back(e, weight_[e]);
       weight_[e] = fresh.weight[i] + 0.0;  // no -0.0
     }

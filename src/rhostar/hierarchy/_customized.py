@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
-from rhostar.errors import ArrayError, WeightError
+from rhostar.errors import ArrayError, EdgeError, RhostarError, WeightError
 from rhostar.graph import Graph
 
 _LARGEST_WHOLE = 2.0**53
@@ -69,6 +69,8 @@ class CustomizedHierarchy:
     graph: Graph
     n: int
 
+    _heuristic: Any = None
+    """The distances under its weights as a heuristic; :func:`rhostar.heuristics.as_heuristic` makes it."""
     _most_work = -1
     """Above it, updates customize in full (in pairs of arcs); -1 stands for what that itself takes. For tests."""
 
@@ -288,50 +290,51 @@ class CustomizedHierarchy:
         >>> today.distance(0, 3), later.distance(0, 3)
         (4.0, 5.0)
         """
-        chosen = arrays.edges(edges, "edges", self.graph.m)
-        fresh = self._fresh_weights(weights, chosen)
-        kernel = self._kernel
-        if in_place:
-            ending = kernel.update_in_place(chosen, fresh, self._most_work, None)
-        else:
-            kernel = kernel.updated(chosen, fresh, self._most_work, None)
-            ending = kernel.ending
-        match ending.status:
-            case _core.Status.DONE:
-                pass
-            case _core.Status.NO_PATH:
-                raise WeightError("weights must leave a finite value for at least one edge; all would be infinite")
-            case _core.Status.BAD_WEIGHT:
-                at = ending.offender
-                what = f"weights[{at}] (edge {self.graph._edge_name(chosen[at])})"
-                raise failures.failure(ending, what=what, limit="", value=fresh[at])
-            case _core.Status.OVERFLOW:
-                raise WeightError("weights are too large: with them a path costs more than the largest float64")
-            case _:
-                raise failures.failure(ending)
-        return self if in_place else CustomizedHierarchy(self.graph, kernel, whole=self._whole)
-
-    def _fresh_weights(self, weights: ArrayLike, edges: NDArray[np.int32]) -> NDArray[np.float64]:
+        chosen = arrays.as_array(edges, "edges")
+        if chosen.ndim != 1 or (chosen.dtype.kind not in "iu" and chosen.size):
+            raise ArrayError(f"edges must be a one-dimensional array of integers, got {chosen.dtype}{chosen.shape}")
         given = arrays.as_array(weights, "weights")
         if given.dtype.kind not in "iuf":
             raise ArrayError(f"weights must be numbers, got dtype {given.dtype}")
-        if given.shape not in ((), edges.shape):
-            raise ArrayError(
-                f"weights must have one value for each of the {arrays.counted(edges.size, 'edge')}, or one for all, "
-                f"got shape {given.shape}"
-            )
-        fresh = np.ascontiguousarray(np.broadcast_to(given, edges.shape), dtype=np.float64)
-        if given.dtype.kind == "f" and not self._whole:
-            return fresh
-        bad = (fresh != np.floor(fresh)) | ((fresh >= _LARGEST_WHOLE) & (fresh < np.inf))
-        if bad.any():
-            at = int(np.argmax(bad))
-            closed = " or inf, as the index was made for integers" if self._whole else ""
-            raise WeightError(
-                f"weights[{at}] (edge {self.graph._edge_name(edges[at])}) must be an integer below 2**53{closed}; "
-                f"got {given[at] if given.ndim else given}"
-            )
-        return fresh
+        if given.shape != chosen.shape:
+            if given.shape:
+                raise ArrayError(
+                    f"weights must have one value for each of the {arrays.counted(chosen.size, 'edge')}, or one for "
+                    f"all, got shape {given.shape}"
+                )
+            given = np.broadcast_to(given, chosen.shape)
+        whole = self._whole or given.dtype.kind != "f"
+        changes = np.ascontiguousarray(chosen, dtype=np.int64), np.ascontiguousarray(given, dtype=np.float64)
+        kernel = self._kernel
+        if in_place:
+            ending = kernel.update_in_place(*changes, whole, self._most_work, None)
+        else:
+            kernel = kernel.updated(*changes, whole, self._most_work, None)
+            ending = kernel.ending
+        if ending.status is not _core.Status.DONE:
+            raise self._update_failure(ending, chosen, given)
+        if not in_place:
+            return CustomizedHierarchy(self.graph, kernel, whole=self._whole)
+        self._heuristic = None
+        return self
+
+    def _update_failure(self, ending: _core.Ending, edges: NDArray[Any], weights: NDArray[Any]) -> RhostarError:
+        at = ending.offender
+        match ending.status:
+            case _core.Status.NO_PATH:
+                return WeightError("weights must leave a finite value for at least one edge; all would be infinite")
+            case _core.Status.OVERFLOW:
+                return WeightError("weights are too large: with them a path costs more than the largest float64")
+            case _core.Status.BAD_INPUT if at >= 0:
+                return EdgeError(f"edges[{at}] must be an edge in 0..{self.graph.m - 1}, got {edges[at]}")
+            case _core.Status.BAD_WEIGHT:
+                what = f"weights[{at}] (edge {self.graph._edge_name(edges[at])})"
+                if not weights[at] >= 0:
+                    return failures.failure(ending, what=what, limit="", value=weights[at])
+                note = " or inf, as the index was made for integers" if self._whole else ""
+                return WeightError(f"{what} must be an integer below 2**53{note}; got {weights[at]}")
+            case _:
+                return failures.failure(ending)
 
     def _sweep(
         self, one: int, many: ArrayLike | None, name: str, max_cost: float, *, against: bool

@@ -13,7 +13,7 @@ from rhostar.instances import InstanceSet
 from rhostar.report._comparison import Comparison, MethodView, distribution, method_view, trade_offs
 from rhostar.report._method import Method, as_methods
 from rhostar.report._page import Report
-from rhostar.report._scenes import pick, play
+from rhostar.report._replay import pick, play
 from rhostar.report._section import Section
 from rhostar.report._setting import Setting, describe
 from rhostar.report._timing import Timings, quick_times
@@ -98,7 +98,7 @@ def build(
     views = _views(chosen, runs, optimum, timings)
     hero = next((v for v in views if v.kind == "learned"), views[-1])
     words = costs(cost_unit)
-    lines, behind_lines = trade_offs(instances, chosen, optimum, timings, options)
+    lines, behind_lines = trade_offs(instances, chosen, optimum, options)
     comparison = Comparison(
         methods=views,
         tradeoffs=tuple(lines),

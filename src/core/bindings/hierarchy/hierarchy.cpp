@@ -76,9 +76,18 @@ std::shared_ptr<Customization> customize_for(const std::shared_ptr<Hierarchy>& h
 
 // Follows the changes alone; false if that is more work than `most`. Less than 0: than customizing in full.
 bool follow_changes(Hierarchy& hierarchy, Costs& costs, const EdgeWeights& fresh, std::int64_t most) {
+  const Topology& topology = hierarchy.topology;
   auto changes = hierarchy.take_changes();
-  const bool done =
-      Update(hierarchy.topology, costs, *changes).run(fresh, most < 0 ? most_update_work(hierarchy.topology) : most);
+  const bool done = Update(topology, costs, *changes).run(fresh, most < 0 ? most_update_work(topology) : most);
+  if (done) {
+    const std::uint64_t base = costs.version;
+    costs.renew();
+    if (16 * changes->entries.size() < costs.length.size()) {
+      costs.base = base;
+      for (const auto& [edge, before] : changes->edges) costs.edges.push_back(edge);
+      for (const auto& entry : changes->entries) costs.arcs.push_back(entry.arc);
+    }
+  }
   hierarchy.give_back(std::move(changes));
   return done;
 }
@@ -91,18 +100,24 @@ Ending customize_anew(Hierarchy& hierarchy, const Costs& base, const EdgeWeights
   return customize_all(hierarchy.topology, costs, interrupt);
 }
 
-Ending update_in_place(Customization& on, Indices edges, Table weights, std::int64_t most, Stop* stop) {
-  if (edges.size() != weights.size() || !is_aligned(weights.data())) return {.status = Status::bad_input};
+EdgeWeights edge_weights(const Positions& edges, const Table& weights) {
+  return {edges.data(), weights.data(), static_cast<std::int64_t>(edges.size())};
+}
+
+Ending update_in_place(Customization& on, Positions edges, Table weights, bool whole, std::int64_t most, Stop* stop) {
+  if (edges.size() != weights.size() || !is_aligned(edges.data()) || !is_aligned(weights.data()))
+    return {.status = Status::bad_input};
   Hierarchy& hierarchy = *on.hierarchy;
-  const EdgeWeights fresh{edges.data(), weights.data(), static_cast<std::int64_t>(edges.size())};
+  const Csr& graph = hierarchy.topology.graph;
+  const EdgeWeights fresh = edge_weights(edges, weights);
   PythonInterrupt interrupt(stop);
   Ending ending;
   {
     Unlocked unlocked;
     const std::lock_guard alone(on.updating);
-    ending = check_update(hierarchy.topology.graph, *on.costs, fresh);
+    ending = check_update(graph, *on.costs, fresh, whole);
     if (ending.status != Status::done) return ending;
-    const bool large = on.costs->large || is_large(hierarchy.topology.graph, fresh);
+    const bool large = on.costs->large || is_large(graph, fresh);
     bool done = false;
     {
       const std::unique_lock lock(on.mutex);
@@ -124,26 +139,35 @@ Ending update_in_place(Customization& on, Indices edges, Table weights, std::int
   return ending;
 }
 
-std::shared_ptr<Customization> updated(const Customization& base, Indices edges, Table weights, std::int64_t most,
-                                       Stop* stop) {
+std::shared_ptr<Customization> updated(const Customization& base, Positions edges, Table weights, bool whole,
+                                       std::int64_t most, Stop* stop) {
   auto made = std::make_shared<Customization>();
   made->ending.status = Status::bad_input;
-  if (edges.size() != weights.size() || !is_aligned(weights.data())) return made;
+  if (edges.size() != weights.size() || !is_aligned(edges.data()) || !is_aligned(weights.data())) return made;
   made->hierarchy = base.hierarchy;
   Hierarchy& hierarchy = *base.hierarchy;
-  const EdgeWeights fresh{edges.data(), weights.data(), static_cast<std::int64_t>(edges.size())};
+  const Csr& graph = hierarchy.topology.graph;
+  const EdgeWeights fresh = edge_weights(edges, weights);
   PythonInterrupt interrupt(stop);
   {
     Unlocked unlocked;
     const std::shared_lock lock(base.mutex);
-    made->ending = check_update(hierarchy.topology.graph, *base.costs, fresh);
+    made->ending = check_update(graph, *base.costs, fresh, whole);
     if (made->ending.status != Status::done) return made;
-    made->costs = hierarchy.take_costs();
+    // Those that the base was made from lack only its own changes, if nobody uses them any more.
+    if ((made->costs = hierarchy.take_costs_of(base.costs->base))) {
+      made->costs->catch_up(*base.costs);
+    } else {
+      made->costs = hierarchy.take_costs();
+      made->costs->copy(*base.costs);
+    }
     Costs& costs = *made->costs;
-    costs.copy(*base.costs);
-    costs.large |= is_large(hierarchy.topology.graph, fresh);
-    if (!follow_changes(hierarchy, costs, fresh, most))
+    costs.version = base.costs->version;
+    costs.large |= is_large(graph, fresh);
+    if (!follow_changes(hierarchy, costs, fresh, most)) {
+      costs.renew();
       made->ending = customize_anew(hierarchy, *base.costs, fresh, costs, interrupt);
+    }
   }
   interrupt.raise_if_signalled();
   return made;
@@ -151,7 +175,7 @@ std::shared_ptr<Customization> updated(const Customization& base, Indices edges,
 
 struct IndexPath {
   Ending ending;
-  double cost = no_way;
+  double cost = no_way;  // NaN for arguments that are not vertices
   std::vector<std::int32_t> vertices, edges;
 };
 
@@ -168,11 +192,48 @@ double distance(const Customization& on, std::int32_t s, std::int32_t t) {
 }
 
 IndexPath path(const Customization& on, std::int32_t s, std::int32_t t) {
-  if (!are_vertices(on, s, t)) return bad_input<IndexPath>();
   IndexPath out;
+  if (!are_vertices(on, s, t)) {
+    out.ending.status = Status::bad_input;
+    out.cost = std::numeric_limits<double>::quiet_NaN();
+    return out;
+  }
   Reading reading(on, Reading::Lock::with);
   if (!Query(reading.view(), reading.lanes()).path(s, t, out.cost, out.vertices, out.edges))
     return bad_input<IndexPath>();
+  return out;
+}
+
+struct IndexPaths {
+  Ending ending;
+  std::vector<double> cost;
+  std::vector<std::int64_t> path_end, edge_end;  // where the vertices and edges of each path end
+  std::vector<std::int32_t> vertices, edges;
+};
+
+// From sources[i] to targets[i].
+IndexPaths paths(const Customization& on, Indices sources, Indices targets, Stop* stop) {
+  if (sources.size() != targets.size()) return bad_input<IndexPaths>();
+  IndexPaths out;
+  PythonInterrupt interrupt(stop);
+  {
+    Unlocked unlocked;
+    Reading reading(on, Reading::Lock::without);
+    Query query(reading.view(), reading.lanes());
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      if (!are_vertices(on, sources(i), targets(i))) return bad_input<IndexPaths>();
+      if (interrupt.requested()) {
+        out.ending = {.status = Status::stopped};
+        break;
+      }
+      double cost = no_way;
+      if (!query.path(sources(i), targets(i), cost, out.vertices, out.edges)) return bad_input<IndexPaths>();
+      out.cost.push_back(cost);
+      out.path_end.push_back(static_cast<std::int64_t>(out.vertices.size()));
+      out.edge_end.push_back(static_cast<std::int64_t>(out.edges.size()));
+    }
+  }
+  interrupt.raise_if_signalled();
   return out;
 }
 
@@ -246,6 +307,12 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
   found.def_ro("cost", &IndexPath::cost);
   bind_array<&IndexPath::vertices>(found, "vertices");
   bind_array<&IndexPath::edges>(found, "edges");
+  auto many = bind_result<IndexPaths>(module, "IndexPaths");
+  bind_array<&IndexPaths::cost>(many, "cost");
+  bind_array<&IndexPaths::path_end>(many, "path_end");
+  bind_array<&IndexPaths::edge_end>(many, "edge_end");
+  bind_array<&IndexPaths::vertices>(many, "vertices");
+  bind_array<&IndexPaths::edges>(many, "edges");
   auto costs = bind_result<IndexDistances>(module, "IndexDistances");
   bind_array<&IndexDistances::cost>(costs, "cost");
   bind_result<Customization>(module, "Customization")
@@ -254,8 +321,9 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
       .def("matrix", &matrix, nb::arg("sources").noconvert(), nb::arg("targets").noconvert(), nb::arg("stop").none())
       .def_prop_ro("nbytes", [](const Customization& self) { return self.costs ? self.costs->bytes() : 0; })
       .def("update_in_place", &update_in_place, nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
-           nb::arg("most"), nb::arg("stop").none())
-      .def("updated", &updated, nb::arg("edges").noconvert(), nb::arg("weights").noconvert(), nb::arg("most"),
+           nb::arg("whole"), nb::arg("most"), nb::arg("stop").none())
+      .def("updated", &updated, nb::arg("edges").noconvert(), nb::arg("weights").noconvert(), nb::arg("whole"),
+           nb::arg("most"),
            nb::arg("stop").none())
       .def_prop_ro("lengths",  // a copy
                    [](const Customization& self) {
@@ -265,6 +333,7 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
                      return to_numpy(std::vector<double>(data, data + 2 * arcs));
                    })
       .def("distance", &distance, nb::arg("source"), nb::arg("target"))
+      .def("paths", &paths, nb::arg("sources").noconvert(), nb::arg("targets").noconvert(), nb::arg("stop").none())
       .def("path", &path, nb::arg("source"), nb::arg("target"));
   nb::class_<Hierarchy>(module, "Hierarchy")
       .def_prop_ro("arcs", [](const Hierarchy& self) { return self.topology.skeleton.arcs(); })

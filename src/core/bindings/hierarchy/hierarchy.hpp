@@ -1,6 +1,7 @@
 // A hierarchy and its customizations as Python holds them.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "bindings/common.hpp"
+#include "hierarchy/guide.hpp"
 #include "hierarchy/query.hpp"
 #include "hierarchy/update.hpp"
 
@@ -18,13 +20,26 @@ namespace rhostar::bindings {
 struct Hierarchy {
   Indices first_out, head, vertex, begin, list_first, list;
   Topology topology;
+  Lazy<GuideRows> guide_rows;
 
-  // Costs that are no longer in use: fresh memory would have to be filled with zeros by the system first.
+  // Costs to be written, which are no longer in use: fresh memory would have to be filled with zeros by the system.
   std::unique_ptr<Costs> take_costs() {
-    return take(spare_, [&] {
+    auto costs = take(spare_, [&] {
       return std::make_unique<Costs>(static_cast<std::size_t>(topology.graph.m),
                                      static_cast<std::size_t>(topology.skeleton.arcs()));
     });
+    costs->renew();
+    return costs;
+  }
+  // Those with this version, or null.
+  std::unique_ptr<Costs> take_costs_of(std::uint64_t version) {
+    const std::lock_guard lock(mutex_);
+    const auto found =
+        std::find_if(spare_.begin(), spare_.end(), [&](const auto& costs) { return costs->version == version; });
+    if (version == 0 || found == spare_.end()) return nullptr;
+    auto costs = std::move(*found);
+    spare_.erase(found);
+    return costs;
   }
   std::unique_ptr<Lanes> take_lanes() {
     return take(lanes_, [&] { return std::make_unique<Lanes>(topology.graph.n); });
