@@ -82,7 +82,7 @@ def _of(town: City, past: int, unseen: int, pairs: int) -> Network:
     return Network(town.graph, town.edge_bounds[0], kept, town.snapshots(unseen, seed=1), pairs)
 
 
-def san_joaquin() -> Network:
+def san_joaquin(past: int = 200, unseen: int = 20) -> Network:
     """Return the roads of San Joaquin county with the traffic of the generated cities."""
     where = folder()
     assert where is not None
@@ -93,16 +93,16 @@ def san_joaquin() -> Network:
     graph = rs.Graph(
         part.first_out, part.head, coordinates=part.coordinates * unit, length=np.maximum(length * unit, 1e-3)
     )
-    return _of(City(graph, np.zeros(graph.m, dtype=bool), 0, np.random.default_rng(0)), 200, 20, 60)
+    return _of(City(graph, np.zeros(graph.m, dtype=bool), 0, np.random.default_rng(0)), past, unseen, 60)
 
 
-def grid(side: int) -> Network:
+def grid(side: int, past: int = 50, unseen: int = 10) -> Network:
     """Return a grid with 8 neighbors: one terrain, and each step 1 to 1.5 times as dear on a day."""
     rng = np.random.default_rng(0)
     graph = rs.Graph.grid(side, side, neighbors=8)
     lower = graph.length * rng.uniform(1, 2, graph.m)
-    past, unseen = (lower * rng.uniform(1, 1.5, (count, graph.m)) for count in (50, 10))
-    return Network(graph, lower, past.astype(np.float32), unseen, 30)
+    before, fresh = (lower * rng.uniform(1, 1.5, (count, graph.m)) for count in (past, unseen))
+    return Network(graph, lower, before.astype(np.float32), fresh, 30)
 
 
 NETWORKS: dict[str, Callable[[], Network]] = {

@@ -164,11 +164,11 @@ def few_levels(city: City) -> dict:
         optimum = rs.solve_many(test, np.zeros(city.graph.n)).cost
         # Known before any snapshot is seen: three times the longest way at full speed.
         high = 3 * float(rs.distances_to(city.graph, city.network.edge_bounds[0], goal).max())
-        program = rs.learners.InconsistencyLP(1.5)
+        rho = rs.learners.InconsistencyLP(1.5).fit(train).rho_
         for bits in BITS:
-            rho = rs.learners.Rounded(program, bits=bits, high=high).fit(train).rho_
-            figures.add(f"{bits} bits", rho, 0.0, test, optimum)
-        figures.add("64 bits", program.fit(train).rho_, 0.0, test, optimum)
+            family = rs.certificates.Quantized(levels=np.linspace(0.0, high, 2**bits), goal=goal)
+            figures.add(f"{bits} bits", family.nearest(rho), 0.0, test, optimum)
+        figures.add("64 bits", rho, 0.0, test, optimum)
     return figures.means()
 
 
@@ -200,22 +200,6 @@ def generalization(city: City) -> list[dict]:
     return rows
 
 
-def regret(city: City) -> list[dict]:
-    """Return the mean regret a round of the online learner."""
-    goal = city.goals[0]
-    instances = city.instances(goal)[city.order[:800]]
-    rows = []
-    for k in (25, 50, 100, 200, 400, 800):
-        learner = rs.learners.OnlineInconsistency(1.5).fit(instances[:k])
-        scale = k * float(learner.rho_.mean())
-        row = {"rounds": k, "share": learner.regret(instances[:k]) / scale, "bound": learner.regret_bound_ / scale}
-        rows.append(row | {"chosen": learner.chosen_})
-    return rows
-
-
-# ---------------------------------------------------------------- what is written
-
-
 def run(results_dir: str | os.PathLike[str], log=print) -> dict | None:
     """Measure everything and write JSON, Markdown and a plot; return the figures, or None without the data."""
     data = os.environ.get("RHOSTAR_DATA")
@@ -229,7 +213,7 @@ def run(results_dir: str | os.PathLike[str], log=print) -> dict | None:
     log(f"prices of a percent: {price}")
     result = {"n": city.graph.n, "goals": city.goals, "prices": {str(p): found for p, found in price.items()}}
     result |= {"learners": measure(city, price, log), "quantized": few_levels(city)}
-    result |= {"generalization": generalization(city), "regret": regret(city)}
+    result |= {"generalization": generalization(city)}
     (folder / "learners_metr_la.json").write_text(json.dumps(result, indent=1) + "\n")
     (folder / "learners_metr_la.md").write_text(markdown(result))
     plot(result, folder / "learners_metr_la.png")
@@ -292,24 +276,11 @@ def markdown(result: dict) -> str:
     for name, row in result["quantized"].items():
         bits = int(name.split()[0])
         lines.append(f"| {bits} | {row['expanded']:.1f} | {row['over']:.3f} % | {bits * (result['n'] - 1):,} |")
-    lines += ["", "## One snapshot at a time", ""]
-    lines += ["Regret per round of `OnlineInconsistency(1.5)` against the best fixed ρ, as a share of the mean of ρ:"]
-    lines += ["", "| rounds | regret | bound on it | handed out |", "|--:|--:|--:|---|"]
-    for row in result["regret"]:
-        lines.append(f"| {row['rounds']} | {row['share']:.1%} | {row['bound']:,.0%} | {row['chosen']} |")
-    lines += [
-        "",
-        "The bound holds for any sequence of instances, and falls with the square root of the number of rounds. On "
-        "this "
-        "network it says nothing yet after 800. *Handed out* is what ``rho_`` is: the online values, or the mean of "
-        "the "
-        "costs-to-go where that did better on instances not yet learned from.",
-    ]
     return "\n".join(lines) + "\n"
 
 
 def plot(result: dict, file: Path) -> None:
-    """Draw expansions against the distance from the optimum, learning curves, levels, regret."""
+    """Draw expansions against the distance from the optimum, learning curves, levels."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -370,18 +341,7 @@ def plot(result: dict, file: Path) -> None:
     twin.set_ylabel("percent above the optimum", color="C3")
     levels.legend(frameon=False, fontsize=9)
 
-    online = axes[1, 1]
-    for key, label in (("share", "measured"), ("bound", "bound")):
-        online.plot(
-            [r["rounds"] for r in result["regret"]], [100 * r[key] for r in result["regret"]], "o-", label=label
-        )
-    online.set_xscale("log")
-    online.set_yscale("log")
-    online.set_xticks([25, 50, 100, 200, 400, 800], [25, 50, 100, 200, 400, 800])
-    online.minorticks_off()
-    online.legend(frameon=False, fontsize=9)
-    online.set_xlabel("rounds of OnlineInconsistency")
-    online.set_ylabel("regret per round, percent of mean ρ")
+    axes[1, 1].remove()
     for axis in axes.ravel():
         axis.spines[["top"]].set_visible(False)
     figure.savefig(file, dpi=120)

@@ -60,11 +60,11 @@ def load(name: str, size: int) -> Family:
 
 def closed_forms() -> dict[str, rs.learners.Learner]:
     """Return the learners without iterations that are tried."""
-    use, weights = rs.learners.PathUse, rs.learners.MeanWeights
+    weights = rs.learners.MeanWeights
     found: dict[str, rs.learners.Learner] = {"mean distance": rs.learners.MeanDistance()}
     found |= {f"soft {penalty}": weights(penalty=penalty) for penalty in (3, 10, 30, 100)}
     found |= {f"soft {penalty}, blurred": weights(penalty=penalty, blur=2) for penalty in (10, 100)}
-    return found | {"use, wide": use(0.3, blur=5), "use, narrow": use(0.03, blur=2)}
+    return found
 
 
 def expansions(instances: rs.InstanceSet, rho: np.ndarray) -> float:

@@ -220,7 +220,7 @@ def beyond_memory(size_mb: int, limit_mb: int) -> dict[str, float]:
             "Potentials": lambda: learners.Potentials().fit(rows[0]),
             "SelfImitatedRanking": lambda: learners.SelfImitatedRanking(**some).fit(rows[0]),
             "BumpSearch": lambda: learners.BumpSearch(max_bumps=4, random_state=0).fit(rows[0]),
-            "evaluate": lambda: rs.evaluate(rows[0], rho, [limit]),
+            "evaluate": lambda: rs.evaluate(rho, rows[0], [limit]),
             "certify": lambda: rs.certify(rho, rows[0], limit, lower=1.0),
             "info": lambda: command(["info", folder]),
         }

@@ -52,7 +52,7 @@ def main(folder: Path) -> None:
     print(f"{'':30}{'expanded':>10}{'cost / optimum':>16}")
     utilities = [rs.utilities.Expansions(10 * grid.n), rs.utilities.Ratio(2.0)]
     for name, rho in heuristics.items():
-        result = rs.evaluate(new, rho, utilities, n_jobs=2)
+        result = rs.evaluate(rho, new, utilities, n_jobs=2)
         print(f"{name:30}{result['expansions'].mean:10.0f}{result['ratio'].mean:16.4f}")
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -69,7 +69,7 @@ def main(folder: Path) -> None:
     print(f"{door.sum()} doors, {np.sum(~town.blocked):,} free cells; {len(test)} queries with doors as never before:")
     print(f"{'':30}{'expanded':>10}{'cost / optimum':>16}")
     for name, rho in heuristics.items():
-        result = rs.evaluate(test, rho, [rs.utilities.Expansions(10 * graph.n), rs.utilities.Ratio(3.0)])
+        result = rs.evaluate(rho, test, [rs.utilities.Expansions(10 * graph.n), rs.utilities.Ratio(3.0)])
         print(f"{name:30}{result['expansions'].mean:10.0f}{result['ratio'].mean:16.4f}")
 
     # A promise needs independent instances: new doors for every query.

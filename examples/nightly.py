@@ -36,13 +36,13 @@ def main() -> None:
         # The day: every query is answered at once; the fastest route is computed when there is time.
         today = network.sample(400, goal=goal, seed=100 + day, rows=np.flatnonzero(network.days == day))
         today = today[np.argsort(today.rows, kind="stable")]
-        extra = rs.evaluate(today, learned, [UTILITY])["suboptimality"].values
+        extra = rs.evaluate(learned, today, [UTILITY])["suboptimality"].values
         monitor.extend(extra)
         line = f"day {day}: promised {table.best.value:.3f} minutes, "
         if monitor.alarm_at is None:
             print(f"{line}measured {extra.mean():.3f}")
             continue
-        rest = rs.evaluate(today[monitor.alarm_at :], exact, [UTILITY])["suboptimality"].mean
+        rest = rs.evaluate(exact, today[monitor.alarm_at :], [UTILITY])["suboptimality"].mean
         print(f"{line}measured {extra[: monitor.alarm_at].mean():.3f} until the alarm at query {monitor.alarm_at}")
         print(f"       then {rest:.3f} with the exact values instead of {extra[monitor.alarm_at :].mean():.3f}")
 

@@ -50,7 +50,7 @@ def main(folder: Path) -> None:
     print(f"{'':24}" + f"{'expanded':>13}{'cost/opt':>13}" * len(tests))
     utilities = [rs.utilities.Expansions(grid.n), rs.utilities.Ratio(10.0)]
     for name, rho in heuristics.items():
-        results = [rs.evaluate(test, rho, utilities, algorithm="gbfs") for test in tests.values()]
+        results = [rs.evaluate(rho, test, utilities, algorithm="gbfs") for test in tests.values()]
         print(f"{name:24}" + "".join(f"{r['expansions'].mean:13.0f}{r['ratio'].mean:13.3f}" for r in results))
     table = rs.certify(
         heuristics["ρ by imitation"],

@@ -54,7 +54,7 @@ def main(folder: Path) -> None:
             "A*, ρ = mean cost-to-go": rs.learners.MeanDistance().fit(train).rho_,
         }
         for label, rho in heuristics.items():
-            result = rs.evaluate(test, rho, utilities)
+            result = rs.evaluate(rho, test, utilities)
             text = f"{result['expansions'].mean:11.1f}{result['ratio'].mean:11.4f}"
             rows[label] = rows.get(label, f"{label:32}") + text
     print("\n".join(rows.values()))

@@ -2,7 +2,6 @@ from . import bounds as bounds
 from . import certificates as certificates
 from . import datasets as datasets
 from . import errors as errors
-from . import families as families
 from . import graph as graph
 from . import heuristics as heuristics
 from . import hierarchy as hierarchy
@@ -11,6 +10,7 @@ from . import interop as interop
 from . import learners as learners
 from . import lines as lines
 from . import report as report
+from . import routing as routing
 from . import search as search
 from . import theory as theory
 from . import utilities as utilities
@@ -32,6 +32,8 @@ from .instances._snapshot import Snapshot as Snapshot
 from .interop.networkx import astar_path as astar_path
 from .learners._learn import learn as learn
 from .report._advise import advise as advise
+from .routing._route import Route as Route
+from .routing._router import Router as Router
 from .search._many import solve_many as solve_many
 from .search._outcome import Run as Run
 from .search._outcome import Runs as Runs

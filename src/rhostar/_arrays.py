@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rhostar.errors import ArrayError, GraphError, HeuristicError, InputError, VertexError
+from rhostar.errors import ArrayError, EdgeError, GraphError, HeuristicError, InputError, VertexError
 
 Algorithm = Literal["astar", "gbfs"]
 """A* and greedy best-first search; users import it from :mod:`rhostar.search`."""
@@ -64,6 +64,17 @@ def vertex(value: Any, name: str, n: int) -> int:
 
 def vertices(values: ArrayLike, name: str, n: int, *, what: str = "vertex") -> NDArray[np.int32]:
     """Return `values` as a contiguous int32 array of indices below `n`; an error names the first that is not."""
+    return _numbers_below(values, name, n, f"a {what}", VertexError)
+
+
+def edges(values: ArrayLike, name: str, m: int) -> NDArray[np.int32]:
+    """Return the same for edges."""
+    return _numbers_below(values, name, m, "an edge", EdgeError)
+
+
+def _numbers_below(
+    values: ArrayLike, name: str, n: int, what: str, kind: type[VertexError | EdgeError]
+) -> NDArray[np.int32]:
     array = as_array(values, name)
     if array.size == 0 and array.dtype.kind == "f":  # np.asarray([]) is a float array
         array = array.astype(np.int32)
@@ -76,7 +87,7 @@ def vertices(values: ArrayLike, name: str, n: int, *, what: str = "vertex") -> N
     outside = (array < 0) | (array >= n)
     if outside.any():
         first = int(np.argmax(outside))
-        raise VertexError(f"{name}[{first}] must be a {what} in 0..{n - 1}, got {array[first]}")
+        raise kind(f"{name}[{first}] must be {what} in 0..{n - 1}, got {array[first]}")
     return np.ascontiguousarray(array, dtype=np.int32)
 
 

@@ -131,6 +131,15 @@ class BatchOutcome(_Result):
 class Distances(_Result):
     distance: Final[_Floats]
 
+class Explored(_Result):
+    """Ends with DONE or BUDGET; vertices in the order in which they were settled."""
+
+    expanded: Final[int]
+    vertex: Final[_Indices]
+    cost: Final[_Floats]
+    parent: Final[_Indices]
+    """-1 at the source."""
+
 class PotentialValues(_Result):
     rho: Final[_Floats]
 
@@ -304,9 +313,19 @@ class SkeletonParts(_Result):
     begin: Final[_Indices]
     list_first: Final[_Indices]
     list: Final[_Indices]
+    bytes: Final[int]
+    """Memory of the hierarchy with one set of weights."""
 
 class IndexPath(_Result):
     cost: Final[float]
+    """NaN for arguments that are not vertices."""
+    vertices: Final[_Indices]
+    edges: Final[_Indices]
+
+class IndexPaths(_Result):
+    cost: Final[_Floats]
+    path_end: Final[_Positions]
+    edge_end: Final[_Positions]
     vertices: Final[_Indices]
     edges: Final[_Indices]
 
@@ -316,18 +335,33 @@ class IndexDistances(_Result):
 class Customization(_Result):
     """Ends with NO_PATH if all weights are infinite."""
 
+    @property
+    def nbytes(self) -> int: ...
     def distance(self, source: int, target: int) -> float: ...
     def path(self, source: int, target: int) -> IndexPath: ...
+    def paths(self, sources: _Indices, targets: _Indices, stop: Stop | None) -> IndexPaths: ...
     def distances(
         self, one: int, many: _Indices | None, against: bool, most: float, stop: Stop | None
     ) -> IndexDistances: ...
     def matrix(self, sources: _Indices, targets: _Indices, stop: Stop | None) -> IndexDistances: ...
+    def updated(
+        self, edges: _Positions, weights: _Floats, whole: bool, most: int, stop: Stop | None
+    ) -> Customization: ...
+    def update_in_place(
+        self, edges: _Positions, weights: _Floats, whole: bool, most: int, stop: Stop | None
+    ) -> Ending: ...
+    @property
+    def lengths(self) -> _Floats: ...
 
 class Hierarchy:
     """What is made once for each graph (src/core/hierarchy)."""
 
     @property
     def arcs(self) -> int: ...
+    @property
+    def triangles(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
     def customize(self, weights: NDArray[Any], stop: Stop | None) -> Customization: ...
 
 class Skeleton(_Result):
@@ -347,7 +381,7 @@ class Graph:
     def transpose(self) -> Transpose: ...
     def dissect(self, coordinates: _Floats | None, stop: Stop | None) -> Dissection: ...
     def skeleton(self, order: _Indices, most: int, stop: Stop | None) -> Skeleton: ...
-    def skeleton_parts(self, order: _Indices, most: int, stop: Stop | None) -> SkeletonParts: ...
+    def skeleton_parts(self, order: _Indices, most: int, most_pairs: int, stop: Stop | None) -> SkeletonParts: ...
     def open_hierarchy(
         self, vertex: _Indices, begin: _Indices, list_first: _Indices, list: _Indices
     ) -> Hierarchy | None: ...
@@ -436,6 +470,17 @@ class Graph:
         stop: Stop | None,
     ) -> Ending: ...
     def distances_to(self, weights: NDArray[Any], goal: int, stop: Stop | None) -> Distances: ...
+    def explore(
+        self,
+        weights: NDArray[Any],
+        source: int,
+        against: bool,
+        most: float,
+        goals: _Indices | None,
+        wanted: int,
+        budget: int,
+        stop: Stop | None,
+    ) -> Explored: ...
     def pieces(
         self,
         problem: LineProblem,

@@ -36,7 +36,6 @@ def map_chunks(
     /,
     *,
     n_jobs: int | None = None,
-    multiple_of: int = 1,
     **arguments: Any,
 ) -> list[T]:
     """Call ``function(chunk, first, stop, **arguments)`` on parts of a set and return the results in order.
@@ -55,9 +54,6 @@ def map_chunks(
     n_jobs
         As in joblib: None means 1 unless ``joblib.parallel_config`` says otherwise, -1 means
         all cores. On Dask and Ray, None means all cores of the cluster.
-    multiple_of
-        Every chunk but the last begins and ends at a multiple of this: sums taken in blocks of that
-        size are then the same for any number of jobs.
 
     Raises
     ------
@@ -72,7 +68,8 @@ def map_chunks(
     folder = instances._checkpoints
     if folder is None and (backend is None or len(instances) <= 1):
         return [function(instances, 0, _core.Stop(), **arguments)]
-    cuts = _cuts(len(instances), jobs * _CHUNKS_PER_JOB if folder is None else _CHUNKS_KEPT, multiple_of)
+    count = min(len(instances), jobs * _CHUNKS_PER_JOB if folder is None else _CHUNKS_KEPT)
+    cuts = np.linspace(0, len(instances), max(count, 1) + 1).astype(int).tolist()
     calls = [
         (f"instances {begin} to {end - 1} of the set", (instances[begin:end], begin)) for begin, end in pairwise(cuts)
     ]
@@ -189,15 +186,6 @@ def _in_threads(
         stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
         wait(futures, timeout=2.0)  # a thread inside a kernel when Python ends would bring the process down
-
-
-def _cuts(size: int, count: int, multiple_of: int) -> list[int]:
-    """Return where chunks begin and end, if there are to be at most `count` of them."""
-    blocks = max(1, -(-size // multiple_of))
-    cuts = np.linspace(0, blocks, min(blocks, count) + 1).astype(int) * multiple_of
-    cuts[-1] = size
-    found: list[int] = cuts.tolist()
-    return found
 
 
 def _jobs(n_jobs: int | None) -> tuple[int, Any]:

@@ -33,9 +33,6 @@ T = TypeVar("T")
 _DASK, _RAY = "DaskDistributedBackend", "RayBackend"
 """The names of joblib's backends; their packages are imported only when used."""
 
-_DASK_TRIES = 2
-"""Dask itself gives a task up only after it has cost four workers."""
-
 _TRIES = 5
 """How often a task is sent out elsewhere, if its worker dies every time and no other task gets done meanwhile."""
 
@@ -216,7 +213,6 @@ def _on_dask(backend: Any, packed: Packed, jobs: int) -> Iterator[tuple[int, byt
     client, job = backend.client, secrets.token_hex(8)
     futures: dict[str, Any] = {}
     number: dict[str, int] = {}
-    tries = [0] * len(packed.tasks)
     own: dict[Any, Any] = {}
 
     def submit(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
@@ -232,28 +228,21 @@ def _on_dask(backend: Any, packed: Packed, jobs: int) -> Iterator[tuple[int, byt
             held[client.id] = submit(_same, _content(thing), key=f"rhostar-{token}", pure=True)
         return held[client.id]
 
-    def send(k: int) -> Any:
-        tries[k] += 1
-        key = f"rhostar-{job}-{k}-{tries[k]}"
-        sources = [source(*item) for item in packed.shared.items()]
-        number[key] = k
-        futures[key] = submit(work, job, packed.tasks[k], packed.tokens, *sources, key=key, pure=False)
-        return futures[key]
-
     try:
+        sources = [source(*item) for item in packed.shared.items()]
+        for k, task in enumerate(packed.tasks):
+            key = f"rhostar-{job}-{k}"
+            futures[key] = submit(work, job, task, packed.tokens, *sources, key=key, pure=False)
+            number[key] = k
         # Results are fetched while others are computed, and all at once.
-        done = as_completed([send(k) for k in range(len(tries))], with_results=True, raise_errors=False)
+        done = as_completed(list(futures.values()), with_results=True, raise_errors=False)
         while futures:
             with backend.retrieval_context():  # a task that waits for others gives its thread back
                 future, result = next(done)
             del futures[future.key]
-            k = number[future.key]
-            if future.status == "finished":
-                yield k, result
-            elif tries[k] < _DASK_TRIES:  # its workers died, or what it needs was lost with one
-                done.add(send(k))
-            else:
-                raise packed.lost(k, result[1] if isinstance(result, tuple) else result)
+            if future.status != "finished":  # Dask gives a task up only after it has cost four workers
+                raise packed.lost(number[future.key], result[1] if isinstance(result, tuple) else result)
+            yield number[future.key], result
     except BaseException:
         with contextlib.suppress(Exception):
             client.cancel(list(futures.values()), force=True)

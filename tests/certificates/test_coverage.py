@@ -340,7 +340,7 @@ def chosen_missed(runs: int, **options: Any) -> int:
     for _ in range(runs):
         train = days(40, rng)
         excess = [
-            rs.evaluate(fresh, rho, Suboptimality(9.0))[0].mean - rs.evaluate(train, rho, Suboptimality(9.0))[0].mean
+            rs.evaluate(rho, fresh, Suboptimality(9.0))[0].mean - rs.evaluate(rho, train, Suboptimality(9.0))[0].mean
             for rho in rhos
         ]
         table = rs.certify_training(
@@ -348,7 +348,7 @@ def chosen_missed(runs: int, **options: Any) -> int:
             duplicates="allow", bound="U2 local" if options else "U2", **options,
         )  # fmt: skip
         assert "though it was chosen by looking at these instances" in table.best.sentence
-        truth = rs.evaluate(fresh, table.rho, Suboptimality(9.0))[0].mean
+        truth = rs.evaluate(table.rho, fresh, Suboptimality(9.0))[0].mean
         missed += said(table.best.sentence).value < truth
     return missed
 

@@ -59,7 +59,7 @@ def test_the_sentence_says_the_numbers() -> None:
     found = certify_any_goal(Potentials("mean").fit(train), train, caps=3.001, limit=6.0, delta=0.1)
     assert not found.vacuous
     assert found.observed <= found.measured["mean sum"] < found.value < 6.0
-    excess = rs.evaluate(train, Potentials("mean").fit(train).heuristic_, rs.utilities.Suboptimality(6.0))[0].mean
+    excess = rs.evaluate(Potentials("mean").fit(train).heuristic_, train, rs.utilities.Suboptimality(6.0))[0].mean
     assert found.observed == excess, "what is claimed, not the sum that bounds it"
     for words in (
         "With probability at least 0.9 over the draw of the 4000 instances, the mean cost above the optimum (clipped",
@@ -104,7 +104,7 @@ def test_certify_measures_what_is_run() -> None:
     train, holdout = draw(rng, 200, graph), draw(rng, 150, graph)
     for learner in (Potentials(n_clusters=3), Potentials("mean")):
         found = rs.certify(learner.fit(train), holdout, utility)
-        score = rs.evaluate(holdout, learner, utility)[0]
+        score = rs.evaluate(learner, holdout, utility)[0]
         assert found.best.observed == pytest.approx(score.mean, abs=1e-12)
         assert found.best.value == rs.bounds.betting(score.values, 5.0).high
         assert found.rho is learner.heuristic_

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import rhostar as rs
 from rhostar.bounds import edge_local_complexity, edge_local_width, inconsistency_width
 from rhostar.bounds._inconsistency import mean_absolute_walk
+from rhostar.certificates import FullTable, Linear
 from rhostar.certificates._excess import exceeding, project
 from rhostar.certificates._measure import optimal_paths
 from rhostar.errors import InputError, InstanceError
-from rhostar.families import FullTable, Linear
 from support.cases import random_case
 
 # ---------------------------------------------------------------- S*

@@ -170,7 +170,7 @@ def test_least_weights_taken_from_data() -> None:
     assert found.sentence.startswith("It is certain, if no weight is ever below its lower bound, that every answer")
     later = draw(500, seed=2)
     lower = (later.weights < least).any(axis=1)
-    excess = rs.evaluate(later, safe.rho_, UTILITY)[0].values
+    excess = rs.evaluate(safe.rho_, later, UTILITY)[0].values
     assert lower.any(), "which does happen"
     assert (excess[~lower] <= found.value).all()
 
@@ -216,13 +216,15 @@ def test_a_family_of_arrays_learned_from_train() -> None:
     """Features that are raw arrays have no provenance, so bounds on train are refused until somebody says."""
     train, other = draw(400), draw(100, seed=1)
     shape = rs.learners.MeanDistance().fit(train)
-    raw = rs.learners.LinearFamily(features=shape.rho_[:, None], random_state=0).fit(train)
-    with pytest.raises(AssumptionError, match="unknown origin"):
-        on_train(raw, train=train, utility=Expansions(limit=25.0))
-    passed = rs.learners.LinearFamily(shape, random_state=0).fit(train)
-    with pytest.raises(AssumptionError, match=r"built from \d+ instances of train"):
-        on_train(passed, train=train, utility=Expansions(limit=25.0))
     earlier = rs.learners.MeanDistance().fit(other)
-    columns = earlier.rho_[:, None]
-    before = rs.learners.LinearFamily(features=columns, built_from=[earlier], random_state=0).fit(train)
-    assert on_train(before, train=train, utility=Expansions(limit=25.0)).best.samples == 400
+
+    def certify(learner: Any, built_from: Any) -> Any:
+        family = rs.certificates.Linear(base=np.zeros(25), features=learner.rho_[:, None], built_from=built_from)
+        return on_train(1.5 * learner.rho_, train=train, utility=Expansions(limit=25.0), family=family)
+
+    with pytest.raises(AssumptionError, match="unknown origin"):
+        certify(shape, None)
+    for seen in (train, shape.heuristic_.trained_on):
+        with pytest.raises(AssumptionError, match=r"built from 400 instances of train"):
+            certify(shape, [seen])
+    assert certify(earlier, [earlier.heuristic_.trained_on, other]).best.samples == 400

@@ -87,7 +87,7 @@ def test_no_table_is_judged_on_what_taught_it(batches: Any, grouped: bool) -> No
         if grouped:
             assert groups is not None
             assert not np.intersect1d(groups[seen[b]], groups[batch]).size
-        values = rs.evaluate(instances[batch], table, utility)[0].values
+        values = rs.evaluate(table, instances[batch], utility)[0].values
         assert found.means[b] == pytest.approx(values.mean())
         assert np.array_equal(table, Misled("by data").fit(instances[seen[b]]).rho_)
     sizes = np.diff([10, 30, 60, 120]) if isinstance(batches, list) else np.array([30, 30, 30])

@@ -119,9 +119,9 @@ def test_reprs_are_short() -> None:
         learner.heuristic_.trained_on,
         other,
         rs.Model.of(learner, GRAPH),
-        rs.families.Linear(base=np.zeros(500), features=np.ones((500, 30)), built_from=()),
-        rs.families.Quantized(levels=np.arange(256.0), goal=3),
-        rs.families.FullTable(),
+        rs.certificates.Linear(base=np.zeros(500), features=np.ones((500, 30)), built_from=()),
+        rs.certificates.Quantized(levels=np.arange(256.0), goal=3),
+        rs.certificates.FullTable(),
         rs.Monitor(found),
     ):
         assert len(repr(shown)) <= 160, repr(shown)

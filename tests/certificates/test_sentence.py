@@ -88,7 +88,7 @@ def test_every_rho_is_this_rho_chosen_by_looking() -> None:
             if row.delta > 0:
                 assert "this rho, though it was chosen by looking at these instances, is at most" in row.sentence
                 worst = rs.evaluate(
-                    train, 40 * np.cos(np.arange(16.0)), options.get("utility", Suboptimality(limit=4.0)),
+                    40 * np.cos(np.arange(16.0)), train, options.get("utility", Suboptimality(limit=4.0)),
                     algorithm=options.get("algorithm", "astar"),
                 )[0].mean  # fmt: skip
                 assert row.observed < worst
@@ -98,7 +98,7 @@ def test_what_is_measured_is_what_is_claimed() -> None:
     """Bounds through inconsistency print the excess, not the inconsistency, which is another number."""
     train = draw(3000)
     table = rs.certify_training(1.6 * STEPS, train, Suboptimality(limit=4.0), lower=1.0, upper=1.5)
-    excess = rs.evaluate(train, table.rho, Suboptimality(limit=4.0))[0].mean
+    excess = rs.evaluate(table.rho, train, Suboptimality(limit=4.0))[0].mean
     for label in ("U1", "U2"):
         assert table[label].measured["mean inconsistency"] > 1.2 * excess
         assert f"(measured {excess:.6g})" in table[label].sentence

@@ -15,10 +15,10 @@ def test_advise(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     instances.save(tmp_path / "set")
     assert main(["advise", str(tmp_path / "set"), "--queries", "1000000", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    promises = {option["name"]: option["promise"] for option in found["options"]}
-    assert "exact" in promises[found["best"]]
+    guarantees = {option["name"]: option["guarantee"] for option in found["options"]}
+    assert "exact" in guarantees[found["best"]]
     assert len(found["options"]) >= 5
-    assert main(["advise", str(tmp_path / "set"), "-q", "1", "--tolerance", "0.1"]) == 0
+    assert main(["advise", str(tmp_path / "set"), "-q", "1", "--mean-excess", "10%"]) == 0
     assert "\nUse " in capsys.readouterr().out
     assert main(["advise", str(tmp_path / "set"), "-q", "0"]) == 2
     assert "queries must be a number above 0" in capsys.readouterr().err
@@ -36,9 +36,9 @@ def test_bounds_on_the_weights(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     found = answer(capsys, *words, tmp_path / "free.csv")
     options = {option["name"]: option for option in found["options"]}
     mine = options["A* with the lower envelope"]
-    assert mine["promise"] == "exact; slower where weights fall below the bounds given"
+    assert mine["guarantee"] == "exact; slower where weights fall below the bounds given"
     assert mine["excess"] == 0
-    assert options["A* with landmarks"]["promise"] == "exact; slower where weights fall below the lowest seen"
+    assert options["A* with landmarks"]["guarantee"] == "exact; slower where weights fall below the lowest seen"
     assert found["edges_without_a_bound"] == f"2 of {graph.m:,}, taken as 0"
     code, out, err = run(capsys, *words, tmp_path / "free.csv")
     assert (code, err) == (0, "")
@@ -58,7 +58,7 @@ def test_the_bounds_are_used() -> None:
         used = []
         usual = rs.learners.LowerEnvelope.fit
         patch.setattr(rs.learners.LowerEnvelope, "fit", lambda self, part: used.append(self.lower) or usual(self, part))
-        rs.advise(instances, 5, weight_bounds=(0.001, 9.0))
+        rs.advise(instances, 5, lower=0.001)
         rs.advise(instances, 5)
     assert used[0] == 0.001
     assert used[1] is None

@@ -120,7 +120,7 @@ def test_tables_of_bounds(capsys: pytest.CaptureFixture[str], folder: Path) -> N
         (["--mean-excess", "1%", "--weight-bounds", "0,1"], "lower belongs to max_excess"),
         (
             ["--mean-excess", "1%", "--effort", "much"],
-            "effort must be one of 'quick', 'normal', 'thorough', got 'much'",
+            "'much' is not one of 'quick', 'normal', 'thorough'",
         ),
         (["-l", "MeanDistance", "--mean-excess", "1%"], "--learner MeanDistance learns as it does"),
     ],
@@ -155,6 +155,6 @@ def test_days_as_groups(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> N
     said = " ".join(run(capsys, *words, "--groups", "day")[1].split())
     assert f"over the draw of the {np.unique(held.days[held.rows]).size} " in said
     assert f"over the draw of the {len(held)} instances" in " ".join(run(capsys, *words, "--groups", "none")[1].split())
-    assert "--groups must be day or none" in run(capsys, *words, "--groups", "hour")[2]
+    assert "'hour' is not one of 'day', 'none'" in run(capsys, *words, "--groups", "hour")[2]
     rs.InstanceSet(graph, weights, 0, 24).save(tmp_path / "set")
     assert "have no time stamps" in run(capsys, *words, "--groups", "day")[2]

@@ -17,7 +17,7 @@ import pytest
 
 import rhostar as rs
 from rhostar.errors import WeightError, WorkerError
-from rhostar.lines import dual
+from rhostar.lines._means import dual
 from support.clusters import CLUSTERS, Cluster
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]  # a busy machine may need minutes to start a cluster
@@ -69,7 +69,7 @@ CALLS: dict[str, Callable[[rs.InstanceSet], Any]] = {
     "solve_many": lambda s: plain(rs.solve_many(s, rho(s))),
     "evaluate": lambda s: [
         score.values.tolist()
-        for score in rs.evaluate(s, rho(s), [rs.utilities.Suboptimality(9.0), rs.utilities.Custom(9.0, turns)]).scores
+        for score in rs.evaluate(rho(s), s, [rs.utilities.Suboptimality(9.0), rs.utilities.Custom(9.0, turns)]).scores
     ],
     "certify": lambda s: rs.certify(rho(s), s, rs.utilities.Suboptimality(9.0), lower=1.0).to_json(),
     "dual": lambda s: (
@@ -82,7 +82,6 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "MeanDistance": rs.learners.MeanDistance,
     "LowerEnvelope": rs.learners.LowerEnvelope,
     "MeanWeights": rs.learners.MeanWeights,
-    "PathUse": rs.learners.PathUse,
     "InconsistencyLP": rs.learners.InconsistencyLP,
     "SelfImitatedRanking": lambda: rs.learners.SelfImitatedRanking(rounds=[(1.0, 0.0)], iterations=2, random_state=0),
     "BumpSearch": lambda: rs.learners.BumpSearch(max_bumps=3, random_state=0),
@@ -127,7 +126,7 @@ def test_a_killed_worker_loses_nothing(cluster: Cluster, either: rs.InstanceSet,
         killer.start()
         measure = partial(slow, last=int(either.sources[-1]), sign=tmp_path / "sign")
         try:
-            found = rs.evaluate(either, rho(either), rs.utilities.Custom(1000.0, measure))
+            found = rs.evaluate(rho(either), either, rs.utilities.Custom(1000.0, measure))
         finally:
             done.set()
             killer.join()
@@ -147,7 +146,7 @@ def test_a_chunk_that_kills_every_worker_is_named(cluster: Cluster, instances: r
     sources[5] = 99
     few = rs.InstanceSet(instances.graph, instances.weights[:16], sources, goal=143)
     with cluster.configured(), pytest.raises(WorkerError, match=r"instances \d+ to \d+ of the set died"):
-        rs.evaluate(few, rho(few), rs.utilities.Custom(9.0, deadly))
+        rs.evaluate(rho(few), few, rs.utilities.Custom(9.0, deadly))
     with cluster.configured():
         assert plain(rs.solve_many(few, rho(few))) == plain(rs.solve_many(few, rho(few), n_jobs=1)), "it works again"
 
@@ -161,7 +160,7 @@ def test_a_chunk_that_fails_names_its_instances(cluster: Cluster, instances: rs.
     sources[5] = 99
     few = rs.InstanceSet(instances.graph, instances.weights[:16], sources, goal=143)
     with cluster.configured(), pytest.raises(ZeroDivisionError) as caught:
-        rs.evaluate(few, rho(few), rs.utilities.Custom(9.0, broken))
+        rs.evaluate(rho(few), few, rs.utilities.Custom(9.0, broken))
     (note,) = caught.value.__notes__
     first, last = (int(word) for word in note.split() if word.isdigit())
     assert first <= 5 <= last < first + 4, note
@@ -172,7 +171,7 @@ def test_the_first_error_in_the_set_is_raised(cluster: Cluster, instances: rs.In
     for i in (50, 11):
         weights[i, :] = -1.0
     damaged = instances[:]
-    object.__setattr__(damaged, "weights", weights)
+    object.__setattr__(damaged, "_stored", weights)
     with cluster.configured(), pytest.raises(WeightError, match="instance 11"):
         rs.solve_many(damaged, rho(instances))
 

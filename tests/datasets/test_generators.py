@@ -9,9 +9,6 @@ from support.real_data import FOLDER, needs_data
 
 MAKERS = {
     "city": lambda seed: datasets.city(150, seed=seed),
-    "terrain": lambda seed: datasets.terrain(8, 12, seed=seed),
-    "overlay": lambda seed: datasets.overlay(25, seed=seed),
-    "overlay, one link": lambda seed: datasets.overlay(25, links=1, seed=seed),
     "worlds": lambda seed: datasets.obstacle_worlds("forest", size=30),
     "worlds, float32": lambda seed: datasets.obstacle_worlds("mazes", size=60, dtype=np.float32),
 }
@@ -53,24 +50,19 @@ def test_draws_are_seeded_feasible_and_within_their_bounds(name: str) -> None:
 def test_another_seed_makes_another_network(name: str) -> None:
     if name.startswith("worlds"):
         pytest.skip("there is one network only")
-    one, other = MAKERS[name](1), MAKERS[name](2)
-    if name == "terrain":
-        assert not np.array_equal(one.ground, other.ground)
-    else:
-        assert one.graph != other.graph
+    assert MAKERS[name](1).graph != MAKERS[name](2).graph
 
 
 def test_a_generator_goes_on_where_it_is() -> None:
-    law = MAKERS["overlay"](0)
+    law = MAKERS["city"](0)
     rng = np.random.default_rng(0)
     first, second = law.draw(5, rng), law.draw(5, rng)
     assert not np.array_equal(first.weights, second.weights)
 
 
-@pytest.mark.parametrize("name", ["city", "overlay", "terrain"])
-def test_instances_are_independent(name: str) -> None:
+def test_instances_are_independent() -> None:
     """Means of batches scatter as those of independent draws: by a batch's size less than single costs."""
-    law = MAKERS[name](0)
+    law = MAKERS["city"](0)
     instances = law.draw(4000, seed=1)
     cost = rs.solve_many(instances, np.zeros(law.graph.n)).cost
     means = cost.reshape(200, 20).mean(axis=1)
@@ -80,14 +72,6 @@ def test_instances_are_independent(name: str) -> None:
     assert abs(apart) < 5 / np.sqrt(4000)
     again = rs.solve_many(law.draw(4000, seed=2), np.zeros(law.graph.n)).cost
     assert abs(cost.mean() - again.mean()) < 5 * cost.std() * np.sqrt(2 / 4000)
-
-
-def test_overlay_links_fail_both_ways() -> None:
-    law = datasets.overlay(40, seed=2)
-    down = np.isinf(law.snapshots(1000, 0))
-    back = law.graph.edge_index(law.graph.head, law.graph.tail)
-    assert np.array_equal(down, down[:, back])
-    assert abs(down.mean() - 0.02) < 5 * np.sqrt(2 * 0.02 / down.size)
 
 
 def test_the_city() -> None:
@@ -177,10 +161,7 @@ def test_bad_parameters() -> None:
         (lambda: datasets.obstacle_worlds("trees"), "family must be one of alternating_gaps"),
         (lambda: datasets.obstacle_worlds("forest", size=3), "size must be at least 20"),
         (lambda: datasets.obstacle_worlds("forest", dtype=int), "float64 or float32"),
-        (lambda: datasets.overlay(1), "n must be at least 2"),
-        (lambda: datasets.overlay(5, links=5), "links must be between 1 and 4"),
-        (lambda: datasets.terrain(1, 1), "n must be at least 2"),
-        (lambda: datasets.terrain(5, 5).draw(0, 0), "count must be at least 1"),
+        (lambda: datasets.city(30).draw(0, 0), "count must be at least 1"),
     ):
         with pytest.raises(rs.errors.InputError, match=what):
             make()

@@ -9,7 +9,8 @@ import pytest
 import rhostar as rs
 from rhostar.errors import ArrayError, HeuristicError, InputError, ModelError, NotFittedError, VertexError
 from rhostar.heuristics import PerGoal, Table, as_heuristic
-from rhostar.lines import dual, pieces
+from rhostar.lines._means import dual
+from rhostar.lines._pieces import pieces
 
 GRAPH = rs.Graph.grid(4, 5)
 GOAL = 19
@@ -46,9 +47,9 @@ def takers() -> dict[str, Callable[[Any, rs.InstanceSet], Any]]:
         "trace": lambda rho, i: len(rs.astar(*i[0], rho, trace=True).trace),
         "lower_bound": lambda rho, i: rs.astar(*i[0], np.zeros(20), lower_bound=rho).gap,
         "solve_many": lambda rho, i: rs.solve_many(i, rho).expanded.tolist(),
-        "evaluate": lambda rho, i: rs.evaluate(i, rho, UTILITY)[0].mean,
+        "evaluate": lambda rho, i: rs.evaluate(rho, i, UTILITY)[0].mean,
         "custom": lambda rho, i: (
-            rs.evaluate(i, rho, rs.utilities.Custom(100.0, lambda _, trace: float(len(trace))))[0].mean
+            rs.evaluate(rho, i, rs.utilities.Custom(100.0, lambda _, trace: float(len(trace))))[0].mean
         ),
         "certify": lambda rho, i: rs.certify(rho, draw(i.goals, i.graph, 1), UTILITY).best.value,
         "pieces": lambda rho, i: len(pieces(*i[0], np.zeros(20), rho, 0, 1)),

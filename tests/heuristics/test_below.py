@@ -53,7 +53,7 @@ def test_an_edge_that_no_search_reads(kind: str, tmp_path: Path) -> None:
     assert runs.cost.tolist() == [25, 21, 11, 25]
     assert [path.tolist() for path in runs.path] == [[0, 3], [0, 1, 2, 3], [1, 2, 3], [0, 3]]
     with pytest.warns(BoundsWarning):
-        (found,) = rs.evaluate(both, learner, rs.utilities.Suboptimality(10))
+        (found,) = rs.evaluate(learner, both, rs.utilities.Suboptimality(10))
     assert found.mean == 0
 
 

@@ -131,7 +131,7 @@ def test_every_taker_of_rho_takes_a_potential() -> None:
     one = rs.InstanceSet(graph, weights, sources=0, goal=35)
     octile, table = rs.heuristics.octile(graph), rs.heuristics.octile(graph, 35)
     utility = rs.utilities.Expansions(limit=100.0)
-    assert rs.evaluate(one, octile, utility)[0].mean == rs.evaluate(one, table, utility)[0].mean
+    assert rs.evaluate(octile, one, utility)[0].mean == rs.evaluate(table, one, utility)[0].mean
     assert rs.certify(octile, one, utility).best.value == rs.certify(table, one, utility).best.value
     assert (
         rs.astar(*one[0], np.zeros(36), lower_bound=octile).gap
@@ -139,9 +139,9 @@ def test_every_taker_of_rho_takes_a_potential() -> None:
     )
     many = rs.InstanceSet(graph, weights, sources=0, goal=np.arange(20, 29))
     custom = rs.utilities.Custom(1000.0, lambda _, trace: float(len(trace)))
-    scores = rs.evaluate(many, octile, [utility, custom])
+    scores = rs.evaluate(octile, many, [utility, custom])
     tables = {goal: rs.heuristics.octile(graph, goal) for goal in range(20, 29)}
-    assert [s.mean for s in scores.scores] == [s.mean for s in rs.evaluate(many, tables, [utility, custom]).scores]
+    assert [s.mean for s in scores.scores] == [s.mean for s in rs.evaluate(tables, many, [utility, custom]).scores]
 
 
 @pytest.mark.parametrize("kind", ["euclidean", "landmarks", "hierarchy", "clustered"])

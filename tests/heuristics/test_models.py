@@ -14,9 +14,7 @@ import pytest
 
 import rhostar as rs
 from rhostar.errors import InputError, ModelError, NotFittedError, RhostarError, StorageError
-from rhostar.families import Linear, Quantized
 from rhostar.heuristics import PerGoal, Table, as_heuristic
-from rhostar.instances import Provenance
 from support.failures import no_space
 from support.instances import grid_instances
 
@@ -98,25 +96,6 @@ def test_parameters_that_are_no_plain_values_are_kept_as_they_print(instances: r
     assert found.search_with() == "gbfs"
     inside = rs.learners.PerGoal(rs.learners.LowerEnvelope(instances.weights.min(axis=0))).fit(instances)
     assert len(rs.Model.of(inside, instances.graph).parameters["learner"]) < 80, "not one number per edge"
-
-
-@pytest.mark.parametrize("kind", ["linear", "quantized"])
-def test_families_come_back(instances: rs.InstanceSet, tmp_path: Path, kind: str) -> None:
-    origin = (Provenance.of(instances[:5]), Provenance("other", np.arange(3)))
-    families = {
-        "linear": Linear(built_from=origin, base=np.arange(20.0), features=np.ones((20, 2))),
-        "quantized": Quantized(built_from=origin, levels=np.array([0.0, 1.5]), goal=19, goal_value=0.25),
-    }
-    rs.Model.of(Fitted(np.zeros(20), family=families[kind]), instances.graph).save(tmp_path / "m.npz")
-    found = rs.Model.load(tmp_path / "m.npz").heuristic.family
-    assert type(found) is type(families[kind])
-    assert found.overlap(instances) == 5
-    if kind == "linear":
-        assert np.array_equal(found.base, np.arange(20.0))
-        assert found.parameters == 2
-    else:
-        assert found.levels.tolist() == [0.0, 1.5]
-        assert (found.goal, found.goal_value) == (19, 0.25)
 
 
 def test_several_goals(instances: rs.InstanceSet, tmp_path: Path) -> None:

@@ -5,29 +5,6 @@ import pytest
 
 import rhostar as rs
 from rhostar.errors import InputError, VertexError, WeightError
-from support.digraphs import all_pairs, random_digraph, random_weights
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_all_pairs(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    pairs = 0
-    while pairs < 40_000:
-        graph = random_digraph(rng, 40)
-        weights = random_weights(rng, graph.m)
-        if graph.m == 0:
-            continue
-        pairs += graph.n**2
-        today = rs.Hierarchy(graph).customize(weights)
-        exact = all_pairs(graph, weights)
-        everyone = np.arange(graph.n)
-        np.testing.assert_allclose(today.matrix(everyone, everyone), exact, rtol=1e-14)
-        for v in range(graph.n):
-            np.testing.assert_allclose(today.distances(v), exact[v], rtol=1e-14)
-            np.testing.assert_allclose(today.distances_to(v), exact[:, v], rtol=1e-14)
-        v, some = int(rng.integers(graph.n)), rng.integers(0, graph.n, 9)  # some of them twice
-        assert np.array_equal(today.distances(v, some), today.distances(v)[some])
-        assert np.array_equal(today.distances_to(v, some), today.distances_to(v)[some])
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -5,47 +5,8 @@ import pytest
 
 import rhostar as rs
 from rhostar.errors import ArrayError, InputError, LimitError, VertexError, WeightError
-from support.digraphs import all_pairs, dijkstra, random_digraph, random_weights
-
-UNIT = 2.0**-53
-
-
-def check_path(today: rs.CustomizedHierarchy, weights: np.ndarray, s: int, t: int, exact: float) -> None:
-    """Compare a path with the optimum: it leads over edges, and its sum in order is as close as promised."""
-    graph = today.graph
-    cost, path, edges = today.path(s, t)
-    assert cost == today.distance(s, t)
-    if exact == np.inf:
-        assert cost == np.inf
-        assert path.size == edges.size == 0
-        return
-    assert path[0] == s
-    assert path[-1] == t
-    assert path.size == edges.size + 1
-    assert np.array_equal(graph.tail[edges], path[:-1])
-    assert np.array_equal(graph.head[edges], path[1:])
-    in_order = 0.0
-    for edge in edges.tolist():
-        in_order += float(weights[edge])
-    assert in_order <= exact * (1 + 2 * edges.size * UNIT)
-    assert cost == pytest.approx(exact, rel=1e-14, abs=0)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_distances_and_paths_of_all_pairs(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    pairs = 0
-    while pairs < 12_000:
-        graph = random_digraph(rng)
-        weights = random_weights(rng, graph.m)
-        if graph.m == 0:
-            continue
-        today = rs.Hierarchy(graph).customize(weights)
-        exact = all_pairs(graph, weights)
-        for s in range(graph.n):
-            for t in range(graph.n):
-                check_path(today, weights, s, t, exact[s, t])
-        pairs += graph.n**2
+from support.digraphs import all_pairs, dijkstra, random_digraph
+from support.hierarchies import check_path
 
 
 @pytest.mark.parametrize("seed", range(4))

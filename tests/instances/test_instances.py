@@ -354,7 +354,7 @@ def test_an_empty_view_is_fine_until_a_mean_is_asked_for(instances: rs.InstanceS
     assert len(rs.solve_many(empty, np.zeros(20), lower_bound=np.zeros(20), n_jobs=2)) == 0
     assert len(rs.solve_many(empty, {19: np.zeros(20)}, lower_bound={19: np.zeros(20)})) == 0
     with pytest.raises(InputError, match="must not be empty"):
-        rs.evaluate(empty, np.zeros(20), [rs.utilities.Cost(9)])
+        rs.evaluate(np.zeros(20), empty, [rs.utilities.Cost(9)])
     with pytest.raises(ArrayError, match="an index must be"):
         instances[[0.5]]
 

@@ -36,8 +36,6 @@ def samplers() -> dict[str, Callable[[int, int], rs.InstanceSet]]:
     datasets = rs.datasets
     generators = {
         "city": datasets.city(30),
-        "terrain": datasets.terrain(4, 5),
-        "overlay": datasets.overlay(10),
         "obstacles": datasets.obstacle_worlds("forest", size=20),
     }
     found: dict[str, Callable[[int, int], rs.InstanceSet]] = {
@@ -70,7 +68,7 @@ def test_a_draw_is_named_by_what_it_is_made_from(name: str) -> None:
 
 def test_samplers_with_one_seed_but_another_number_share_snapshots() -> None:
     """Why such draws count as seen although hardly an instance is equal."""
-    short, longer = (rs.datasets.terrain(4, 5).draw(count, seed=0) for count in (30, 50))
+    short, longer = (rs.datasets.obstacle_worlds("forest", size=20).draw(count, seed=0) for count in (30, 50))
     assert np.array_equal(short.weights, longer.weights[:30])
     single = network().sample(40, goal=15, seed=0)
     assert np.array_equal(single.rows, network().sample(60, goal=15, seed=0).rows[:40])
@@ -107,13 +105,13 @@ def test_another_process_makes_the_same_draws() -> None:
         "graph = rs.Graph.grid(3, 3)\n"
         "weights = np.random.default_rng(0).uniform(1, 2, (10, graph.m))\n"
         "pool = rs.InstanceSet(graph, weights, sources=0, goal=8)\n"
-        "print(pool.draw(50, seed=1).origin, rs.datasets.terrain(4, 5).draw(3, seed=1).origin)"
+        "print(pool.draw(50, seed=1).origin, rs.datasets.city(30).draw(3, seed=1).origin)"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     graph = rs.Graph.grid(3, 3)
     weights = np.random.default_rng(0).uniform(1, 2, (10, graph.m))
     pool = rs.InstanceSet(graph, weights, sources=0, goal=8)
-    assert printed == [pool.draw(50, seed=1).origin, rs.datasets.terrain(4, 5).draw(3, seed=1).origin]
+    assert printed == [pool.draw(50, seed=1).origin, rs.datasets.city(30).draw(3, seed=1).origin]
 
 
 def test_words() -> None:
@@ -125,9 +123,9 @@ def test_words() -> None:
     sampled = network(10).sample(5, goal=15).pool
     assert sampled is not None
     assert sampled.words == "draws by this sampler from 10 snapshots and 15 starts"
-    generated = rs.datasets.terrain(4, 5).draw(3, seed=0).pool
+    generated = rs.datasets.city(30).draw(3, seed=0).pool
     assert generated is not None
-    assert generated.words == "draws from the distribution Terrain"
+    assert generated.words == "draws from the distribution City"
     assert pool.pool is None
 
 
@@ -193,7 +191,7 @@ def test_samplers_say_which_share_was_feasible() -> None:
     graph = rs.Graph.from_edges(4, [0, 1], [3, 3])
     drawn = Network(graph, np.ones((1, 2))).sample(2000, goal=3, seed=0)
     assert drawn.feasible == pytest.approx(2 / 3, abs=0.05)
-    assert rs.datasets.terrain(4, 5).draw(5, seed=0).feasible == 1.0
+    assert rs.datasets.city(30).draw(5, seed=0).feasible == 1.0
     assert grid_instances(3, 3, 4).feasible == 1.0
 
 

@@ -7,12 +7,10 @@ import pytest
 import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 
 import rhostar as rs
 from rhostar import _core
 from rhostar.learners._inconsistency import inconsistency_terms, merge, solve_program
-from rhostar.learners._online import _choice
 from support.instances import changing_graph, square_grid
 from support.paths import children_of, optimal_path
 
@@ -197,97 +195,6 @@ def test_a_program_of_nothing() -> None:
     assert learner.rho_.tolist() == [0, 0]
     learner = rs.learners.InconsistencyLP().fit(rs.InstanceSet(graph, [3.0], sources=0, goal=1))
     assert learner.rho_.tolist() == [3, 0], "no edge but the first: nothing holds it back"
-
-
-# ---------------------------------------------------------------- one at a time
-
-
-def test_regret_falls_and_the_table_comes_close_to_the_best() -> None:
-    instances = square_grid(400)
-    learner = rs.learners.OnlineInconsistency(2.0).fit(instances)
-    assert learner.chosen_ == "online"
-    per_round = [learner.regret(instances, rounds) / rounds for rounds in (20, 100, 400)]
-    assert per_round[0] > per_round[1] > per_round[2] > -1e-9
-    assert per_round[2] < 0.4 * per_round[0]
-    terms = inconsistency_terms(instances)
-    best = rs.learners.InconsistencyLP(2.0, bins=None).fit(instances)
-    reached = learner.rho_.sum() / 35 - 2.0 * terms.value(learner.rho_)
-    # Online to batch: the mean of the tables is at least as good as the tables were on average.
-    assert best.objective_ - reached <= per_round[2] + 1e-9
-
-
-@settings(max_examples=25)
-@given(seed=st.integers(0, 10_000), step=st.sampled_from([0.1, 0.5, 2.0]))
-def test_the_regret_keeps_its_bound(seed: int, step: float) -> None:
-    instances = changing_graph(seed, n=8, count=30, absent=0.2)
-    learner = rs.learners.OnlineInconsistency(2.0, step_size=step).fit(instances)
-    assert learner.regret(instances) <= learner.regret_bound_ + 1e-9
-
-
-def test_it_is_never_worse_than_nothing() -> None:
-    """On large grids the table itself may need more expansions than the mean; it then hands out the mean."""
-    train, test = square_grid(100, side=25).split(0.5, seed=0)
-    learner = rs.learners.OnlineInconsistency(1.5, step_size=50.0).fit(train)
-    mean = rs.learners.MeanDistance().fit(train).rho_
-    assert learner.chosen_ == "mean"
-    assert np.allclose(learner.rho_, mean)
-    own = learner.total_ / learner.rounds_
-    expanded = [rs.solve_many(test, rho).expanded.mean() for rho in (own, mean, np.zeros(625))]
-    assert expanded[0] > expanded[1], "the fallback was needed"
-    assert expanded[1] < expanded[2]
-    cases = {(5, 6, 4): 2, (4, 5, 6): 1, (3, 9, 6): 0, (6, 6, 6): 1}
-    for needed, expected in cases.items():
-        assert _choice(np.array([needed, (-2.0, -3.0, 0.0)], dtype=float).T) == expected
-
-
-def test_losses_are_those_of_the_tables_played() -> None:
-    instances = square_grid(3, side=3)
-    learner = rs.learners.OnlineInconsistency(2.0, average=False)
-    tables = [np.zeros(9)] + [clone(learner).fit(instances[:k]).last_ for k in (1, 2)]
-    assert np.array_equal(tables[1], rs.distances_to(*instances[0][:2], 8)), "it begins with the first costs-to-go"
-    learner.fit(instances)
-    for i, rho in enumerate(tables):
-        loss = 2.0 * mean_inconsistency(instances[i : i + 1], rho) - rho.sum() / 8
-        assert learner.losses_[i] == pytest.approx(loss, abs=1e-12)
-    averaged = rs.learners.OnlineInconsistency(2.0).fit(instances)
-    assert np.allclose(averaged.total_ / 3, np.mean(tables, axis=0))
-
-
-def test_parts_one_after_the_other_are_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    instances, other = square_grid(120), square_grid(10, seed=5)
-    whole = rs.learners.OnlineInconsistency(1.5).fit(instances)
-    parts = rs.learners.OnlineInconsistency(1.5)
-    for begin, end in ((0, 7), (7, 8), (8, 120)):
-        assert parts.partial_fit(instances[begin:end]) is parts
-    for name in ("rho_", "last_", "losses_", "squares_"):
-        assert np.array_equal(getattr(parts, name), getattr(whole, name)), name
-    assert parts.heuristic_.trained_on.overlap(instances) == 120
-    monkeypatch.setattr("rhostar.learners._online._BLOCK", 36 * 11)
-    assert np.array_equal(rs.learners.OnlineInconsistency(1.5, n_jobs=2).fit(instances).rho_, whole.rho_)
-    parts.partial_fit(other)
-    assert parts.heuristic_.trained_on.overlap(other) == 10
-    assert parts.rounds_ == 130
-    again = parts.fit(instances)
-    assert np.array_equal(again.rho_, whole.rho_), "fit begins anew"
-    assert again.heuristic_.trained_on.overlap(other) == 0
-
-
-def test_what_the_online_learner_refuses() -> None:
-    instances = square_grid(20)
-    learner = rs.learners.OnlineInconsistency().fit(instances)
-    before = learner.rho_.copy()
-    smaller = square_grid(5, side=3)
-    with pytest.raises(rs.errors.InstanceError, match="36 vertices and goal 35, got 9 and 8"):
-        learner.partial_fit(smaller)
-    graph = rs.Graph.grid(6, 6, neighbors=8)
-    with pytest.raises(rs.errors.InstanceError, match="this one has other edges"):
-        learner.partial_fit(rs.InstanceSet(graph, graph.length, sources=0, goal=35))
-    with pytest.raises(rs.errors.InputError, match="the 20 that this was fitted on, got 5"):
-        learner.regret(instances[:5])
-    assert np.array_equal(learner.rho_, before)
-    for wrong in ({"penalty": np.nan}, {"step_size": 0}, {"reach": 0.5}):
-        with pytest.raises(rs.errors.InputError, match=next(iter(wrong))):
-            rs.learners.OnlineInconsistency(**wrong).fit(instances)
 
 
 def test_solve_program_without_terms() -> None:

@@ -47,7 +47,7 @@ def test_it_is_taken_wherever_rho_is() -> None:
     for i, number in enumerate(portfolio.heuristic_.which_of(test)):
         assert rs.astar(*test[i], portfolio.heuristic_.members[number]).expanded == runs.expanded[i]
     utility = rs.utilities.Expansions(200)
-    assert rs.evaluate(test, portfolio, utility)[0].mean == np.minimum(runs.expanded, 200).mean()
+    assert rs.evaluate(portfolio, test, utility)[0].mean == np.minimum(runs.expanded, 200).mean()
     assert portfolio.score(test) == -runs.expanded.mean()
     table = rs.certify(portfolio, test, utility)
     assert table.best.holds_for == "this rho"

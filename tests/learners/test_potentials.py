@@ -79,9 +79,9 @@ def test_several_clusters_have_no_table_and_are_certified_as_they_run() -> None:
         learner.heuristic_.table(3)
     utility, holdout = rs.utilities.Expansions(limit=200.0), trips(seed=4)
     found = rs.certify(learner, holdout, utility)
-    assert found.best.observed == pytest.approx(rs.evaluate(holdout, learner, utility)[0].mean, rel=1e-12)
+    assert found.best.observed == pytest.approx(rs.evaluate(learner, holdout, utility)[0].mean, rel=1e-12)
     one = learner.heuristic_.members[0]
-    assert found.best.observed != rs.evaluate(holdout, one, utility)[0].mean, "the twin: one of its tables"
+    assert found.best.observed != rs.evaluate(one, holdout, utility)[0].mean, "the twin: one of its tables"
     bad = -instances.weights[0]
     with pytest.raises(WeightError, match="weights"):
         rs.astar(instances.graph, bad, 0, 143, learner)
@@ -247,7 +247,6 @@ def test_where_one_table_is_needed_clusters_are_refused_by_name() -> None:
     for around in (
         rs.learners.PerGoal(clusters),
         rs.learners.PerGoal(rs.learners.PerGoal()),
-        rs.learners.Rounded(clusters),
         rs.learners.Portfolio(clusters, 2),
         rs.learners.BumpSearch(initial=clusters),
         rs.learners.SelfImitatedRanking(initial=clusters),

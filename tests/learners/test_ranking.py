@@ -167,7 +167,7 @@ def test_the_best_table_is_judged_by_any_utility() -> None:
     assert by_cost.history_[0] == 0.0  # H - u: all optimal, so nothing beats the start
     assert (by_cost.rho_ == by_cost.initial_).all()
     by_work = quick(algorithm="astar", initial=rs.learners.MeanDistance("min")).fit(instances)
-    assert rs.evaluate(instances, by_work.rho_, within)[0].mean < 1
+    assert rs.evaluate(by_work.rho_, instances, within)[0].mean < 1
 
 
 def test_blur_keeps_constants_and_spreads_as_far_as_it_says() -> None:

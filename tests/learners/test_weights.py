@@ -100,36 +100,10 @@ def test_soft_walls_and_paths_help_greedy_search() -> None:
     for learner in (
         rs.learners.MeanWeights(penalty=100),
         rs.learners.MeanWeights(penalty=100, blur=1.0),
-        rs.learners.PathUse(0.1, blur=1.0),
-        rs.learners.PathUse(0.1),
     ):
         rho = learner.fit(train).rho_
         assert rho[420] == 0
         assert rs.solve_many(test, rho, algorithm="gbfs").expanded.mean() < 0.85 * straight, learner
-
-
-def test_use_counts_the_vertices_of_optimal_paths() -> None:
-    instances = square_grid(30)
-    use = rs.learners.PathUse().fit(instances).use_
-    paths = rs.solve_many(instances, np.zeros(36)).path
-    assert use[35] == 30
-    assert use.sum() == paths.vertices.size, "weights without ties have one optimal path each"
-    assert np.array_equal(use, np.bincount(paths.vertices, minlength=36))
-
-
-def test_corners_that_all_paths_pass_do_not_drown_the_rest() -> None:
-    # All paths begin in one corner, end in the one opposite, and pass one gap far from both.
-    grid = rs.Graph.grid(41, 41, neighbors=8)
-    blocked = np.random.default_rng(0).uniform(size=(30, 41, 41)) < 0.05
-    blocked[:, 20] = True
-    blocked[:, 20, 5:8] = False
-    blocked[:, [0, 40], [0, 40]] = False
-    instances = rs.InstanceSet.from_obstacles(grid, blocked, 0, grid.n - 1, corner_cutting=True, infeasible="drop")
-    learner = rs.learners.PathUse(0.3, blur=3.0).fit(instances)
-    toll = np.full(grid.n, np.inf)
-    np.minimum.at(toll, grid.tail, learner.weights_ / grid.length)
-    assert toll[20 * 41 + 6] < 1.4, "in the gap every path passes; nothing costs less than 1 / 1.3"
-    assert toll[20 * 41 + 30] > 3.0
 
 
 def test_blur_is_a_mean_over_the_vertices_around() -> None:
@@ -231,52 +205,9 @@ def test_one_table_for_each_goal() -> None:
     assert clone(learner).learner is not learner.learner
     with pytest.raises(rs.errors.InputError, match="learner must be a Learner"):
         rs.learners.PerGoal("mean").fit(instances)
-    assert rs.learners.PerGoal(rs.learners.PathUse()).algorithm == "gbfs"
+    assert rs.learners.PerGoal(rs.learners.SelfImitatedRanking()).algorithm == "gbfs"
     with pytest.raises(rs.errors.InstanceError, match="goal 4: Auto needs at least 2"):
         rs.learners.PerGoal(rs.learners.Auto()).fit(instances[np.flatnonzero(goals == 4)[:1]])
-
-
-def test_few_levels() -> None:
-    train, test = square_grid(100).split(0.5, seed=0)
-    fixed = rs.learners.Rounded(bits=2, low=0.0, high=20.0).fit(train)
-    assert isinstance(fixed.heuristic_.family, rs.families.Quantized)
-    assert fixed.heuristic_.family.levels.tolist() == [0, 20 / 3, 40 / 3, 20]
-    assert fixed.heuristic_.family.contains(fixed.rho_)
-    assert np.abs(fixed.rho_ - fixed.learner_.rho_).max() <= 10 / 3 + 1e-12
-    assert fixed.heuristic_.family.overlap(train) == 0
-    seen = rs.learners.Rounded(rs.learners.MeanDistance("min"), bits=4).fit(train)
-    assert seen.heuristic_.family.levels[-1] == seen.learner_.rho_.max()
-    assert seen.heuristic_.family.overlap(train) == len(train), "its levels were chosen by looking"
-    given_levels = rs.learners.Rounded(levels=[0.0, 5.0, 7.0]).fit(train)
-    assert set(given_levels.rho_) <= {0.0, 5.0, 7.0}
-    coarse, fine = (rs.learners.Rounded(bits=bits, high=20.0).fit(train).score(test) for bits in (1, 8))
-    assert fine > coarse
-    assert fine == pytest.approx(rs.learners.MeanDistance().fit(train).score(test), rel=0.02)
-    for wrong in ({"bits": 0}, {"high": 0.0}, {"low": np.inf}, {"levels": []}):
-        with pytest.raises(rs.errors.InputError):
-            rs.learners.Rounded(**wrong).fit(train)
-    with pytest.raises(rs.errors.InputError, match="inside PerGoal"):
-        rs.learners.Rounded(rs.learners.PerGoal()).fit(train)
-
-
-def test_the_choice_of_a_family_counts_as_building_it() -> None:
-    """Each family alone was fixed beforehand; which of them it is was decided by looking at the instances."""
-    train, other = square_grid(40), square_grid(40, seed=1)
-    two = [rs.learners.Rounded(levels=[0.0, x, 2 * x]) for x in (4.0, 7.0)]
-    best = rs.learners.Auto(candidates=two, mean_excess=np.inf).fit(train)
-    assert (best.heuristic_.family.overlap(train), best.heuristic_.family.overlap(other)) == (40, 0)
-    assert best.learner_.heuristic_.family.overlap(train) == 0
-    full = rs.learners.Auto(candidates=[rs.learners.MeanDistance()], mean_excess=np.inf).fit(train)
-    assert full.heuristic_.family.overlap(train) == 0, "every table is a family of which there is one"
-
-
-def test_rounding_keeps_the_value_at_the_goal() -> None:
-    """A constant taken off changes no run, and the family counts on the value that it fixed."""
-    train = square_grid(20)
-    shifted = rs.learners.LinearFamily(np.zeros(36), base=rs.learners.MeanDistance().fit(train).rho_ + 3.0)
-    learner = rs.learners.Rounded(shifted, bits=8, high=30.0).fit(train)
-    assert learner.rho_[train.goal] == 0
-    assert learner.rho_ == pytest.approx(learner.learner_.rho_ - 3.0, abs=0.06)
 
 
 def test_progress_is_shown_to_those_who_ask(capsys: pytest.CaptureFixture[str]) -> None:

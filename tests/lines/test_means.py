@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import rhostar as rs
-from rhostar import lines
+from rhostar.lines import _means as lines
 from rhostar.lines._means import exact_sums, rank_fractions
+from rhostar.search import Algorithm
+from support.instances import square_grid
 from support.lines import LineCase, instances_and_line
 
 EXPANSIONS = rs.utilities.Expansions(limit=50)
@@ -61,7 +63,7 @@ def test_the_mean_is_that_of_runs_everywhere(block: int) -> None:
             if theta.denominator & (theta.denominator - 1):
                 continue  # a float does not hold it
             rho = base + float(theta) * direction
-            score = rs.evaluate(instances, rho, utility, algorithm=algorithm, **options)[0]
+            score = rs.evaluate(rho, instances, utility, algorithm=algorithm, **options)[0]
             means[theta] = score.mean
             assert dual.at(theta) == pytest.approx(score.mean, rel=1e-12, abs=1e-12)
         extreme = max if utility.better == "higher" else min
@@ -75,7 +77,7 @@ def test_the_mean_is_that_of_runs_everywhere(block: int) -> None:
         seen["point"] += any(part.low == part.high for part in dual.intervals)
         if theta_is_dyadic(dual.theta):
             rho = base + float(dual.theta) * direction
-            score = rs.evaluate(instances, rho, utility, algorithm=algorithm, **options)[0]
+            score = rs.evaluate(rho, instances, utility, algorithm=algorithm, **options)[0]
             assert score.clipped == dual.clipped
     assert seen["several"] >= 15, seen
     assert seen["point"] >= 1, seen
@@ -173,3 +175,18 @@ def test_sums_are_exact_whatever_the_sizes() -> None:
     whole, digits = exact_sums(values, 8)
     assert [Fraction(int(x), 2**digits) for x in whole] == [Fraction(v) for v in values.tolist()]
     assert exact_sums(np.array([3.0, 0.5]), 10)[0].dtype == np.int64
+
+
+@pytest.mark.parametrize("algorithm", ["astar", "gbfs"])
+def test_scaling_is_the_line_through_zero(algorithm: Algorithm) -> None:
+    instances = square_grid(12)
+    heuristic = rs.learners.MeanDistance().fit(instances)
+    found = rs.lines.scaling(heuristic, instances, algorithm, EXPANSIONS, high=2)
+    line = lines.dual(np.zeros(36), heuristic.rho_, 0, 2, instances, algorithm, EXPANSIONS)
+    assert found.intervals.cuts == line.intervals.cuts
+    assert found.mean.tolist() == line.mean.tolist()
+    for theta in (0.0, 0.5, float(found.theta), 2.0):
+        runs = rs.solve_many(instances, theta * heuristic.rho_, algorithm=algorithm)
+        assert found.at(theta) == pytest.approx(runs.expanded.mean())
+    with pytest.raises(rs.errors.InputError, match="instances must be an InstanceSet"):
+        rs.lines.scaling(heuristic, None, algorithm, EXPANSIONS)  # type: ignore[arg-type]

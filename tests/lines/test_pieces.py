@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rhostar as rs
-from rhostar.lines import pieces
 from rhostar.lines._intervals import Interval, Intervals
 from rhostar.lines._line import exact_line, fractional_digits
-from rhostar.lines._pieces import Pieces
+from rhostar.lines._pieces import Pieces, pieces
 from support.lines import LineCase, assert_same, random_line, signature_of
 
 

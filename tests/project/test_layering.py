@@ -15,10 +15,10 @@ LAYERS = [
     ["instances"],
     ["_workers"],
     ["_checkpoints"],
-    ["families"],
     ["heuristics"],
     ["_parallel"],
     ["search"],
+    ["routing"],
     ["utilities"],
     ["lines"],
     ["certificates"],
@@ -30,7 +30,7 @@ LAYERS = [
     ["__main__"],
 ]
 LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}
-PUBLIC = {"errors", "families"}
+PUBLIC = {"errors"}
 """Modules outside all packages that are part of the public interface."""
 
 
@@ -94,5 +94,5 @@ def test_internals_have_an_underscore() -> None:
 def test_the_test_would_see_an_upward_import() -> None:
     assert LEVEL["graph"] < LEVEL["instances"]
     assert "graph._graph" in imports("instances._set")  # by a public name of the package
-    assert "instances._folder" in imports("instances._storing")
+    assert "instances._folder" in imports("instances._storage")
     assert "joblib" not in imports("_parallel")

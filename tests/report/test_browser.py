@@ -490,7 +490,7 @@ def test_a_page_without_a_replay_or_script(browser: Any, grid_page: Path, tmp_pa
         assert tab.complaints == []
     with Tab(browser, grid_page, java_script_enabled=False) as tab:
         assert "needs JavaScript" in tab.page.inner_text("noscript")
-        assert tab.page.locator("svg[role=img]").count() == 5
+        assert tab.page.locator("svg[role=img]").count() == 3
 
 
 def test_injected_script_would_not_run(browser: Any, grid_page: Path, tmp_path: Path) -> None:

@@ -14,17 +14,15 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 import rhostar as rs
-from rhostar.certificates import _measure as paths
 from rhostar.errors import InputError, StorageError
-from rhostar.report import _certificate as shown_certificate
-from rhostar.report import _drawing as drawing
-from rhostar.report import _replay as replay
+from rhostar.report import _encoding as encoding
+from rhostar.report import _figures as drawings
 from rhostar.report._page import render, safe_json
 from rhostar.report._wording import percent
 from rhostar.search._trace import Event
 from support.cases import random_case
 from support.failures import no_space
-from support.reports import HOSTILE, full_report, small_set
+from support.reports import HOSTILE, decode, full_report, read_varints, small_set
 
 
 class Elements(HTMLParser):
@@ -58,8 +56,8 @@ class Elements(HTMLParser):
 @given(st.lists(st.integers(0, 2**52), max_size=200))
 def test_variable_length_integers_come_back(values: list[int]) -> None:
     array = np.array(values, dtype=np.int64)
-    data = replay.varints(array)
-    assert replay.read_varints(data).tolist() == values
+    data = encoding.varints(array)
+    assert read_varints(data).tolist() == values
     assert len(data) == sum(max(1, -(-v.bit_length() // 7)) for v in values)
 
 
@@ -68,8 +66,8 @@ def test_the_events_of_a_search_come_back() -> None:
     for _ in range(400):
         case = random_case(rng)
         trace = case.run(trace=True).trace
-        events, last_closed = replay.encode(trace, case.source)
-        codes, vertices = replay.decode(events, case.source)
+        events, last_closed = encoding.encode(trace, case.source)
+        codes, vertices = decode(events, case.source)
         kept = trace.kind != Event.CLOSE
         page_code = {Event.SELECT: 0, Event.OPEN: 1, Event.IMPROVE: 2, Event.REOPEN: 3, Event.GOAL: 4}
         assert codes.tolist() == [page_code[k] for k in trace.kind[kept].tolist()]
@@ -84,17 +82,17 @@ def test_an_event_of_a_large_search_takes_two_or_three_bytes() -> None:
     graph = rs.Graph.grid(200, 200, neighbors=8)
     weights = graph.length * np.random.default_rng(0).uniform(1, 2, graph.m)
     trace = rs.astar(graph, weights, 0, graph.n - 1, np.zeros(graph.n), trace=True).trace
-    events, _ = replay.encode(trace, 0)
+    events, _ = encoding.encode(trace, 0)
     assert len(events) < 2.5 * np.count_nonzero(trace.kind != Event.CLOSE)
 
 
 def test_places_keep_the_order_of_coordinates() -> None:
     graph = rs.Graph.from_edges(3, [0, 1], [1, 2], coordinates=[(0, 0), (10, 5), (20, 1)])
-    drawing = replay.drawing(graph)
+    drawing = encoding.drawing(graph)
     assert np.frombuffer(drawing.x, "<u2").tolist() == [0, 32768, 65535]
     assert np.frombuffer(drawing.y, "<u2").tolist() == [65535, 0, 52428]  # north is up
     assert drawing.aspect == 2.0
-    pairs = replay.read_varints(drawing.edges).reshape(-1, 2)
+    pairs = read_varints(drawing.edges).reshape(-1, 2)
     assert np.cumsum(pairs[:, 0]).tolist() == [0, 1]
     assert pairs[:, 1].tolist() == [1, 1]
     assert drawing.placed_by == "coordinates"
@@ -102,20 +100,20 @@ def test_places_keep_the_order_of_coordinates() -> None:
 
 def test_longitudes_are_shortened_where_coordinates_are_degrees() -> None:
     graph = rs.Graph.from_edges(2, [0], [1], coordinates=[(10, 59.5), (11, 60.5)])
-    assert replay.drawing(graph).aspect == pytest.approx(1.0)
-    assert replay.drawing(graph, geographic=True).aspect == pytest.approx(0.5, abs=0.01)
+    assert encoding.drawing(graph).aspect == pytest.approx(1.0)
+    assert encoding.drawing(graph, geographic=True).aspect == pytest.approx(0.5, abs=0.01)
 
 
 def test_shades_tell_slow_from_blocked() -> None:
     grid = rs.Graph.grid(1, 4)
     weights = np.array([1.0, 1, 1, 5, 5, 9])  # edges 0-1, 1-0, 1-2, 2-1, 2-3, 3-2
     weights[:2] = np.inf
-    shade = np.frombuffer(replay.shade(rs.Instance(grid, weights, 1, 3), weights, weights), np.uint8)
-    assert shade[0] == replay.NO_WAY
+    shade = np.frombuffer(encoding.shade(rs.Instance(grid, weights, 1, 3), weights, weights), np.uint8)
+    assert shade[0] == encoding.NO_WAY
     assert 0 <= shade[1] < shade[2] < shade[3] < 255
     graph = rs.Graph.from_edges(3, [0, 1, 1, 2], [1, 0, 2, 1])
     now, low, high = np.array([1.0, 4, 2, 2]), np.ones(4), np.full(4, 4.0)
-    strokes = np.frombuffer(replay.shade(rs.Instance(graph, now, 0, 2), low, high), np.uint8)
+    strokes = np.frombuffer(encoding.shade(rs.Instance(graph, now, 0, 2), low, high), np.uint8)
     assert strokes.tolist() == [254, 0]  # the slower way of a street counts
 
 
@@ -208,10 +206,10 @@ def test_searches_that_do_not_fit_are_named(monkeypatch: pytest.MonkeyPatch) -> 
     whole = rs.report.build(instances, methods, scenes=1)["replay"].scenes[0]
     sizes = {s.method: len(s.events) for s in whole.searches}
     assert max(sizes, key=sizes.get) == "zero"
-    monkeypatch.setattr("rhostar.report._scenes.REPLAY_BYTES", len(whole.shade) + sum(sizes.values()) - 1)
+    monkeypatch.setattr("rhostar.report._replay.REPLAY_BYTES", len(whole.shade) + sum(sizes.values()) - 1)
     scene = rs.report.build(instances, methods, scenes=1)["replay"].scenes[0]
     assert len(scene.left_out) == 1
-    monkeypatch.setattr("rhostar.report._scenes.REPLAY_BYTES", 1)
+    monkeypatch.setattr("rhostar.report._replay.REPLAY_BYTES", 1)
     report = rs.report.build(instances, methods)
     assert "replay" not in [section.name for section in report.sections]
     assert 'id="replay"' not in render(report)
@@ -261,7 +259,7 @@ def test_the_page_is_whole_and_loads_nothing() -> None:
     assert "@import" not in text
     for anchor in re.findall(r'href="#([^"]+)"', text):
         assert anchor in ids
-    for section in ("replay", "comparison", "certificate", "learning", "setting"):
+    for section in ("replay", "comparison", "certificate", "setting"):
         assert section in ids
 
 
@@ -293,16 +291,16 @@ def test_scripts_that_are_not_the_pages_own_are_refused() -> None:
 
 
 def test_colors_of_the_figures_are_those_of_the_page() -> None:
-    style = (Path(drawing.__file__).parent / "templates" / "style.css").read_text()
-    for name, color in drawing.COLORS.items():
+    style = (Path(drawings.__file__).parent / "templates" / "style.css").read_text()
+    for name, color in drawings.COLORS.items():
         assert f"--{name}: {color};" in style
     report = full_report(small_set())
     figures = {name: draw for section in report.sections for name, draw in section.figures().items()}
-    assert len(figures) == 5
+    assert len(figures) == 3
     for name, draw in figures.items():
-        svg = drawing.inline(draw(), name, "a figure")
+        svg = drawings.inline(draw(), name, "a figure")
         assert "var(--" in svg
-        assert not [c for c in drawing.COLORS.values() if c in svg]
+        assert not [c for c in drawings.COLORS.values() if c in svg]
 
 
 def _luminance(color: str) -> float:
@@ -313,7 +311,7 @@ def _luminance(color: str) -> float:
 
 @pytest.mark.parametrize("theme", ["style.css", "dark.css"])
 def test_text_has_enough_contrast(theme: str) -> None:
-    text = (Path(drawing.__file__).parent / "templates" / theme).read_text()
+    text = (Path(drawings.__file__).parent / "templates" / theme).read_text()
     color = dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6});", text.split("$dark")[0]))
 
     def contrast(a: str, b: str) -> float:
@@ -342,7 +340,7 @@ def test_the_page_and_its_figures_are_written(tmp_path: Path) -> None:
     assert page.read_text().startswith("<!doctype html>")
     assert [p.name for p in page.parent.iterdir()] == ["report.html"]
     names = {p.name for p in (tmp_path / "figures").iterdir()}
-    wanted = ("trade_off", "distribution", "bounds", "bounds_against_n", "generalization")
+    wanted = ("trade_off", "distribution", "bounds")
     assert names == {f"{name}.{suffix}" for name in wanted for suffix in ("svg", "png")}
     assert all(p.stat().st_size > 2000 for p in (tmp_path / "figures").iterdir())
 
@@ -433,7 +431,7 @@ def solved(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return solve_many(instances, *words, **options)
 
     solve_many = rs.solve_many
-    for module in ("report._build", "report._comparison", "report._learning", "utilities._evaluate"):
+    for module in ("report._build", "report._comparison", "utilities._evaluate"):
         monkeypatch.setattr(f"rhostar.{module}.solve_many", counting)
     return counts
 
@@ -448,49 +446,3 @@ def test_the_optimum_is_what_dijkstra_found(solved: list[int]) -> None:
     solved.clear()
     rs.report.compare(small_set(), {"zero": np.zeros(72)}, budget=100)
     assert len(solved) == 2  # a run with a budget may end before the optimum is found
-
-
-def test_a_learning_curve_finds_the_optimum_once(solved: list[int]) -> None:
-    train, test = small_set(count=30).split(0.5, seed=0)
-    utility, sizes = rs.utilities.Suboptimality(9.0), [2, 5, 10]
-    curve = rs.report.generalization_curve(rs.learners.MeanDistance(), train, test, sizes, utility, most=8)
-    assert sorted(solved) == [2, 5, 8, 8, 8, 8, 8, 8]  # two optima, then each size on both sets
-    for size, on_train, on_test in zip(curve.sizes, curve.train, curve.test, strict=True):
-        rho = rs.learners.MeanDistance().fit(train[:size]).rho_
-        assert on_train == rs.evaluate(train[:size][:8], rho, utility)[0].mean
-        assert on_test == rs.evaluate(test[:8], rho, utility)[0].mean
-
-
-def test_curves_do_not_certify_twice_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    train, holdout = small_set(count=60).split(0.5, seed=0)
-    rho, utility = rs.learners.MeanDistance().fit(train).rho_, rs.utilities.Suboptimality(9.0)
-    whole = rs.certify(rho, holdout, utility)
-    expected = rs.report.certificate_curves(rho, holdout, utility, [5, 10, 30])
-    computed: list[int] = []
-    bound_by_size = shown_certificate.bound_by_size
-
-    def counting(rho: Any, holdout: Any, utility: Any, sizes: Any, **options: Any) -> Any:
-        computed.extend(sizes)
-        return bound_by_size(rho, holdout, utility, sizes, **options)
-
-    monkeypatch.setattr(shown_certificate, "bound_by_size", counting)
-    found = rs.report.certificate_curves(rho, holdout, utility, [5, 10, 30], whole=whole)
-    assert computed == [5, 10]
-    assert found == expected
-
-
-def test_curves_solve_every_instance_once_for_its_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
-    train, holdout = small_set(count=60).split(0.5, seed=0)
-    rho, utility = rs.learners.MeanDistance().fit(train).rho_, rs.utilities.Suboptimality(9.0)
-    expected = [rs.certify(rho, holdout[:size], utility)["H4 betting"].value for size in (5, 10, 30)]
-    solved: list[int] = []
-    chunk = paths._chunk
-
-    def counting(part: rs.InstanceSet, first: int, stop: Any) -> Any:
-        solved.append(len(part))
-        return chunk(part, first, stop)
-
-    monkeypatch.setattr(paths, "_chunk", counting)
-    curves = rs.report.certificate_curves(rho, holdout, utility, [5, 10, 30])
-    assert sum(solved) == 30
-    assert list(next(curve for curve in curves if curve.name == "H4 betting").y) == expected

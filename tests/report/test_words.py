@@ -8,7 +8,6 @@ import pytest
 
 import rhostar as rs
 from rhostar.report._guarantee import Guarantee
-from rhostar.report._learning import Generalization
 from rhostar.report._page import render
 from rhostar.report._timing import Timing, Timings, quick_times
 from rhostar.report._wording import costs, duration
@@ -147,12 +146,11 @@ def test_the_unit_is_in_every_tile_axis_and_sentence_about_costs() -> None:
     report = rs.report.build(
         small_set(),
         {"Dijkstra": np.zeros(72), "A*, learned": rs.report.Method(np.zeros(72), kind="learned")},
-        sections=[replace(report["certificate"]), rs.report.learning_section(CURVE)],
+        sections=[replace(report["certificate"])],
         cost_unit="min",
     )
     text = shown(render(report))
     assert "longer than the fastest route (min), mean" in text
-    assert "longer than the fastest route (min), bound on the mean" in text
     assert "≤ 0.401 min" in text
     assert "0.2 min" in text
     for word in ("Suboptimality", "cost above the optimum", "clipped", "costlier"):
@@ -202,29 +200,7 @@ def test_timing_takes_as_many_instances_as_there_is_time_for() -> None:
     assert whole.spread >= 0
 
 
-# ---------------------------------------------------------------- subsets, and plots that say something
-
-CURVE = Generalization(
-    "“A*, learned” (X for A*)", "cost above the optimum", (5, 50), (0.0, 0.1), (0.4, 0.2), None, (50, 900), 20
-)
-
-
-def test_plots_state_what_they_are_about() -> None:
-    section = rs.report.learning_section(CURVE)
-    captions: list[str] = []
-    section.body(lambda name, label, caption: captions.append(caption) or "")
-    assert captions[0] == (
-        "“A*, learned” (X for A*), learned from more and more queries. Means over 50 of 900 new queries, and over the "
-        "first 20 queries it was learned from. Once the lines meet, more data does not help."
-    )
-
-
-def test_a_learning_curve_that_is_flat_is_a_sentence() -> None:
-    flat = replace(CURVE, train=(0.0, 0.0), test=(0.0, 0.0))
-    section = rs.report.learning_section(flat)
-    assert section.figures() == {}
-    assert "does the same whether it learns from 5 queries or from 50" in section.body(lambda *words: "")
-    assert list(rs.report.learning_section(CURVE).figures()) == ["generalization"]
+# ---------------------------------------------------------------- subsets, and what is folded
 
 
 def test_lines_from_some_queries_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,7 +214,7 @@ def test_lines_from_some_queries_say_so(monkeypatch: pytest.MonkeyPatch) -> None
     assert "may miss the marks" not in whole._lines(80)
     line = whole.tradeoffs[0]
     assert line.expansions[line.theta.index(1.0)] == whole.methods[1].expansions, "the line goes through the mark"
-    monkeypatch.setattr("rhostar.report._comparison._SECONDS", 1e-9)
+    monkeypatch.setattr("rhostar.report._comparison._BEHIND_LINES", 50)
     few = rs.report.build(instances, methods)["comparison"]
     assert few.behind_lines == 50
     assert "The lines are from 50 of the queries, so they may miss the marks." in few._lines(80)
@@ -246,7 +222,7 @@ def test_lines_from_some_queries_say_so(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_warnings_come_before_the_codes_of_bounds_and_those_are_folded() -> None:
     text = render(full_report(small_set(), "NAME"))
-    part = text[text.index('<section id="certificate"') : text.index('<section id="learning"')]
+    part = text[text.index('<section id="certificate"') : text.index('<section id="setting"')]
     assert (
         part.index("Warning: NAME")
         < part.index("<table")

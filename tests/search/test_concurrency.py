@@ -166,7 +166,7 @@ from support.failures import press_ctrl_c
 graph, weights, source, goal, rho = binary_counter(45)
 instances = rs.InstanceSet(graph, weights, [source] * 8, goal)
 few = np.zeros(graph.n)
-rs.evaluate(instances, few, rs.utilities.Custom(9, lambda i, t: 0), n_jobs=2)  # imports what it needs
+rs.evaluate(few, instances, rs.utilities.Custom(9, lambda i, t: 0), n_jobs=2)  # imports what it needs
 press_ctrl_c(computed=0.5)
 try:
     if sys.argv[1] == "0":
@@ -175,7 +175,7 @@ try:
         jobs = 2 if sys.argv[1].endswith("2") else 1
         # The batch before the traces is short.
         rhostar.utilities._evaluate.solve_many = lambda instances, rho, **options: rs.solve_many(instances, few)
-        rs.evaluate(instances, rho, rs.utilities.Custom(9, lambda i, t: 0), n_jobs=jobs, budget=10**7)
+        rs.evaluate(rho, instances, rs.utilities.Custom(9, lambda i, t: 0), n_jobs=jobs, budget=10**7)
     else:
         rs.solve_many(instances, rho, n_jobs=int(sys.argv[1]))
     print("finished")

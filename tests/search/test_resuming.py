@@ -71,7 +71,6 @@ def test_finished_parts_are_not_computed_again(
         rs.learners.MeanDistance,
         rs.learners.LowerEnvelope,
         rs.learners.MeanWeights,
-        rs.learners.PathUse,
         lambda: rs.learners.SelfImitatedRanking(iterations=2, rounds=[(1.0, 0.0)], random_state=0),
         lambda: rs.learners.BumpSearch(max_bumps=3, random_state=0),
     ],
@@ -211,7 +210,7 @@ def slow(instance, trace):
     return float(instance.source)
 instances = make_instances().resumable(sys.argv[1])
 rho = rs.heuristics.octile(instances.graph, 143)
-values = rs.evaluate(instances, rho, rs.utilities.Custom(1e3, slow))[0].values
+values = rs.evaluate(rho, instances, rs.utilities.Custom(1e3, slow))[0].values
 print(values.tolist() == instances.sources.tolist())
 """
 

@@ -120,7 +120,7 @@ def test_a_copy_of_the_set_is_found_on_another_machine(saved: Path, tmp_path: Pa
     there = tmp_path / "there" / "set"
     shutil.copytree(saved, there)
     shutil.rmtree(saved.parent)
-    assert "RHOSTAR_SETS does not say where copies of sets lie" in elsewhere(data, None)
+    assert "RHOSTAR_SETS does not say where copies of sets are" in elsewhere(data, None)
     assert elsewhere(data, f"/nowhere{os.pathsep}{tmp_path / 'there'}").startswith(expected + str(there))
     (weights,) = there.glob("weights-*.npy")
     content = bytearray(weights.read_bytes())

@@ -127,8 +127,7 @@ def _model(folder: Path) -> None:
     learner = rs.learners.MeanDistance().fit(instances)
     table = {"promise": "none", "rows": [1, 2.5]}
     model = rs.Model.of(learner, instances.graph, certificate=table)
-    family = rs.families.Linear(base=np.zeros(6), features=np.eye(6)[:, :2])
-    heuristic = model.heuristic.with_facts(family=family, lower=np.ones(instances.graph.m))
+    heuristic = model.heuristic.with_facts(lower=np.ones(instances.graph.m))
     dataclasses.replace(model, heuristic=heuristic).save(folder / "x.npz")
 
 

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 import rhostar as rs
-from rhostar.lines import pieces
 from rhostar.lines._intervals import Interval
-from rhostar.lines._pieces import Pieces
+from rhostar.lines._pieces import Pieces, pieces
 from rhostar.search import reference
 
 

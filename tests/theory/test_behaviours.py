@@ -169,7 +169,7 @@ def test_utilities_of_leaves_are_those_of_runs() -> None:
     for utility in measured:
         values = found.utility(utility)
         for b in range(len(found)):
-            assert (values[b] == rs.evaluate(instances, found.rho[b], utility)[0].values).all()
+            assert (values[b] == rs.evaluate(found.rho[b], instances, utility)[0].values).all()
     assert (found.utility(measured[-2]) == found.utility(rs.utilities.PeakOpen(50))).all()
     with pytest.raises(rs.errors.UtilityError, match="Utility"):
         found.utility("cost")

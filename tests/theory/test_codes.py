@@ -69,7 +69,7 @@ def test_all_patterns_up_to_twelve_vertices(name: str, n: int) -> None:
         for word in range(1 << len(code)):
             pattern = np.array([word >> i & 1 for i in range(len(code))], dtype=bool)
             score = rs.evaluate(
-                code.instances, code.rho(pattern), code.utility, algorithm=code.algorithm, reopen=code.reopen
+                code.rho(pattern), code.instances, code.utility, algorithm=code.algorithm, reopen=code.reopen
             )[0]
             assert ((score.values > code.thresholds) == pattern).all()
             assert score.clipped == 0

@@ -99,7 +99,7 @@ def test_copies_of_the_star(n: int) -> None:
     copies = rs.theory.star_copies(n)
     assert len(copies) == len(rs.theory.joint_behaviours(rs.theory.star(n), "gbfs")).bit_length() - 1
     for pattern in itertools.product([False, True], repeat=len(copies)):
-        score = rs.evaluate(copies.instances, copies.rho(pattern), copies.utility, algorithm="gbfs")[0]
+        score = rs.evaluate(copies.rho(pattern), copies.instances, copies.utility, algorithm="gbfs")[0]
         assert (score.values > copies.thresholds).tolist() == list(pattern)
     answer = rs.theory.shattering(copies.instances, "gbfs", copies.utility)
     assert answer.verify() == len(copies)

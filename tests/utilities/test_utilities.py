@@ -35,7 +35,7 @@ def detour() -> rs.InstanceSet:
 
 def values(instances: rs.InstanceSet, utility: Utility, rho=ADMISSIBLE, **options) -> list[float]:
     options = {"reopen": False} | options
-    return rs.evaluate(instances, rho, [utility], **options)[0].values.tolist()
+    return rs.evaluate(rho, instances, [utility], **options)[0].values.tolist()
 
 
 @pytest.mark.parametrize(
@@ -55,12 +55,12 @@ def values(instances: rs.InstanceSet, utility: Utility, rho=ADMISSIBLE, **option
 def test_by_hand(detour: rs.InstanceSet, utility: Utility, expected: list[float]) -> None:
     assert values(detour, utility) == expected
     if utility.needs_optimum:
-        given = rs.evaluate(detour, ADMISSIBLE, [utility], reopen=False, optimum=[5.0, 3.0])
+        given = rs.evaluate(ADMISSIBLE, detour, [utility], reopen=False, optimum=[5.0, 3.0])
         assert given[0].values.tolist() == expected
 
 
 def test_the_clipped_share_is_reported(detour: rs.InstanceSet) -> None:
-    result = rs.evaluate(detour, ADMISSIBLE, [Cost(5), Cost(6), Cost(2)], reopen=False)
+    result = rs.evaluate(ADMISSIBLE, detour, [Cost(5), Cost(6), Cost(2)], reopen=False)
     assert [score.clipped for score in result] == [0.5, 0.0, 1.0]
     assert [score.mean for score in result] == [4.0, 4.5, 2.0]
     assert "50.0%" in str(result)
@@ -72,7 +72,7 @@ def test_the_clipped_share_is_reported(detour: rs.InstanceSet) -> None:
 def test_a_run_without_an_answer_counts_as_the_limit(detour: rs.InstanceSet) -> None:
     # After one expansion a path is known, but the run is not solved.
     for utility in (Cost(50), Suboptimality(50), Ratio(50)):
-        result = rs.evaluate(detour, np.zeros(4), [utility], budget=1)[0]
+        result = rs.evaluate(np.zeros(4), detour, [utility], budget=1)[0]
         assert result.values.tolist() == [50, utility.raw(rs.solve_many(detour, np.zeros(4)), np.array([5.0, 3.0]))[1]]
         assert result.clipped == 0.5
     assert values(detour, SolvedWithin(9), budget=1) == [0, 1]
@@ -90,7 +90,7 @@ def test_ratios_of_zero() -> None:
 def test_suboptimality_is_never_negative_by_rounding(rng: np.random.Generator) -> None:
     graph = rs.Graph.grid(15, 15, neighbors=8)
     instances = rs.InstanceSet(graph, rng.uniform(0.1, 0.2, (100, graph.m)), 0, 224)
-    result = rs.evaluate(instances, rng.uniform(0, 1, 225), [Suboptimality(1e-3), Ratio(2)])
+    result = rs.evaluate(rng.uniform(0, 1, 225), instances, [Suboptimality(1e-3), Ratio(2)])
     assert (result[0].values >= 0).all()
     assert (result[1].values >= 1).all()
 
@@ -100,7 +100,7 @@ def test_a_given_optimum_may_be_off_by_rounding(rng: np.random.Generator) -> Non
     instances = rs.InstanceSet(graph, rng.uniform(0.1, 0.2, (60, graph.m)), 0, 143)
     optimum = [rs.distances_to(graph, i.weights, 143)[0] for i in instances]  # added up from the other end
     assert (optimum != rs.solve_many(instances, np.zeros(144)).cost).any()
-    result = rs.evaluate(instances, np.zeros(144), [Suboptimality(9), SolvedWithin(1), Ratio(2)], optimum=optimum)
+    result = rs.evaluate(np.zeros(144), instances, [Suboptimality(9), SolvedWithin(1), Ratio(2)], optimum=optimum)
     assert [score.mean for score in result] == [0, 1, 1]
 
 
@@ -119,7 +119,7 @@ def test_custom_sees_the_whole_run(rng: np.random.Generator, algorithm: str, job
         return float(instance.weights[instance.graph.edge_index(trace.path[:-1], trace.path[1:])].sum())
 
     both = rs.evaluate(
-        instances, rho, [Custom(99, _widest), Custom(99, length, "length")], algorithm=algorithm, n_jobs=jobs
+        rho, instances, [Custom(99, _widest), Custom(99, length, "length")], algorithm=algorithm, n_jobs=jobs
     )
     np.testing.assert_allclose(both["length"].values, both.runs.cost)
     peak = both.runs.peak_open
@@ -159,13 +159,13 @@ def test_bad_limits(make) -> None:
 def test_bad_evaluations(detour: rs.InstanceSet) -> None:
     for utilities in ([], [3], [Cost]):
         with pytest.raises(InputError, match="utilities must"):
-            rs.evaluate(detour, ADMISSIBLE, utilities)
-    assert rs.evaluate(detour, ADMISSIBLE, Cost(9))["cost"].mean == 4.0  # one utility needs no list
+            rs.evaluate(ADMISSIBLE, detour, utilities)
+    assert rs.evaluate(ADMISSIBLE, detour, Cost(9))["cost"].mean == 4.0  # one utility needs no list
     for optimum in ([5.0, np.nan], [5.0, -1.0], [5.0, 3.1]):
         with pytest.raises(InputError, match=r"optimum\[1\] = .* is not an optimal cost"):
-            rs.evaluate(detour, ADMISSIBLE, Ratio(2), optimum=optimum)
+            rs.evaluate(ADMISSIBLE, detour, Ratio(2), optimum=optimum)
     with pytest.raises(InputError, match="optimum must have one value per instance"):
-        rs.evaluate(detour, ADMISSIBLE, [Ratio(2)], optimum=[1.0])
+        rs.evaluate(ADMISSIBLE, detour, [Ratio(2)], optimum=[1.0])
 
 
 def test_utilities_are_values() -> None:
@@ -211,7 +211,7 @@ def test_a_utility_of_your_own_needs_one_class(detour: rs.InstanceSet, monkeypat
 
     assert registered["twice_expanded"] is TwiceExpanded
     assert "unnamed" not in registered
-    found = rs.evaluate(detour, ADMISSIBLE, [TwiceExpanded(9), Unnamed(9)], reopen=False)
+    found = rs.evaluate(ADMISSIBLE, detour, [TwiceExpanded(9), Unnamed(9)], reopen=False)
     assert found["twice_expanded"].values.tolist() == found["unnamed"].values.tolist() == [6, 2]
     with pytest.raises(UtilityError, match=r"'cost' belongs to rhostar\.utilities\._measures\.Cost"):
         type("Mine", (Utility,), {"key": "cost"})
@@ -220,7 +220,7 @@ def test_a_utility_of_your_own_needs_one_class(detour: rs.InstanceSet, monkeypat
 
 
 def test_an_evaluation_is_a_short_sequence_of_scores(detour: rs.InstanceSet) -> None:
-    found = rs.evaluate(detour, ADMISSIBLE, [Cost(5), Custom(9, _widest, "<widest>")], reopen=False)
+    found = rs.evaluate(ADMISSIBLE, detour, [Cost(5), Custom(9, _widest, "<widest>")], reopen=False)
     assert len(found) == 2
     assert list(found) == [found["cost"], found["<widest>"]] == [found[0], found[1]]
     assert repr(found) == "Evaluation(cost 4, <widest> 1.5; 2 of 2 solved)"
@@ -242,7 +242,7 @@ def test_completion_shows_public_names_alone(module: ModuleType) -> None:
 
 def test_not_fitted_is_the_error_of_scikit_learn(detour: rs.InstanceSet) -> None:
     with pytest.raises(sklearn.exceptions.NotFittedError, match="this MeanDistance is not fitted yet") as caught:
-        rs.evaluate(detour, rs.learners.MeanDistance(), rs.utilities.Expansions(10))
+        rs.evaluate(rs.learners.MeanDistance(), detour, rs.utilities.Expansions(10))
     assert isinstance(caught.value, rs.errors.NotFittedError)
     assert isinstance(caught.value, InputError)
     assert isinstance(pickle.loads(pickle.dumps(caught.value)), rs.errors.NotFittedError)

@@ -183,9 +183,10 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
   };
 
   const auto rho = [&](std::int32_t v) { return rule.rho.of(arcs.outer(v)); };
-  // Only a guide may lead to several goals; it knows them, and `goal` is one of them.
+  // A guide may lead to several goals; it knows them, and `goal` is one of them. A rule may have an end of its own.
   const auto is_goal = [&](std::int32_t v) {
-    if constexpr (is_guided<Rule>) return rule.rho.guide->is_goal(arcs.outer(v));
+    if constexpr (requires { rule.ends(v, 0.0); }) return rule.ends(v, nodes[v].g);
+    else if constexpr (is_guided<Rule>) return rule.rho.guide->is_goal(arcs.outer(v));
     else return v == goal;
   };
 

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -49,8 +50,9 @@ struct Plan {
     bool top;
   };
 
-  std::vector<std::int32_t> edge;     // of each arc, up and down; m for none
-  std::vector<std::int32_t> targets;  // in the order in which nodes read them
+  std::vector<std::int32_t> edge;          // of each arc, up and down; m for none
+  std::vector<std::int32_t> targets;       // in the order in which nodes read them
+  std::vector<std::int64_t> first_target;  // of each node
   std::vector<Block> blocks;
 
   // False if arcs are missing in the skeleton: it is damaged, or that of another graph.
@@ -77,6 +79,7 @@ struct Plan {
     for (std::int32_t s = 0; s < skeleton.nodes(); ++s) {
       const std::int32_t* const list = skeleton.list_of(s);
       const std::int32_t h = skeleton.list_size(s);
+      first_target.push_back(static_cast<std::int64_t>(targets.size()));
       if (h <= short_list) {
         for (std::int32_t i = 0; i < h; ++i)
           for (std::int32_t j = i + 1; j < h; ++j) {
@@ -162,22 +165,65 @@ class Buffer {
 struct Costs {
   Buffer<double> weight;  // of each edge, and +inf after them
   Buffer<Pair> length;    // of each arc
+  bool large = false;     // whether sums of weights may overflow
 
-  Costs(std::size_t edges, std::size_t arcs) : weight(edges + 1), length(arcs) {}
+  // Where these costs come from. Every content has a version of its own; if it was made from another one by an update,
+  // that one has version `base`, and differs at most in these edges and arcs.
+  std::uint64_t version = 0, base = 0;
+  std::vector<std::int32_t> edges, arcs;
+
+  Costs(std::size_t m, std::size_t count) : weight(m + 1), length(count) {}
+  std::size_t bytes() const { return weight.size() * sizeof(double) + length.size() * sizeof(Pair); }
+
+  //! From other costs of the same skeleton.
+  void copy(const Costs& other) {
+    std::copy(other.weight.data(), other.weight.data() + weight.size(), weight.data());
+    std::copy(other.length.data(), other.length.data() + length.size(), length.data());
+    large = other.large;
+  }
+  //! The same, if these are those that the other ones were made from.
+  void catch_up(const Costs& other) {
+    for (const std::int32_t e : other.edges) weight.data()[e] = other.weight.data()[e];
+    for (const std::int32_t arc : other.arcs) length.data()[arc] = other.length.data()[arc];
+    large = other.large;
+  }
+  //! Before or after the content changes: a version that nothing else has.
+  void renew() {
+    static std::atomic<std::uint64_t> last{0};
+    version = ++last;
+    base = 0;
+    edges.clear();
+    arcs.clear();
+  }
 };
+
+// Whether the sum of all weights is finite. If it is not, a path could cost more than the largest double; the offender
+// is the edge at which the sum overflows.
+inline Ending check_sum(const double* weights, std::int64_t m) {
+  double sum = 0.0;
+  for (std::int64_t e = 0; e < m; ++e) {
+    if (weights[e] < no_way) sum += weights[e];
+    if (sum == no_way) return {.status = Status::overflow, .offender = e};
+  }
+  return {};
+}
+
+// Weights up to here cannot overflow in any sum over a path.
+inline double most_harmless(const Csr& graph) { return std::numeric_limits<double>::max() / std::max(graph.n, 1); }
 
 // Copies a row of weights. Fails for the first that is negative or NaN, for one with which a path could cost more than
 // the largest double, and with `no_path` if all are infinite.
 template <class W>
-Ending take_weights(const W* weights, const Csr& graph, double* copy) {
+Ending take_weights(const W* weights, const Csr& graph, Costs& costs) {
   constexpr std::int64_t block = 4096;
-  const double most = std::numeric_limits<double>::max() / std::max(graph.n, 1);
+  double* const copy = costs.weight.data();
+  const double most = most_harmless(graph);
   bool large = false, some = graph.m == 0;
   for (std::int64_t begin = 0; begin < graph.m; begin += block) {
     const std::int64_t end = std::min<std::int64_t>(graph.m, begin + block);
     bool bad = false;
     for (std::int64_t e = begin; e < end; ++e) {
-      const auto weight = static_cast<double>(weights[e]);
+      const double weight = static_cast<double>(weights[e]) + 0.0;  // no -0.0: minima would depend on the order
       copy[e] = weight;
       bad |= is_bad(weights[e]);
       some |= weight < no_way;
@@ -189,14 +235,8 @@ Ending take_weights(const W* weights, const Csr& graph, double* copy) {
   }
   copy[graph.m] = no_way;
   if (!some) return {.status = Status::no_path};
-  if (large) {
-    double sum = 0.0;
-    for (std::int64_t e = 0; e < graph.m; ++e) {
-      if (copy[e] < no_way) sum += copy[e];
-      if (sum == no_way) return {.status = Status::overflow, .offender = e};
-    }
-  }
-  return {};
+  costs.large = large;
+  return large ? check_sum(copy, graph.m) : Ending{};
 }
 
 // ---------------------------------------------------------------- the pass

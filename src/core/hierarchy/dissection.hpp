@@ -174,7 +174,7 @@ class Dissection {
     for (int way = 0; way < 4 && !stopped_; ++way) {
       arrange(part, way);
       sweep();
-      if (size_ >= least_for_flow_) flow();
+      if (size_ >= least_for_flow_ && !is_dense()) flow();
     }
     std::vector<std::int32_t> halves[3];
     for (std::int32_t i = 0; i < size_; ++i) halves[best_side_[i]].push_back(order_[part.begin + i]);
@@ -184,6 +184,9 @@ class Dissection {
                second = static_cast<std::int32_t>(halves[1].size());
     return {part.begin + first, part.begin + first + second};
   }
+
+  // A large part without small separators: flows would take long, and a little less would be as useless.
+  bool is_dense() const { return size_ > 1000 && best_score_ > 0.25 * size_; }
 
   // The arcs within the part, by places in it: those of i are first_[i] .. first_[i+1]-1, and back_[a] is a's opposite.
   void collect(const Part& part) {

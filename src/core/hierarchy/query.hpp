@@ -81,11 +81,24 @@ struct Topology {
   Plan plan;
   Below below;
   std::vector<std::int32_t> first_below;  // the first node of the subtree of each node
+  std::int64_t pairs = 0;                 // of arcs of one rank: the work of customizing
+
+  //! Memory, in bytes; without the graph.
+  std::size_t bytes() const {
+    const auto of = [](const auto&... arrays) { return (... + (arrays.size() * sizeof(arrays[0]))); };
+    return of(skeleton.vertex, skeleton.begin, skeleton.list_first, skeleton.list, skeleton.rank, skeleton.node,
+              skeleton.first, plan.edge, plan.targets, plan.first_target, plan.blocks, below.first_side,
+              below.first_node, below.side, below.node, first_below);
+  }
 
   // Everything that follows from the parts of the skeleton; false if they are not those of a skeleton of this graph.
   bool open() {
     if (!skeleton.open(graph.n) || !plan.prepare(graph, skeleton)) return false;
     below.list_all(skeleton);
+    for (std::int32_t r = 0; r < graph.n; ++r) {
+      const std::int64_t arcs = skeleton.first[r + 1] - skeleton.first[r];
+      pairs += arcs * (arcs - 1) / 2;
+    }
     first_below = first_nodes(skeleton);
     // Postorder: each subtree without a gap.
     std::vector<std::int32_t> size(first_below.size(), 1);
@@ -96,6 +109,69 @@ struct Topology {
     return true;
   }
 };
+
+// Memory that a topology with these parts and one set of costs for `edges` edges take, in bytes; the lengths of all
+// arrays are known before one of them is made.
+inline std::int64_t needed_bytes(const SkeletonParts& parts, std::int64_t edges) {
+  const auto n = static_cast<std::int64_t>(parts.vertex.size()),
+             nodes = static_cast<std::int64_t>(parts.begin.size()) - 1;
+  std::vector<std::int32_t> node(parts.vertex.size());
+  std::int64_t arcs = 0, targets = 0, sides = 0, entries = 0;
+  for (std::int32_t s = 0; s < nodes; ++s)
+    std::fill(node.begin() + parts.begin[s], node.begin() + parts.begin[s + 1], s);
+  for (std::int32_t s = 0; s < nodes; ++s) {
+    const std::int64_t k = parts.begin[s + 1] - parts.begin[s], h = parts.list_first[s + 1] - parts.list_first[s];
+    arcs += k * h + k * (k - 1) / 2;
+    if (k - 1 + h <= Below::most_arcs)
+      for (std::int64_t row = h; row < h + k; ++row) sides += row * (row - 1) / 2;
+    else entries += h;
+    if (h <= Plan::short_list) {
+      targets += h * (h - 1) / 2;
+      continue;
+    }
+    const std::int32_t* const list = parts.list.data() + parts.list_first[s];
+    for (std::int64_t i = 0; i + 1 < h; ++i)
+      if (i == 0 || node[list[i]] != node[list[i - 1]]) targets += 2 + h - (i + 1);
+  }
+  const std::int64_t indices = 5 * n + 4 * nodes + static_cast<std::int64_t>(parts.list.size()) + 3 * arcs + targets;
+  return 4 * indices + 8 * (sides + entries + edges + nodes) + 16 * (arcs + n);
+}
+
+// Calls visit(to_low, to_high) with the pairs of arcs that `arc` may stand for, from one rank below to its lower and to
+// its higher end, until it returns true; false if it never does. low_of() is the lower end.
+template <class Low, class Visit>
+bool any_below(const Topology& topology, std::int32_t arc, Low&& low_of, Visit&& visit) {
+  const Skeleton& skeleton = topology.skeleton;
+  const Below& below = topology.below;
+  for (std::int32_t i = below.first_side[arc]; i < below.first_side[arc + 1]; ++i)
+    if (visit(below.side[i].low, below.side[i].high)) return true;
+  // Large nodes: that of the lower end itself, and those below both ends.
+  const std::int32_t low = low_of(), high = skeleton.high_end(low, arc);
+  const std::int32_t s = skeleton.node[low], apart = arc - skeleton.first[low] + 1;
+  if (!Below::is_small(skeleton, s))
+    for (std::int32_t x = low - 1; x >= skeleton.begin[s]; --x) {
+      const std::int32_t to_low = skeleton.first[x] + (low - x - 1);
+      if (visit(to_low, to_low + apart)) return true;
+    }
+  const Below::Entry *p = below.node.data() + below.first_node[low], *q = below.node.data() + below.first_node[high];
+  const Below::Entry* const p_end = below.node.data() + below.first_node[low + 1];
+  const Below::Entry* const q_end = below.node.data() + below.first_node[high + 1];
+  while (p < p_end && q < q_end) {
+    if (p->node > q->node) {
+      ++p;
+    } else if (p->node < q->node) {
+      ++q;
+    } else {
+      const std::int32_t h = skeleton.list_size(p->node);
+      for (std::int32_t x = skeleton.begin[p->node + 1] - 1; x >= skeleton.begin[p->node]; --x) {
+        const std::int32_t tail = skeleton.first[x + 1] - h;
+        if (visit(tail + p->place, tail + q->place)) return true;
+      }
+      ++p, ++q;
+    }
+  }
+  return false;
+}
 
 // A customized hierarchy, as queries read it.
 struct Customized {
@@ -279,53 +355,15 @@ class Query {
 
   // The two arcs that an arc stands for, one down and one up; {-1, -1} if there are none.
   [[gnu::noinline]] std::pair<std::int32_t, std::int32_t> split(std::int32_t slot, double want) {
-    const Below& below = on_.topology.below;
-    const std::int32_t arc = slot / 2, lane = slot % 2;
     std::pair<std::int32_t, std::int32_t> found{-1, -1};
-    const auto take = [&](std::int32_t to_low, std::int32_t to_high) {
-      const std::int32_t in = lane == 0 ? to_low : to_high, out = lane == 0 ? to_high : to_low;
+    const auto low = [&] { return skeleton_.low_end(slot / 2); };
+    any_below(on_.topology, slot / 2, low, [&](std::int32_t to_low, std::int32_t to_high) {
+      const auto [in, out] = slot % 2 == 0 ? std::pair{to_low, to_high} : std::pair{to_high, to_low};
       if (on_.length[in][1] + on_.length[out][0] != want) return false;
       found = {in, out};
       return true;
-    };
-    for (std::int32_t i = below.first_side[arc]; i < below.first_side[arc + 1]; ++i)
-      if (take(below.side[i].low, below.side[i].high)) return found;
-    // Large nodes: that of the lower end itself, and those below both ends.
-    const auto [low, high] = ends(arc);
-    const std::int32_t s = skeleton_.node[low], apart = arc - skeleton_.first[low] + 1;
-    if (!Below::is_small(skeleton_, s))
-      for (std::int32_t x = low - 1; x >= skeleton_.begin[s]; --x) {
-        const std::int32_t to_low = skeleton_.first[x] + (low - x - 1);
-        if (take(to_low, to_low + apart)) return found;
-      }
-    const auto range = [&](std::int32_t r) {
-      return std::pair{below.node.data() + below.first_node[r], below.node.data() + below.first_node[r + 1]};
-    };
-    auto [p, p_end] = range(low);
-    auto [q, q_end] = range(high);
-    while (p < p_end && q < q_end) {
-      if (p->node > q->node) {
-        ++p;
-      } else if (p->node < q->node) {
-        ++q;
-      } else {
-        const std::int32_t h = skeleton_.list_size(p->node);
-        for (std::int32_t x = skeleton_.begin[p->node + 1] - 1; x >= skeleton_.begin[p->node]; --x) {
-          const std::int32_t tail = skeleton_.first[x + 1] - h;
-          if (take(tail + p->place, tail + q->place)) return found;
-        }
-        ++p, ++q;
-      }
-    }
+    });
     return found;
-  }
-
-  // The ranks that an arc joins.
-  std::pair<std::int32_t, std::int32_t> ends(std::int32_t arc) const {
-    const auto& first = skeleton_.first;
-    const auto low = static_cast<std::int32_t>(std::upper_bound(first.begin(), first.end(), arc) - first.begin()) - 1;
-    const std::int32_t s = skeleton_.node[low], at = arc - first[low], chain = skeleton_.begin[s + 1] - low - 1;
-    return {low, at < chain ? low + 1 + at : skeleton_.list_of(s)[at - chain]};
   }
 
   const Customized& on_;

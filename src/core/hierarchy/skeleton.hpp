@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -30,11 +31,13 @@ namespace rhostar {
 
 // What a file keeps; everything else follows from it.
 struct SkeletonParts {
-  Ending ending;                         // limit: more than `most` arcs would be needed; at: how many
+  Ending
+      ending;  // limit: more than `most` arcs, or `most_pairs` pairs of arcs, would be needed; at: how many arcs so far
   std::vector<std::int32_t> vertex;      // of each rank
   std::vector<std::int32_t> begin;       // the first rank of each node, and n
   std::vector<std::int32_t> list_first;  // where the list of each node begins, and the end
   std::vector<std::int32_t> list;        // ranks in increasing order
+  std::int64_t bytes = 0;                // that the hierarchy and one set of costs will take
 };
 
 namespace skeleton {
@@ -115,8 +118,11 @@ inline std::vector<std::int32_t> postorder(const std::vector<std::int32_t>& pare
 
 }  // namespace skeleton
 
+// Counts first, and stops where there are too many arcs, or pairs of arcs of one rank: these are the memory and the
+// work of customizing.
 inline SkeletonParts make_skeleton(const Neighbors& near, std::vector<std::int32_t> order, std::int64_t most,
-                                   Interrupt& interrupt) {
+                                   Interrupt& interrupt,
+                                   std::int64_t most_pairs = std::numeric_limits<std::int64_t>::max()) {
   SkeletonParts out;
   const std::int32_t n = near.size();
   const auto size = static_cast<std::size_t>(n);
@@ -126,14 +132,14 @@ inline SkeletonParts make_skeleton(const Neighbors& near, std::vector<std::int32
   };
   set_ranks();
   std::vector<std::int32_t> parent = skeleton::parents(near, order, rank);
-  std::int64_t total = 0;
+  std::int64_t total = 0, pairs = 0;
   for (std::int32_t r = 0; r < n; ++r) {
     skeleton::each_below(near, order, rank, parent, r, mark, [&](std::int32_t below) {
-      ++count[below];
+      pairs += count[below]++;
       ++total;
     });
     if ((r & 0xFFF) == 0 && interrupt.requested()) return out.ending.status = Status::stopped, out;
-    if (total > most) return out.ending = {Status::limit, total}, out;
+    if (total > most || pairs > most_pairs) return out.ending = {Status::limit, total}, out;
   }
   // The same tree with other numbers.
   const std::vector<std::int32_t> moved = skeleton::postorder(parent, count);
@@ -208,6 +214,14 @@ class Skeleton {
   std::int32_t arc(std::int32_t low, std::int32_t high) const {
     const std::int32_t at = place_in(node[low], high);
     return at == absent ? -1 : tail(low) + at;
+  }
+  // The ranks that an arc joins.
+  std::int32_t low_end(std::int32_t arc) const {
+    return static_cast<std::int32_t>(std::upper_bound(first.begin(), first.end(), arc) - first.begin()) - 1;
+  }
+  std::int32_t high_end(std::int32_t low, std::int32_t arc) const {
+    const std::int32_t s = node[low], at = arc - first[low], chain = begin[s + 1] - low - 1;
+    return at < chain ? low + 1 + at : list_of(s)[at - chain];
   }
 
   // Reads the parts, which may come from a file; false if they are not a skeleton of a graph of n vertices.

@@ -1,8 +1,14 @@
 // Searches that settle ties as networkx does: of equal scores, the one that entered the queue first comes first.
 //
-// best_first.hpp settles ties by vertex, as the paper does, and reads weights from an array. These loops exist for
-// results that must be those of networkx to the last tie. They read a weight when they come to its arc, through a
-// reader, so a caller may keep the weights wherever it likes and change them between two queries.
+// This is not the engine: engine/best_first.hpp settles ties by vertex, as the paper does, and reads weights from an
+// array. One loop cannot serve both, because they differ in what the queue holds, not only in ties. networkx leaves an
+// entry in its queue when a better one is found, and what it returns can depend on such an entry: if both scores round
+// to the same number, the old one comes first, with its own parent and cost. The engine's heap has each vertex once.
+// These loops also add Python's integers and floats, call the user's functions, which may fail or ask for another path,
+// collect all predecessors, and search from both ends.
+//
+// They exist for results that must be those of networkx to the last tie. They read a weight when they come to its arc,
+// through a reader, so a caller may keep the weights wherever it likes and change them between two queries.
 //
 //     reader.head(arc)                         where an arc leads
 //     reader.weight(arc, tail, number)         its weight

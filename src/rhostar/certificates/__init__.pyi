@@ -4,6 +4,10 @@ from ._certificate import Certificate as Certificate
 from ._certificate import Dropped as Dropped
 from ._excess import largest_excess as largest_excess
 from ._excess import limited_excess as limited_excess
+from ._families import Family as Family
+from ._families import FullTable as FullTable
+from ._families import Linear as Linear
+from ._families import Quantized as Quantized
 from ._holdout import certify as certify
 from ._monitor import Monitor as Monitor
 from ._progressive import Progressive as Progressive

@@ -309,7 +309,4 @@ def unknown_origin(heuristic: Heuristic) -> list[str]:
     if heuristic.trained_on is None:
         return ["it is not known what rho was learned from"]
     unknown = sorted({record.unknown for record in _records(heuristic.trained_on)} - {""})
-    notes = [f"{what} of unknown origin" for what in unknown]
-    if heuristic.family.built_from is None:
-        notes.append(f"the {heuristic.family.made_of} are arrays of unknown origin")
-    return notes
+    return [f"{what} of unknown origin" for what in unknown]

@@ -232,32 +232,6 @@ def certify(
     return replace(tables[best], notes=(*tables[best].notes, note))
 
 
-def bound_by_size(
-    heuristic: HeuristicLike,
-    holdout: InstanceSet,
-    utility: Utility,
-    sizes: Sequence[int],
-    *,
-    lower: ArrayLike | None = None,
-    delta: float = 0.05,
-    **search: Unpack[SearchOptions],
-) -> list[CertificateTable]:
-    """Return the table of :func:`certify` on the first N instances, for several N; every instance is run once."""
-    run, stated = Search.of(search), weight_bounds(lower, None, None, holdout.graph.m)
-    one = as_heuristic(heuristic, holdout.graph)
-    parts = [holdout[:size] for size in sizes]
-    largest = max(parts, key=len, default=holdout[:0])
-    if len(largest) == 0:
-        return []
-    optimum = optimal_paths(largest).cost if utility.needs_optimum else None
-    raw = measure(one, largest, utility, run, optimum).raw
-    scores = [utility.clip(raw[: len(part)]) for part in parts]
-    return [
-        _bound(one, part, find_draws(part, groups=None), score, run, stated, None, None, False, 1, delta)
-        for part, score in zip(parts, scores, strict=True)
-    ]
-
-
 def _bound(
     heuristic: Heuristic,
     instances: InstanceSet,

@@ -64,7 +64,7 @@ def measure(
     optimum: NDArray[np.float64] | None = None,
 ) -> Score:
     """Return the utility of a heuristic on every instance; optimal costs are computed where they are not given."""
-    return evaluate(instances, heuristic, utility, **search._asdict(), optimum=optimum)[0]
+    return evaluate(heuristic, instances, utility, **search._asdict(), optimum=optimum)[0]
 
 
 def losses(score: Score) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ from rhostar.certificates._assumptions import WeightBounds, by_edge, check_degre
 from rhostar.certificates._certificate import Certificate, Dropped
 from rhostar.certificates._draws import check_independent, check_set, population, unknown_origin
 from rhostar.certificates._excess import bound_every_answer, bound_excess, exceeding, most_excess_below, project
+from rhostar.certificates._families import Family, FullTable
 from rhostar.certificates._holdout import find_bound
 from rhostar.certificates._measure import (
     Search,
@@ -29,7 +30,6 @@ from rhostar.certificates._sentence import goal_name, goal_words, search_fields
 from rhostar.certificates._table import CertificateTable, make_table
 from rhostar.certificates._training_bounds import Bound, Measured, Setting, choose_bounds
 from rhostar.errors import AssumptionError, InputError
-from rhostar.families import Family
 from rhostar.graph import Graph
 from rhostar.heuristics import HeuristicLike, as_heuristic
 from rhostar.instances import InstanceSet, Provenance
@@ -70,8 +70,8 @@ def certify_training(
     utility
         What is bounded, with its limit H fixed beforehand.
     family
-        The heuristics among which ρ was chosen; by default those of the learner, or all of them. What shaped the
-        family must not come from `train`.
+        The heuristics among which ρ was chosen, fixed before `train` was seen: for instance
+        :class:`rhostar.certificates.Linear`; one, or one for each goal. By default all of them, as for every learner.
     lower, upper
         Lower and upper bounds on the weights of all instances, numbers or arrays by edge, known beforehand.
     caps
@@ -147,7 +147,7 @@ def certify_training(
 
     notes = unknown_origin(given)
     families, placed, above = {}, {}, {}
-    chosen_from = given.family if family is None else family
+    chosen_from = FullTable() if family is None else family
     largest_g = 0.0 if run.algorithm == "gbfs" else None
     if largest_g is None and stated.integers is not None:
         largest_g = float((graph.n - 1) * stated.integers)

@@ -17,23 +17,25 @@ from rhostar.cli._weight_bounds import WeightBounds, stated
 def advise(
     folder: options.Folder,
     queries: Annotated[float, typer.Option("--queries", "-q", help="Queries per goal before the weights change.")],
-    tolerance: Annotated[
-        float, typer.Option(help="Mean excess that you accept: 0.01 for paths 1 % longer; 0 for shortest paths only.")
-    ] = 0.0,
+    mean_excess: Annotated[
+        str,
+        typer.Option(help="By how much paths may cost more on average, such as 1%.", metavar="SHARE"),
+    ] = "0",
     weight_bounds: WeightBounds = "",
     json: Json = False,
 ) -> None:
     """Measure which way of answering queries is the fastest here.
 
-    With --weight-bounds, the lower envelope is that of these bounds, as in fit; otherwise of the least weights seen.
+    With --weight-bounds, the lower envelope is that of these bounds, as in fit; otherwise of the lowest weights seen.
     """
     import rhostar as rs
 
     instances = rs.InstanceSet.load(folder)
     bounds = stated(weight_bounds, instances.graph)
-    pair = None if bounds is None else bounds.pair
+    lower = None if bounds is None else bounds.pair[0]
+    excess = options.share(mean_excess, "--mean-excess") or 0.0
     with working("measuring", quiet=json):
-        found = rs.advise(instances, queries, tolerance=tolerance, weight_bounds=pair)
+        found = rs.advise(instances, queries, mean_excess=excess, lower=lower)
     facts = {} if bounds is None else bounds.facts
     values = {
         "queries": found.queries,

@@ -1,13 +1,11 @@
-"""The command ``bounds``: computes any one of n, ε, δ and N from the others, or the size of a holdout."""
+"""The command ``bounds``: the pseudo-dimension, sample sizes and accuracies, or the size of a holdout."""
 
 from __future__ import annotations
 
-import math
 import textwrap
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -18,9 +16,9 @@ from rhostar.cli._output import WIDTH, Json, emit
 @app.command()
 def bounds(
     n: Annotated[int | None, typer.Option("-n", "--vertices", help="Number of vertices.")] = None,
-    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help="astar or gbfs.")] = "astar",
+    algorithm: Annotated[Literal["astar", "gbfs"], typer.Option("--algorithm", "-a", help="The search.")] = "astar",
     epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="Accuracy of the mean.")] = None,
-    delta: Annotated[float | None, typer.Option("--delta", "-d", help="Probability of failure.")] = None,
+    delta: Annotated[float, typer.Option("--delta", "-d", help="Probability of failure.")] = 0.05,
     samples: Annotated[int | None, typer.Option("--samples", "-N", help="Number of instances.")] = None,
     limit: Annotated[float, typer.Option("--limit", "-H", help="Upper end of the utility's range.")] = 1.0,
     degree: Annotated[int | None, typer.Option(help="Most children that a vertex can have.")] = None,
@@ -33,17 +31,15 @@ def bounds(
     assurance: Annotated[float, typer.Option(help="With --holdout: how often the bound should be that close.")] = 0.8,
     json: Json = False,
 ) -> None:
-    """Compute any one of n, ε, δ and N, or the size of a holdout.
+    """Show how many instances a guarantee takes.
 
-    Leave out the one you want to know; the answer holds for every ρ at once. With -n alone it is the pseudo-dimension;
-    with --epsilon the number of instances N; with -N the accuracy ε; with both the probability of failure δ; with both
-    and --delta, but without -n, the largest n. δ is 0.05 unless you give it or solve for it.
+    The answer holds for every ρ at once. With -n alone it is the pseudo-dimension; with --epsilon the number of
+    instances N; with -N the accuracy ε.
 
     With --holdout the answer is for one ρ: how many instances to keep away from learning, so that the bound on the mean
     is at most ε above what they show. It needs --epsilon, --limit, and --mean or --pilot.
     """
     import rhostar as rs
-    from rhostar.certificates._sentence import outward
     from rhostar.errors import InputError
 
     if holdout:
@@ -63,34 +59,20 @@ def bounds(
         "parameters": parameters,
         "levels": levels,
     }
-    if algorithm not in ("astar", "gbfs"):
-        raise InputError(f"--algorithm must be astar or gbfs, got {algorithm!r}")
-    if n is None and (epsilon is None or samples is None or delta is None):
-        raise InputError("give -n, the number of vertices; or --epsilon, --samples and --delta to ask for it")
     if n is None:
-        assert epsilon is not None and samples is not None and delta is not None  # noqa: PT018
-        largest = _largest(lambda m: rs.deviation(n=m, samples=samples, delta=delta, limit=limit, **of).best <= epsilon)
-        what = f"largest n with accuracy {epsilon:g} from {samples:,} instances, H = {limit:g}, δ = {delta:g}"
-        emit({"n": largest, "unknown": "n"}, json, f"{what}\n  {largest:,}" if largest else f"{what}\n  none")
-        return
+        raise InputError("give -n, the number of vertices")
+    if epsilon is not None and samples is not None:
+        raise InputError("give --epsilon or --samples, not both: the one that is left out is computed")
     if epsilon is None and samples is None:
         found = rs.pseudo_dimension(n, **of)
         rows = [{"bound": r.label, "origin": r.origin, "value": r.value, "meaning": r.meaning} for r in found.rows]
         emit({"unknown": "pseudo-dimension", "n": n, "value": found.upper, "rows": rows}, json, str(found))
         return
-    if epsilon is not None and samples is not None:
-        if delta is not None:
-            raise InputError("nothing is unknown: leave out one of -n, --epsilon, --samples, --delta")
-        least = _least_delta(lambda d: rs.deviation(n=n, samples=samples, delta=d, limit=limit, **of).best <= epsilon)
-        what = f"probability that {samples:,} instances are off by more than {epsilon:g}, H = {limit:g}: at most"
-        emit({"delta": least, "unknown": "delta"}, json, f"{what}\n  {outward(least, 'upper', 3)}")
-        return
-    chosen = 0.05 if delta is None else delta
     if epsilon is not None:
-        plans = rs.sample_size(n=n, epsilon=epsilon, delta=chosen, limit=limit, **of)
+        plans = rs.sample_size(n=n, epsilon=epsilon, delta=delta, limit=limit, **of)
     else:
         assert samples is not None
-        plans = rs.deviation(n=n, samples=samples, delta=chosen, limit=limit, **of)
+        plans = rs.deviation(n=n, samples=samples, delta=delta, limit=limit, **of)
     rows = [{"bound": r.label, "origin": r.origin, "value": r.value, "about": r.about} for r in plans.rows]
     unknown = "samples" if epsilon is not None else "epsilon"
     emit({"unknown": unknown, "value": plans.best, "rows": rows}, json, str(plans))
@@ -101,7 +83,7 @@ def _plan_holdout(
     epsilon: float | None,
     mean: float | None,
     pilot: Path | None,
-    delta: float | None,
+    delta: float,
     assurance: float,
     json: bool,
 ) -> None:
@@ -117,7 +99,7 @@ def _plan_holdout(
         epsilon=epsilon,
         mean=mean,
         pilot=None if pilot is None else _utilities(pilot),
-        delta=0.05 if delta is None else delta,
+        delta=delta,
         assurance=assurance,
     )
     emit({"unknown": "holdout", **asdict(plan)}, json, "\n".join(textwrap.wrap(str(plan), WIDTH)))
@@ -142,33 +124,3 @@ def _utilities(path: Path) -> list[float]:
     if not found:
         raise ReadError(path, None, "there is no number in this file")
     return found
-
-
-_LEAST_DELTA = 1e-300
-"""Smaller probabilities are reported as this one, which is an upper bound on them."""
-
-
-def _least_delta(holds: Callable[[float], bool]) -> float:
-    """Return the least δ for which a bound holds, to three digits; 1 if it never does."""
-    low, high = math.log10(_LEAST_DELTA), 0.0  # a bound that holds for some δ holds for every larger one
-    if not holds(10 ** (-1e-9)):
-        return 1.0
-    if holds(_LEAST_DELTA):
-        return _LEAST_DELTA
-    while high - low > 1e-4:
-        middle = (low + high) / 2
-        low, high = (low, middle) if holds(10.0**middle) else (middle, high)
-    return float(10.0**high)
-
-
-def _largest(holds: Callable[[int], bool], most: int = 10**8) -> int:
-    """Return the largest n for which a bound holds; 0 if it holds for none."""
-    low, high = 1, 2
-    if not holds(2):
-        return 0
-    while high <= most and holds(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -19,15 +19,16 @@ def certify(
     utility: Annotated[str, typer.Option("--utility", "-u", help="What to bound: one of those below.")],
     limit: options.Limit = None,
     delta: Annotated[float, typer.Option("--delta", "-d", help="Probability that the guarantee fails.")] = 0.05,
-    algorithm: options.Algorithm = "",
+    algorithm: options.Algorithm = None,
     reopen: options.Reopen = True,
     budget: options.Budget = None,
     weight_bounds: WeightBounds = "",
     bound: Annotated[str | None, typer.Option(help="The bound that is the guarantee.")] = None,
     quantile: Annotated[float | None, typer.Option(help="Bound a share of answers, such as 0.99.")] = None,
-    by: Annotated[str | None, typer.Option(help="'goal': one guarantee for each goal.")] = None,
+    by: Annotated[Literal["goal"] | None, typer.Option(help="One guarantee for each goal.")] = None,
     groups: Annotated[
-        str | None, typer.Option(help="'day': trips of a day depend on each other. 'none': independent trips.")
+        Literal["day", "none"] | None,
+        typer.Option(help="day: trips of a day depend on each other. none: independent trips."),
     ] = None,
     candidates: Annotated[int, typer.Option(help="Models compared on this holdout.", min=1)] = 1,
     duplicates: options.Duplicates = "raise",
@@ -42,9 +43,8 @@ def certify(
     """Show what can be guaranteed for unseen instances.
 
     The holdout are the instances of the folder that the model was not learned from. With --training, or if there are
-    none, the bounds are those that hold for every heuristic at once, on the instances that it was learned from; those
-    that shaped the family of a model (Rounded, LinearFamily) are left out. A model whose answers are optimal brings its
-    own bounds on the weights, unless others are given.
+    none, the bounds are those that hold for every heuristic at once, on the instances that it was learned from; a
+    model whose answers are optimal brings its own bounds on the weights, unless others are given.
     """
     import rhostar as rs
     from rhostar.errors import AssumptionError, InputError
@@ -53,12 +53,12 @@ def certify(
     path, fitted = options.one_model(model)
     train, holdout = options.parts(instances, fitted)
     training = training or holdout is None
-    chosen = fitted.search_with(options.algorithm_of(algorithm))
+    chosen = fitted.search_with(algorithm)
     given = stated(weight_bounds, instances.graph)
     own = chosen == "astar" and given is None and fitted.heuristic.lower is not None
     if weight_bounds == FROM_DATA and not own:
         raise InputError(
-            "--weight-bounds from-data needs a model that promises optimal answers (fit --promise optimal)"
+            "--weight-bounds from-data needs a model whose answers are optimal (fit without --mean-excess)"
         )
     measured = options.utility(utility, limit, instances)
     common: dict[str, Any] = {"algorithm": chosen, "reopen": reopen, "budget": budget, "bound": bound, "delta": delta}
@@ -78,10 +78,10 @@ def certify(
                 measured,
                 lower=lower,
                 quantile=quantile,
-                by=options.categories(by),
+                by=by,
                 groups=options.groups(groups, holdout),
                 candidates=candidates,
-                duplicates=options.duplicates_policy(duplicates),
+                duplicates=duplicates,
                 **common,
             )
         if train is None:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 _EXACT, _LEARNED = "A*, learned, exact", "A*, learned"
 _LIMIT = 10.0  # minutes: the most that a bad answer can count, fixed before anything is drawn
 _DELTA = 0.05
-_SIZES = (2, 5, 10, 20, 50, 100, 300)
-_HELD = (100, 200, 500, 1000)
 
 
 @app.command()
@@ -60,7 +58,7 @@ def demo(
             title="A city in the rush hour",
             train=past,
             facts=[("The traffic", city.law)],
-            sections=[certificate, _learning(methods[_LEARNED], past, new)],
+            sections=[certificate],
             cost_unit="min",
             n_jobs=jobs,
         )
@@ -137,33 +135,12 @@ def _certificate(city: City, method: Method, new: InstanceSet, exact: Any) -> An
 
     utility, terms = Suboptimality(_LIMIT), _terms(city)
     found = certify(method.rho, new, utility, **terms)
-    curves = report.certificate_curves(method.rho, new, utility, _HELD, whole=found, **terms)
-    return report.certificate_section(found, curves=curves, method=_LEARNED, also={_EXACT: exact})
+    return report.certificate_section(found, method=_LEARNED, also={_EXACT: exact})
 
 
 def _terms(city: City) -> dict[str, Any]:
     """Return what is certified, fixed before anything is measured: a road may be closed, but never faster than free."""
     return {"lower": city.edge_bounds[0], "delta": _DELTA}
-
-
-def _learning(method: Method, past: InstanceSet, new: InstanceSet) -> Any:
-    """Return how well the method does when it is learned from fewer trips."""
-    from rhostar import report
-    from rhostar.utilities import Suboptimality
-
-    sizes = [size for size in _SIZES if size <= len(past)]
-    curve = report.generalization_curve(
-        method.rho,
-        past,
-        new,
-        sizes,
-        Suboptimality(_LIMIT),
-        algorithm=method.algorithm,
-        reopen=method.reopen,
-        most=len(past),
-        name=_LEARNED,
-    )
-    return report.learning_section(curve)
 
 
 def _wrapped(text: str) -> list[str]:

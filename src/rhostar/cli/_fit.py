@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -56,19 +56,18 @@ def fit(
     ] = False,
     settings: Annotated[list[str], typer.Option("--set", "-s", help="A parameter of the learner: name=value.")] = [],  # noqa: B006
     algorithm: Annotated[
-        str, typer.Option("--algorithm", "-a", help="The search that auto chooses for: astar or gbfs.")
+        options.Search, typer.Option("--algorithm", "-a", help="The search that auto chooses for.")
     ] = "astar",
-    effort: Annotated[str, typer.Option(help="How much work auto may do.", metavar="quick|normal|thorough")] = "normal",
+    effort: Annotated[
+        Literal["quick", "normal", "thorough"], typer.Option(help="How much work auto may do.")
+    ] = "normal",
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds after which auto tries nothing further; by default no limit.", min=0.1)
     ] = None,
     fraction: Annotated[float, typer.Option(help="Share of the instances to learn from.", min=0.0, max=1.0)] = 0.7,
     split: Annotated[
-        str,
-        typer.Option(
-            help="trip: they are dealt out one by one. day: whole days are. last-days: the last days stay unseen.",
-            metavar="trip|day|last-days",
-        ),
+        Literal["trip", "day", "last-days"],
+        typer.Option(help="trip: split trip by trip. day: keep whole days together. last-days: the last days unseen."),
     ] = "trip",
     seed: Annotated[int, typer.Option(help="Seed of the split and the learner.", min=0)] = 0,
     resume: Annotated[
@@ -92,7 +91,6 @@ def fit(
 
     options.refuse_overwrite(out, force)
     instances = rs.InstanceSet.load(folder)
-    chosen: Any = options.algorithm_of(algorithm) or "astar"
     train, sides = _parts(instances, split, fraction, seed)
     given = options.parameters(settings)
     bounds = stated(weight_bounds, instances.graph)
@@ -111,7 +109,7 @@ def fit(
     train = train if resume is None else train.resumable(resume)
     with working(f"learning from {len(train):,} instances", quiet=json or learner != "auto"):
         if learner == "auto":
-            how = {"algorithm": chosen, "max_excess": most, "mean_excess": mean, "lower": lower}
+            how: dict[str, Any] = {"algorithm": algorithm, "max_excess": most, "mean_excess": mean, "lower": lower}
             how |= {"effort": effort, "time_limit": time_limit}
             how |= {} if split == "trip" else {"split": "day"}
             fitted: Any = learn(train, seed=seed, n_jobs=jobs, verbose=int(watching(json)), **how, **given)
@@ -146,8 +144,6 @@ def _parts(instances: InstanceSet, split: str, fraction: float, seed: int) -> tu
     from rhostar.datasets import split_by_day
     from rhostar.errors import InputError
 
-    if split not in ("trip", "day", "last-days"):
-        raise InputError(f"--split must be trip, day or last-days, got {split!r}")
     if split == "trip":
         return (instances if fraction == 1 else instances.split(fraction, seed)[0]), {}
     if instances.days is None:

@@ -39,7 +39,6 @@ def info(
             if model.heuristic.goals is None
             else [model.goal_labels.get(goal, goal) for goal in model.goals],
             "graph": model.heuristic.fingerprint,
-            "family": type(model.heuristic.family).__name__,
             "learned_from": None if seen is None else seen.size,
             "parameters": model.parameters,
             "versions": model.versions,

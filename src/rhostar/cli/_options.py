@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rhostar.report import Method
     from rhostar.utilities import Utility
 
+Search = Literal["astar", "gbfs"]
 BASELINES = ("zero", "euclidean", "octile", "haversine", "landmarks")
 
 Folder = Annotated[Path, typer.Argument(help="A folder that `rhostar import` wrote.", show_default=False)]
@@ -25,36 +26,20 @@ OneModel = Annotated[list[str], typer.Option("--model", "-m", help="A model file
 Baselines = Annotated[
     list[str], typer.Option("--baseline", "-b", help=f"One of {', '.join(BASELINES)}; may be repeated.")
 ]
-Algorithm = Annotated[str, typer.Option("--algorithm", "-a", help="astar or gbfs; by default what the model is for.")]
+Algorithm = Annotated[
+    Search | None, typer.Option("--algorithm", "-a", help="By default what the model is for.", show_default=False)
+]
 Reopen = Annotated[bool, typer.Option("--reopen/--no-reopen", help="Whether A* reopens closed vertices.")]
 Budget = Annotated[int | None, typer.Option(help="Most expansions that one search may make.", min=0)]
 Seen = Annotated[bool, typer.Option("--all", help="Also use instances that a model was learned from.")]
 Duplicates = Annotated[
-    str, typer.Option(help="What to do with copies of instances that the model was learned from: raise or drop.")
+    Literal["raise", "drop"], typer.Option(help="What to do with copies of instances that the model was learned from.")
 ]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 uses all cores.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is already there.")]
 Limit = Annotated[
     float | None, typer.Option("--limit", "-H", help="Upper end H of its range; larger values count as H.")
 ]
-
-
-def algorithm_of(word: str) -> Any:
-    """Return "astar", "gbfs", or None if the model decides."""
-    from rhostar.errors import InputError
-
-    if word not in ("", "astar", "gbfs"):
-        raise InputError(f"--algorithm must be astar or gbfs, got {word!r}")
-    return word or None
-
-
-def duplicates_policy(word: str) -> Any:
-    """Return "raise" or "drop", as `duplicates` of ``certify`` takes it."""
-    from rhostar.errors import InputError
-
-    if word not in ("raise", "drop"):
-        raise InputError(f"--duplicates must be raise or drop, got {word!r}")
-    return word
 
 
 def refuse_others(training: bool, for_training: dict[str, Any], for_holdout: dict[str, Any]) -> None:
@@ -67,21 +52,10 @@ def refuse_others(training: bool, for_training: dict[str, Any], for_holdout: dic
             raise InputError(f"{name} is about {where}")
 
 
-def categories(word: str | None) -> Any:
-    """Return the categories for which ``certify`` gives a guarantee each."""
-    from rhostar.errors import InputError
-
-    if word not in (None, "goal"):
-        raise InputError(f"--by must be goal, got {word!r}")
-    return word
-
-
 def groups(word: str | None, holdout: InstanceSet | None) -> Any:
     """Return the groups of dependent instances, as ``certify`` takes them."""
     from rhostar.errors import InputError
 
-    if word not in (None, "day", "none"):
-        raise InputError(f"--groups must be day or none, got {word!r}")
     if word is None or holdout is None:
         return None
     if word == "none":
@@ -166,19 +140,8 @@ def parts(instances: InstanceSet, model: Model) -> tuple[InstanceSet | None, Ins
     mask = model.heuristic.trained_on.recorded(instances)
     if mask.all():
         return instances, None
-    return (_fit_for_every_rho(instances[mask], model) if mask.any() else None), instances[~mask]
-
-
-def _fit_for_every_rho(train: InstanceSet, model: Model) -> InstanceSet | None:
-    """Return the training instances that a bound for every ρ can use: those that the family was not built from."""
-    from rhostar.instances import provenance
-
-    if model.heuristic.uses_weights or model.heuristic.family.built_from is None:
-        return None
-    if not model.heuristic.family.built_from:
-        return train
-    apart = ~provenance(*model.heuristic.family.built_from).among(train)
-    return train[apart] if apart.any() else None
+    usable = mask.any() and not model.heuristic.uses_weights  # bounds for every ρ are about tables
+    return (instances[mask] if usable else None), instances[~mask]
 
 
 def baseline(name: str, instances: InstanceSet) -> tuple[str, Any]:
@@ -203,19 +166,22 @@ def baseline(name: str, instances: InstanceSet) -> tuple[str, Any]:
 
 
 def methods(
-    instances: InstanceSet, models: dict[str, Model], baselines: Sequence[str], algorithm: str, reopen: bool
+    instances: InstanceSet,
+    models: dict[str, Model],
+    baselines: Sequence[str],
+    algorithm: Search | None,
+    reopen: bool,
 ) -> dict[str, Method]:
     """Return all heuristics to compare, baselines first."""
     from rhostar.errors import InputError
     from rhostar.report import Method
 
-    asked = algorithm_of(algorithm)
     found = {}
     for word in baselines:
         name, rho = baseline(word, instances)
-        found[name] = Method(rho, asked or "astar", reopen)
+        found[name] = Method(rho, algorithm or "astar", reopen)
     for name, model in models.items():
-        found[name] = Method(model, model.search_with(asked), reopen, "learned")
+        found[name] = Method(model, model.search_with(algorithm), reopen, "learned")
     if not found:
         raise InputError("give at least one --model or --baseline")
     return found

@@ -50,23 +50,10 @@ def _called(key: str, value: Any) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, text_columns: int = 1) -> str:
-    """Return a table; the first columns are text, the others numbers.
+    """Return a table; the first columns are text, the others numbers."""
+    from rhostar._display import text_table
 
-    >>> print(table(["who", "count"], [["a", 1], ["long name", 20]]))
-    who        count
-    a              1
-    long name     20
-    """
-    cells = [list(head), *([words(cell) for cell in row] for row in rows)]
-    widths = [max(len(row[k]) for row in cells) for k in range(len(head))]
-    lines = (
-        "  ".join(
-            cell.ljust(width) if k < text_columns else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    )
-    return "\n".join(lines)
+    return text_table([list(head), *([words(cell) for cell in row] for row in rows)], words=text_columns)
 
 
 def words(value: Any) -> str:

@@ -23,7 +23,7 @@ def report(
     out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file to write.")] = Path("report.html"),
     figures: Annotated[Path | None, typer.Option(help="A folder for the figures as SVG and PNG.")] = None,
     baseline: options.Baselines = ["zero"],  # noqa: B006
-    algorithm: options.Algorithm = "",
+    algorithm: options.Algorithm = None,
     reopen: options.Reopen = True,
     budget: options.Budget = None,
     title: Annotated[str, typer.Option(help="The title of the page.")] = "Learned heuristic values",

@@ -29,7 +29,7 @@ def solve(
     ] = None,
     columns: tables.Columns = "",
     missing: tables.Missing = "",
-    algorithm: options.Algorithm = "",
+    algorithm: options.Algorithm = None,
     reopen: options.Reopen = True,
     budget: options.Budget = None,
     json: Json = False,
@@ -63,11 +63,11 @@ def solve(
         if not found.heuristic.serves(end):
             fitted, asked = words(options.names(graph, found.goals)), words(options.names(graph, [end]))
             raise rs.errors.ModelError(f"the model was fitted for goal {fitted}, not {asked}")
-        chosen = found.search_with(options.algorithm_of(algorithm))
+        chosen = found.search_with(algorithm)
     else:
         one = rs.InstanceSet(graph, row, [start if start != end else (end + 1) % graph.n], end, infeasible="keep")
         rho = options.baseline(baseline, one)[1]
-        chosen = options.algorithm_of(algorithm) or "astar"
+        chosen = algorithm or "astar"
     if chosen == "gbfs":
         run = rs.gbfs(graph, row, start, end, rho, budget=budget)
     else:

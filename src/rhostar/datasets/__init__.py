@@ -32,7 +32,7 @@ It takes three lines to get from a file to a set of instances, in every format::
 
 Without a file, generators give instances from a known distribution::
 
-    town = rs.datasets.city(1000, seed=0)                           # also terrain, obstacle_worlds, overlay, ...
+    town = rs.datasets.city(1000, seed=0)                           # also obstacle_worlds
     train, test = town.draw(200, seed=1), town.draw(200, seed=2)    # independent instances, any number
     low, high = town.weight_bounds                                  # town.law says how they are distributed
 """

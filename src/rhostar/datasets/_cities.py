@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.datasets._distribution import Distribution, goal_or
+from rhostar.datasets._distribution import Distribution
 from rhostar.graph import Graph
 from rhostar.instances import Network
 
@@ -222,7 +222,7 @@ def city(n: int = 1000, *, seed: int | np.random.Generator | None = 0, goal: int
     )
     is_arterial = graph.arrange(np.concatenate([arterial, arterial[~one_way]]))
     central = int(np.argmin(((places - places.mean(axis=0)) ** 2).sum(axis=1)))
-    return City(graph, is_arterial, goal_or(goal, central, graph.n), rng)
+    return City(graph, is_arterial, central if goal is None else arrays.vertex(goal, "goal", graph.n), rng)
 
 
 def _roads(

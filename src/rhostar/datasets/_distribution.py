@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
 from rhostar.instances._pool import Sampler, identify
@@ -115,10 +114,3 @@ class Distribution(ABC):
             f"{type(self).__name__}({self.graph.n} vertices, {self.graph.m} edges, goal {self.goal}, "
             f"weights {low:.3g} to {high:.3g})"
         )
-
-
-def goal_or(goal: int | None, default: int, n: int) -> int:
-    """Return the given goal, checked, or the default; a graph with one vertex has no instances."""
-    if n < 2:
-        raise InputError(f"n must be at least 2, got {n}")
-    return default if goal is None else arrays.vertex(goal, "goal", n)

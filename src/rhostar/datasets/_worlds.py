@@ -17,11 +17,11 @@ from numpy.typing import DTypeLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar import _files as files
 from rhostar.datasets._formats import reader
-from rhostar.datasets._text import require_believable
+from rhostar.datasets._text_files import require_believable
 from rhostar.errors import ArrayError, InputError, ReadError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
-from rhostar.instances import _walls as walls
+from rhostar.instances import _grid_weights as grid_weights
 
 _LARGEST_SIDE = 1 << 14
 _SMALL_WORLD = 1 << 21
@@ -85,7 +85,6 @@ class Worlds:
         *,
         graph: Graph | None = None,
         dtype: DTypeLike = np.float64,
-        file: str | os.PathLike[str] | None = None,
         infeasible: Literal["raise", "drop", "keep"] = "raise",
     ) -> InstanceSet:
         """Return one instance for each world.
@@ -98,8 +97,6 @@ class Worlds:
             The grid, if several sets should share it; :attr:`graph` by default.
         dtype
             float64, or float32 in half the memory: a world of 201 x 201 cells has 320,000 edges.
-        file
-            Write the snapshots to this ``.npy`` file and map it, instead of holding them in memory.
         infeasible
             As for :class:`InstanceSet`: what to do with worlds that have no path from start to goal.
 
@@ -116,18 +113,11 @@ class Worlds:
         grid = self.graph if graph is None else graph
         if grid.shape != self.shape or grid.length is None:
             raise InputError(f"graph must be a grid of {self.shape} cells, got {grid!r}")
-        walls.require_float(dtype)
+        grid_weights.require_float(dtype)
         source = grid.vertex((self.shape[0] - 1, 0) if start is None else start)
         target = grid.vertex((0, self.shape[1] - 1) if goal is None else goal)
-        size = (len(self), grid.m)
-        if file is None:
-            weights = files.spacious(size, dtype)
-        else:
-            weights = np.lib.format.open_memmap(file, mode="w+", dtype=np.dtype(dtype), shape=size)
-        walls.fill_weights(grid, (~world for world in self.blocked), weights, corner_cutting=True)
-        if file is not None and isinstance(weights, np.memmap):
-            weights.flush()
-            weights = np.load(os.fspath(file), mmap_mode="r")
+        weights = files.spacious((len(self), grid.m), dtype)
+        grid_weights.fill_weights(grid, (~world for world in self.blocked), weights, corner_cutting=True)
         return InstanceSet(grid, weights, source, target, infeasible=infeasible)
 
 

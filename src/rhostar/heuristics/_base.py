@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar.errors import HeuristicError, ModelError, RhostarError, StorageError
-from rhostar.families import Family, FullTable
 from rhostar.graph import Graph
-from rhostar.instances import InstanceSet, Provenance, Provenances, Snapshot
+from rhostar.instances import InstanceSet, Provenance, Snapshot, provenance
 from rhostar.instances._provenance import from_parts as records_from_parts
 from rhostar.instances._provenance import to_parts as records_to_parts
 
@@ -47,8 +46,6 @@ class Heuristic(ABC):
     consistent_for
         (m,) weights for which it is consistent: ρ_v − ρ_c is at most the weight on every edge (U3); None if no such
         weights are known.
-    family
-        The set of ρ that it was chosen from.
     trained_on
         Which instances it was learned from, or chosen by; None if that is not known.
 
@@ -69,8 +66,7 @@ class Heuristic(ABC):
     fingerprint: str | None = None
     lower: NDArray[np.float64] | None = None
     consistent_for: NDArray[np.float64] | None = None
-    family: Family = FullTable()
-    trained_on: Provenance | Provenances | None = None
+    trained_on: Provenance | None = None
 
     @property
     def goals(self) -> tuple[int, ...] | None:
@@ -162,8 +158,6 @@ class Heuristic(ABC):
         """
         parts, own = self._parts()
         facts: dict[str, Any] = {"kind": self.kind, "graph": self.fingerprint, "trained_on": None}
-        family, facts["family"] = self.family.to_parts()
-        parts |= {f"family_{name}": part for name, part in family.items()}
         if self.trained_on is not None:
             seen, facts["trained_on"] = records_to_parts(self.trained_on.parts, "trained_on")
             parts |= seen
@@ -208,8 +202,7 @@ class Heuristic(ABC):
                 fingerprint=graph,
                 lower=lower,
                 consistent_for=lower if facts["same"] else consistent_for,
-                family=Family.from_parts(_starting_with(parts, "family_"), facts["family"]),
-                trained_on=None if seen is None else records[0] if len(records) == 1 else Provenances(records),
+                trained_on=None if seen is None else provenance(*records),
             )
         except (StorageError, MemoryError):
             raise
@@ -348,7 +341,7 @@ class Heuristic(ABC):
         Parameters
         ----------
         **facts
-            Any of ``fingerprint``, ``lower``, ``consistent_for``, ``family`` and ``trained_on``.
+            Any of ``fingerprint``, ``lower``, ``consistent_for`` and ``trained_on``.
 
         Returns
         -------
@@ -374,7 +367,6 @@ class Heuristic(ABC):
         return {
             "lower": None if lower is None else _times(lower, factor),
             "consistent_for": None if self.consistent_for is None else _times(self.consistent_for, factor),
-            "family": FullTable(),
         }
 
 

@@ -83,7 +83,7 @@ class ChosenByWeights(Heuristic):
         if not kinds or not same or len({one.fingerprint for one in self.members}) > 1:
             raise InputError("members must be tables for one goal, or heuristics for every goal, all for one graph")
         self.n, self.m, self.fingerprint = first.n, arrays.integer(m, "m", 0), first.fingerprint
-        self.probes = arrays.frozen(arrays.vertices(probes, "probes", self.m, what="edge"))
+        self.probes = arrays.frozen(arrays.edges(probes, "probes", self.m))
         self.usual = np.array(usual, dtype=np.float64)
         count = self.probes.size
         if self.usual.shape != (len(self.members), count):

@@ -93,7 +93,7 @@ class Computed(Heuristic):
         if len(self._known) != 1:
             return None
         ((goal, table),) = self._known.items()
-        names = ("fingerprint", "lower", "consistent_for", "family", "trained_on")
+        names = ("fingerprint", "lower", "consistent_for", "trained_on")
         return Table(table, goal).with_facts(**{name: getattr(self, name) for name in names})
 
     def table(

@@ -24,18 +24,18 @@ from rhostar import _arrays as arrays
 from rhostar import _files as files
 from rhostar.errors import StorageError
 from rhostar.graph import Graph
-from rhostar.graph._parts import hashable_label, plain_label
+from rhostar.graph._storage import hashable_label, plain_label
 from rhostar.heuristics import _chosen, _geometric, _landmarks, _per_goal  # noqa: F401  # the kinds that files hold
 from rhostar.heuristics._accept import as_heuristic
 from rhostar.heuristics._base import Heuristic
 from rhostar.heuristics._distances import PARTS
 
 _KIND = "rhostar-model"
-_VERSION = 3
+_VERSION = 4
 _MAPPED = {*PARTS, "to", "away", "coordinates"}
 """Arrays that are left in the file: they are large, and a search looks at few of their values."""
 _NAMES = {"facts", "values", "tables", "probes", "usual", "spread", "cap", "lower", "consistent_for"} | _MAPPED
-_RECORDS = re.compile(r"(family|trained_on)_[a-z0-9_]{1,60}")
+_RECORDS = re.compile(r"trained_on_[a-z0-9_]{1,60}")
 _MEMBER = re.compile(r"^([0-9]{1,6}_)*")
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
-from rhostar.errors import WeightError
+from rhostar.errors import ArrayError, EdgeError, RhostarError, WeightError
 from rhostar.graph import Graph
 
 _LARGEST_WHOLE = 2.0**53
@@ -69,8 +69,16 @@ class CustomizedHierarchy:
     graph: Graph
     n: int
 
+    _most_work = -1
+    """Above it, updates customize in full (in pairs of arcs); -1 stands for what that itself takes. For tests."""
+
     def __init__(self, graph: Graph, kernel: _core.Customization, *, whole: bool) -> None:
         self.graph, self.n, self._kernel, self._whole = graph, graph.n, kernel, whole
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes for the weights and the lengths of the arcs, without the hierarchy."""
+        return self._kernel.nbytes
 
     def distance(self, source: int, target: int) -> float:
         """Return the cost of a shortest path.
@@ -240,6 +248,88 @@ class CustomizedHierarchy:
         found = self._kernel.matrix(rows, columns, None)
         failures.require_done(found.ending)
         return self._all_exact(found.cost).reshape(rows.size, columns.size)
+
+    def update(self, edges: ArrayLike, weights: ArrayLike, *, in_place: bool = False) -> CustomizedHierarchy:
+        """Return an index in which some edges have new weights.
+
+        It is the same, bit for bit, as customizing with all weights again, and much faster if few edges change. If the
+        change spreads so far that customizing is less work, that is done instead.
+
+        Parameters
+        ----------
+        edges
+            The edges. If one is there several times, its last weight counts.
+        weights
+            Their new weights, or one for all of them; inf closes an edge.
+        in_place
+            Whether this index itself takes the new weights, which saves a copy. Queries of other threads see the old
+            weights or the new ones, never some of each.
+
+        Returns
+        -------
+        CustomizedHierarchy
+            A new index, and this one stays as it is; with `in_place`, this one.
+
+        Raises
+        ------
+        EdgeError, ArrayError
+            If one of them is not an edge, or there is not one weight for each.
+        WeightError
+            If a weight is negative or NaN, all weights of the graph would be infinite, or a path could cost more than
+            the largest float64; if the index was made for integers and a weight is neither an integer below 2**53 nor
+            inf. Nothing is changed then.
+
+        Examples
+        --------
+        >>> import numpy as np, rhostar as rs
+        >>> graph = rs.Graph.from_edges(4, [0, 0, 1, 2], [1, 2, 3, 3])
+        >>> today = rs.Hierarchy(graph).customize([2, 1, 2, 4])
+        >>> later = today.update([2], np.inf)
+        >>> today.distance(0, 3), later.distance(0, 3)
+        (4.0, 5.0)
+        """
+        chosen = arrays.as_array(edges, "edges")
+        if chosen.ndim != 1 or (chosen.dtype.kind not in "iu" and chosen.size):
+            raise ArrayError(f"edges must be a one-dimensional array of integers, got {chosen.dtype}{chosen.shape}")
+        given = arrays.as_array(weights, "weights")
+        if given.dtype.kind not in "iuf":
+            raise ArrayError(f"weights must be numbers, got dtype {given.dtype}")
+        if given.shape != chosen.shape:
+            if given.shape:
+                raise ArrayError(
+                    f"weights must have one value for each of the {arrays.counted(chosen.size, 'edge')}, or one for "
+                    f"all, got shape {given.shape}"
+                )
+            given = np.broadcast_to(given, chosen.shape)
+        whole = self._whole or given.dtype.kind != "f"
+        changes = np.ascontiguousarray(chosen, dtype=np.int64), np.ascontiguousarray(given, dtype=np.float64)
+        kernel = self._kernel
+        if in_place:
+            ending = kernel.update_in_place(*changes, whole, self._most_work, None)
+        else:
+            kernel = kernel.updated(*changes, whole, self._most_work, None)
+            ending = kernel.ending
+        if ending.status is not _core.Status.DONE:
+            raise self._update_failure(ending, chosen, given)
+        return self if in_place else CustomizedHierarchy(self.graph, kernel, whole=self._whole)
+
+    def _update_failure(self, ending: _core.Ending, edges: NDArray[Any], weights: NDArray[Any]) -> RhostarError:
+        at = ending.offender
+        match ending.status:
+            case _core.Status.NO_PATH:
+                return WeightError("weights must leave a finite value for at least one edge; all would be infinite")
+            case _core.Status.OVERFLOW:
+                return WeightError("weights are too large: with them a path costs more than the largest float64")
+            case _core.Status.BAD_INPUT if at >= 0:
+                return EdgeError(f"edges[{at}] must be an edge in 0..{self.graph.m - 1}, got {edges[at]}")
+            case _core.Status.BAD_WEIGHT:
+                what = f"weights[{at}] (edge {self.graph._edge_name(edges[at])})"
+                if not weights[at] >= 0:
+                    return failures.failure(ending, what=what, limit="", value=weights[at])
+                note = " or inf, as the index was made for integers" if self._whole else ""
+                return WeightError(f"{what} must be an integer below 2**53{note}; got {weights[at]}")
+            case _:
+                return failures.failure(ending)
 
     def _sweep(
         self, one: int, many: ArrayLike | None, name: str, max_cost: float, *, against: bool

@@ -14,8 +14,11 @@ from rhostar.graph import Graph
 from rhostar.hierarchy._customized import CustomizedHierarchy
 from rhostar.hierarchy._order import elimination_order
 
-_BYTES_PER_ARC = 48
-"""Memory for one arc: its length in both directions, its edges, and where it leads."""
+_BYTES_PER_ARC = 28
+"""Memory for one arc, at least: its length and its edge in both directions, and what it may stand for."""
+
+_PAIRS_PER_EDGE = 100_000
+"""Pairs of arcs to be compared for each edge, at most. With more, customizing takes longer than a thousand searches."""
 
 
 class Hierarchy:
@@ -45,7 +48,8 @@ class Hierarchy:
     InputError
         If `graph` is not a Graph.
     LimitError
-        If the hierarchy would take more memory: the graph has no small separators.
+        If the hierarchy would take more memory, or customizing more time than about a thousand searches: the graph has
+        no small separators. This is counted before anything large is made.
 
     Examples
     --------
@@ -65,10 +69,9 @@ class Hierarchy:
         if not isinstance(graph, Graph):
             raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
         limit = _half_of_memory() if memory_limit is None else arrays.integer(memory_limit, "memory_limit", 0)
-        most = min(limit // _BYTES_PER_ARC, arrays.LARGEST_INDEX // 2)  # both directions are numbered with 32 bits
         kernel = graph._hierarchy
-        if kernel is None or kernel.arcs > most:
-            kernel = _make(graph, most)
+        if kernel is None or kernel.nbytes + 16 * kernel.arcs > limit:
+            kernel = _make(graph, limit)
             object.__setattr__(graph, "_hierarchy", kernel)
         self.graph, self._kernel = graph, kernel
 
@@ -76,6 +79,11 @@ class Hierarchy:
     def n_arcs(self) -> int:
         """Number of arcs."""
         return self._kernel.arcs
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes, without the graph."""
+        return self._kernel.nbytes
 
     def customize(self, weights: ArrayLike) -> CustomizedHierarchy:
         """Return an index of shortest paths for one row of weights.
@@ -114,15 +122,21 @@ class Hierarchy:
         return f"Hierarchy({self.graph.n} vertices, {self.n_arcs} arcs)"
 
 
-def _make(graph: Graph, most: int) -> _core.Hierarchy:
-    parts = graph._kernel.skeleton_parts(elimination_order(graph), most, None)
+def _make(graph: Graph, limit: int) -> _core.Hierarchy:
+    most = min(limit // _BYTES_PER_ARC, arrays.LARGEST_INDEX // 2)  # both directions are numbered with 32 bits
+    parts = graph._kernel.skeleton_parts(elimination_order(graph), most, _PAIRS_PER_EDGE * graph.m, None)
     if parts.ending.status is _core.Status.LIMIT:
         raise LimitError(
-            f"a hierarchy of this graph needs more than {parts.ending.at} arcs, {parts.ending.at / graph.n:.0f} per "
-            f"vertex, and memory_limit allows {most}: the graph has no small separators. Use landmarks, or raise "
-            "memory_limit"
+            f"a hierarchy of this graph does not pay: it needs more than {parts.ending.at} arcs, "
+            f"{parts.ending.at / graph.n:.0f} per vertex, because the graph has no small separators. Use landmarks"
+            + (f", or raise memory_limit, which is {limit} bytes" if parts.ending.at > most else "")
         )
     failures.require_done(parts.ending)
+    if parts.bytes > limit:
+        raise LimitError(
+            f"a hierarchy of this graph takes {parts.bytes} bytes with one set of weights, and memory_limit allows "
+            f"{limit}. Raise it, or use landmarks"
+        )
     kernel = graph._kernel.open_hierarchy(parts.vertex, parts.begin, parts.list_first, parts.list)
     assert kernel is not None, "parts that were just made fit"
     return kernel

@@ -1,9 +1,8 @@
-from ._content import ContentKeys as ContentKeys
+from ._content_keys import ContentKeys as ContentKeys
 from ._network import Network as Network
 from ._network import Reading as Reading
 from ._pool import Pool as Pool
 from ._provenance import Provenance as Provenance
-from ._provenance import Provenances as Provenances
 from ._provenance import provenance as provenance
 from ._sampling import choose_goal as choose_goal
 from ._sampling import deduplicate as deduplicate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar.errors import InputError
-from rhostar.instances._content import ContentKeys
+from rhostar.instances._content_keys import ContentKeys
 
 if TYPE_CHECKING:
     from rhostar.instances._set import InstanceSet
 
 
 class Provenance(NamedTuple):
-    """A record of some instances of one set, without their weights.
+    """A record of some instances, without their weights.
 
     Examples
     --------
@@ -42,6 +42,8 @@ class Provenance(NamedTuple):
     """The name of the random numbers they were drawn with, if a sampler drew them."""
     unknown: str = ""
     """What else had a part, and is of unknown origin, as in "initial is an array"; empty if nothing."""
+    others: tuple[Provenance, ...] = ()
+    """The same for instances of other sets."""
 
     @classmethod
     def of(cls, instances: InstanceSet) -> Provenance:
@@ -71,9 +73,9 @@ class Provenance(NamedTuple):
         array
             One truth value for each instance.
         """
-        if self.origin != instances.origin:
-            return np.zeros(len(instances), dtype=bool)
-        return np.isin(instances.indices, self.indices)
+        return self._any(
+            lambda part: part.origin == instances.origin and np.isin(instances.indices, part.indices), instances
+        )
 
     def copies(self, instances: InstanceSet) -> NDArray[np.bool_]:
         """Return for each instance of the set whether it is equal in content to one of these.
@@ -88,9 +90,7 @@ class Provenance(NamedTuple):
         array
             One truth value for each instance.
         """
-        if self.keys is None:
-            return np.zeros(len(instances), dtype=bool)
-        return self.keys.among(ContentKeys.of(instances))
+        return self._any(lambda part: part.keys is not None and part.keys.among(ContentKeys.of(instances)), instances)
 
     def shares_randomness(self, instances: InstanceSet) -> bool:
         """Return whether the set is another draw by the same sampler, with the same seed: not an independent one.
@@ -104,7 +104,8 @@ class Provenance(NamedTuple):
         -------
         bool
         """
-        return self.origin != instances.origin and bool(self.stream) and self.stream == instances._drawn.stream
+        stream = instances._drawn.stream
+        return any(part.origin != instances.origin and part.stream == stream != "" for part in self.parts)
 
     def among(self, instances: InstanceSet) -> NDArray[np.bool_]:
         """Return for each instance of the set whether it is one of these, or a copy of one.
@@ -122,9 +123,7 @@ class Provenance(NamedTuple):
         array
             One truth value for each instance.
         """
-        if self.shares_randomness(instances):
-            return np.ones(len(instances), dtype=bool)
-        inside = self.recorded(instances)
+        inside = self._any(lambda part: part.shares_randomness(instances), instances) | self.recorded(instances)
         return inside if instances.pool is not None else inside | self.copies(instances)
 
     def overlap(self, instances: InstanceSet) -> int:
@@ -144,119 +143,25 @@ class Provenance(NamedTuple):
 
     @property
     def parts(self) -> tuple[Provenance, ...]:
-        """A tuple with only itself."""
-        return (self,)
+        """One record for each origin."""
+        return (self._replace(others=()), *self.others)
 
     @property
     def size(self) -> int:
         """The number of instances."""
-        return int(self.indices.size)
+        return sum(part.indices.size for part in self.parts)
+
+    def _any(self, found: Callable[[Provenance], NDArray[np.bool_] | bool], among: InstanceSet) -> NDArray[np.bool_]:
+        """Return for each instance whether it is found by any part."""
+        return np.logical_or.reduce([np.broadcast_to(found(part), len(among)) for part in self.parts])
 
     def __repr__(self) -> str:
-        return f"Provenance({arrays.counted(self.size, 'instance')} of {self.origin})"
+        where = self.origin if not self.others else arrays.counted(len(self.parts), "origin")
+        return f"Provenance({arrays.counted(self.size, 'instance')} of {where})"
 
 
-class Provenances(tuple[Provenance, ...]):
-    """A record of instances of several sets, with the methods of a single :class:`Provenance`.
-
-    Parameters
-    ----------
-    iterable
-        The records.
-
-    Examples
-    --------
-    >>> import rhostar as rs
-    >>> from rhostar.instances import provenance
-    >>> graph = rs.Graph.grid(2, 2)
-    >>> first, second = (rs.InstanceSet(graph, k * graph.length, sources=[0, 1], goal=3) for k in (1, 2))
-    >>> both = provenance(first, second[:1])
-    >>> both.overlap(first), both.overlap(second), both.size
-    (2, 1, 3)
-    """
-
-    __slots__ = ()
-
-    def recorded(self, instances: InstanceSet) -> NDArray[np.bool_]:
-        """Return for each instance of the set whether it is one of these by origin and index; copies do not count.
-
-        Parameters
-        ----------
-        instances
-            The set.
-
-        Returns
-        -------
-        array
-            One truth value for each instance.
-        """
-        return self._any(part.recorded(instances) for part in self)
-
-    def copies(self, instances: InstanceSet) -> NDArray[np.bool_]:
-        """Return for each instance of the set whether it is equal in content to one of these.
-
-        Parameters
-        ----------
-        instances
-            The set.
-
-        Returns
-        -------
-        array
-            One truth value for each instance.
-        """
-        return self._any(part.copies(instances) for part in self)
-
-    def among(self, instances: InstanceSet) -> NDArray[np.bool_]:
-        """Return for each instance of the set whether it is one of these, or a copy of one.
-
-        Parameters
-        ----------
-        instances
-            The set.
-
-        Returns
-        -------
-        array
-            One truth value for each instance.
-        """
-        return self._any(part.among(instances) for part in self)
-
-    @staticmethod
-    def _any(found: Iterator[NDArray[np.bool_]]) -> NDArray[np.bool_]:
-        return np.logical_or.reduce(list(found))
-
-    def overlap(self, instances: InstanceSet) -> int:
-        """Return how many instances of the set are among these.
-
-        Parameters
-        ----------
-        instances
-            The set.
-
-        Returns
-        -------
-        int
-            How many instances.
-        """
-        return int(self.among(instances).sum())
-
-    @property
-    def parts(self) -> tuple[Provenance, ...]:
-        """One for each origin."""
-        return tuple(self)
-
-    @property
-    def size(self) -> int:
-        """The number of instances."""
-        return sum(part.size for part in self)
-
-    def __repr__(self) -> str:
-        return f"Provenances({arrays.counted(self.size, 'instance')} of {arrays.counted(len(self), 'origin')})"
-
-
-def provenance(*parts: InstanceSet | Provenance | Provenances) -> Provenance | Provenances:
-    """Return where all of these come from: a single :class:`Provenance` if they have one origin.
+def provenance(*parts: InstanceSet | Provenance) -> Provenance:
+    """Return a record of all of these, with one part for each origin.
 
     Parameters
     ----------
@@ -265,23 +170,24 @@ def provenance(*parts: InstanceSet | Provenance | Provenances) -> Provenance | P
 
     Returns
     -------
-    Provenance or Provenances
+    Provenance
 
     Examples
     --------
     >>> import rhostar as rs
     >>> from rhostar.instances import provenance
     >>> graph = rs.Graph.grid(2, 2)
-    >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 1], goal=3)
-    >>> provenance(instances[:1], instances[1:]).overlap(instances)
-    2
+    >>> first, second = (rs.InstanceSet(graph, k * graph.length, sources=[0, 1], goal=3) for k in (1, 2))
+    >>> both = provenance(first[:1], first[1:], second[:1])
+    >>> both.overlap(first), both.overlap(second), both.size, len(both.parts)
+    (2, 1, 3, 2)
     """
     found: dict[str, list[Provenance]] = {}
     for part in parts:
-        for record in (part if isinstance(part, Provenance | Provenances) else Provenance.of(part)).parts:
+        for record in (part if isinstance(part, Provenance) else Provenance.of(part)).parts:
             found.setdefault(record.origin, []).append(record)
-    merged = [_together(records) for records in found.values()]
-    return merged[0] if len(merged) == 1 else Provenances(merged)
+    first, *others = (_together(records) for records in found.values())
+    return first._replace(others=tuple(others))
 
 
 def _together(records: list[Provenance]) -> Provenance:

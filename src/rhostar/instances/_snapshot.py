@@ -73,9 +73,19 @@ class Snapshot:
         found = _core.check_weights(own[None, :], None)
         if found.ending.status is not _core.Status.DONE:
             raise failures.search_failure(found.ending, graph, own)
+        self._put(graph, own)
+
+    def _put(self, graph: Graph, own: NDArray[Any]) -> None:
         object.__setattr__(self, "graph", graph)
         object.__setattr__(self, "weights", own)
         object.__setattr__(self, "_known", WeakKeyDictionary())
+
+    @classmethod
+    def _of_checked(cls, graph: Graph, row: NDArray[Any]) -> Snapshot:
+        """Return a snapshot of weights that were checked; it keeps the array, which nobody else may write to."""
+        made = cls.__new__(cls)
+        made._put(graph, np.frombuffer(row.data.toreadonly(), dtype=row.dtype))
+        return made
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a Snapshot cannot be changed")

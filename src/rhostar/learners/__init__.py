@@ -1,7 +1,7 @@
 """Learners of heuristic values, with the interface of scikit-learn's estimators.
 
-Every learner has ``fit(instances)``, which sets ``rho_`` (one float64 per vertex), ``family_`` (the ρ it chooses
-among), ``trained_on_`` and ``goal_``. Names are loaded when they are first used.
+Every learner has ``fit(instances)``, which sets ``heuristic_`` and, if there is one table, ``rho_`` (one float64 per
+vertex). Names are loaded when they are first used.
 """
 
 import lazy_loader

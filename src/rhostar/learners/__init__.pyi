@@ -5,16 +5,12 @@ from ._bumps import BumpSearch as BumpSearch
 from ._distances import MeanDistance as MeanDistance
 from ._inconsistency import InconsistencyLP as InconsistencyLP
 from ._landmarks import Landmarks as Landmarks
-from ._linear import LinearFamily as LinearFamily
-from ._online import OnlineInconsistency as OnlineInconsistency
 from ._portfolio import Portfolio as Portfolio
 from ._potentials import Potentials as Potentials
 from ._ranking import SelfImitatedRanking as SelfImitatedRanking
 from ._weights import LowerEnvelope as LowerEnvelope
 from ._weights import MeanWeights as MeanWeights
-from ._weights import PathUse as PathUse
 from ._wrappers import PerGoal as PerGoal
-from ._wrappers import Rounded as Rounded
 from ._wrappers import Scaled as Scaled
 
 __all__: list[str]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -188,12 +187,8 @@ class Auto(Learner):
             warnings.warn(note, RhostarWarning, stacklevel=4)
         looked = {id(one): one for tried in trials.tried for one in tried.fits} if candidates is not None else {}
         seen = provenance(instances, fitted._seen, *(one.trained_on for one in looked.values() if one.trained_on))
-        family = fitted.heuristic_.family
-        # The choice between families was made by looking at all of these.
-        if not family.every_rho and family.built_from is not None:
-            family = replace(family, built_from=provenance(seen, *family.built_from).parts)
         learned = {"learner_": fitted, "candidates_": trials.tried, "notes_": notes}
-        return learned | {"heuristic_": fitted.heuristic_, "family": family, "trained_on": seen}
+        return learned | {"heuristic_": fitted.heuristic_, "trained_on": seen}
 
     def _shared(self) -> dict[str, Any]:
         """Return the parameters that all learners share."""

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from rhostar import _arrays as arrays
 from rhostar.errors import InputError, InstanceError, not_fitted
 from rhostar.heuristics import Heuristic, Table
-from rhostar.instances import InstanceSet, Provenance, Provenances
+from rhostar.instances import InstanceSet, Provenance
 from rhostar.search import Algorithm, solve_many
 from rhostar.utilities import Utility, evaluate
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Seed = int | np.random.Generator | None
 
-_FACTS = ("lower", "consistent_for", "family", "trained_on")
+_FACTS = ("lower", "consistent_for", "trained_on")
 """What a learner may say about its heuristic."""
 
 
@@ -39,8 +39,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     ----------
     heuristic_
         What was learned, a :class:`rhostar.heuristics.Heuristic`. It knows its graph and its goals, the instances that
-        it was learned from or chosen by (``trained_on``), the set of ρ that it was chosen from (``family``), for which
-        weights it is consistent (``consistent_for``), and at or above which weights A* with it is optimal (``lower``).
+        it was learned from or chosen by (``trained_on``), for which weights it is consistent (``consistent_for``), and
+        at or above which weights A* with it is optimal (``lower``).
     rho_
         (n,) the values, read-only, if there is exactly one table; ρ at the goal is 0 unless the learner says otherwise.
 
@@ -120,7 +120,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         """Return the attributes that a fit sets, "rho_" or "heuristic_" among them.
 
-        Facts about the heuristic may be among them too: "lower", "consistent_for", "family" and "trained_on".
+        Facts about the heuristic may be among them too: "lower", "consistent_for" and "trained_on".
         """
         raise NotImplementedError
 
@@ -159,7 +159,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return self.heuristic_
 
     @property
-    def _seen(self) -> Provenance | Provenances:
+    def _seen(self) -> Provenance:
         """Which instances it was learned from."""
         seen = self._fitted().trained_on
         assert seen is not None
@@ -254,7 +254,7 @@ class Scorer:
             As for :meth:`of_values`.
         """
         options: dict[str, Any] = {"algorithm": self.algorithm, "reopen": self.reopen, "budget": self.budget}
-        values = evaluate(instances, rho, self.utility, n_jobs=n_jobs, **options)[0].values
+        values = evaluate(rho, instances, self.utility, n_jobs=n_jobs, **options)[0].values
         return values if self.utility.better == "higher" else -values
 
 

@@ -13,7 +13,7 @@ from rhostar import _arrays as arrays
 from rhostar._parallel import map_chunks
 from rhostar.errors import InputError
 from rhostar.graph import Graph
-from rhostar.instances import InstanceSet, Provenance, Provenances
+from rhostar.instances import InstanceSet, Provenance
 from rhostar.learners._base import Learner, one_of, table_of
 from rhostar.learners._costs_to_go import CostsToGo
 from rhostar.learners._distances import MeanDistance
@@ -86,8 +86,8 @@ class Objective:
     def values(self, rho: NDArray[np.float64], which: NDArray[Any] | slice = slice(None)) -> NDArray[np.float64]:
         """Return one value per instance, or per instance of `which`: u, or H - u if higher is better."""
         found = evaluate(
-            self.instances[which],
             rho,
+            self.instances[which],
             self.utility,
             algorithm=self.algorithm,
             reopen=self.reopen,
@@ -105,7 +105,7 @@ class Objective:
 
 def initial_table(
     initial: Initial, instances: InstanceSet, costs: CostsToGo | None = None
-) -> tuple[NDArray[np.float64], Provenance | Provenances]:
+) -> tuple[NDArray[np.float64], Provenance]:
     """Return a copy of the values given, or of those that the learner fits, and which instances were seen."""
     if initial is None or isinstance(initial, Learner):
         learner = MeanDistance() if initial is None else clone(initial)

@@ -84,7 +84,7 @@ class SelfImitatedRanking(Learner):
     round_
         (step size, blur) of the round that found it; None if the initial values were kept.
     judged_on_
-        The instances it was chosen on, a :class:`rhostar.families.Provenance`.
+        The instances it was chosen on, a :class:`rhostar.instances.Provenance`.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from rhostar.learners import _costs_to_go as costs_to_go
 from rhostar.learners._base import Learner, one_of
 from rhostar.learners._distances import fill, finite_quantile
 from rhostar.learners._smoothing import blur
-from rhostar.search import distances_to, solve_many
+from rhostar.search import distances_to
 
 _BLOCK = 2**20
 """The number of weights processed at a time."""
@@ -83,59 +83,6 @@ class MeanWeights(Learner):
         return {"weights_": weights, "rho_": rho, "consistent_for": weights if whole else None}
 
 
-class PathUse(Learner):
-    """Distances in which edges cost less the more often optimal paths use them.
-
-    A step costs its length times 1/(epsilon + use), where use is the share of the training instances whose optimal
-    path passes a vertex, divided by the largest such share of any vertex but the goal.
-
-    Parameters
-    ----------
-    epsilon
-        Keeps the cost finite at vertices that no path passes.
-    blur
-        Standard deviation of a Gaussian mean of the use, in steps; 0 for none. It needs coordinates.
-    n_jobs
-        As in joblib.
-
-    Attributes
-    ----------
-    use_
-        (n,) how many paths passed each vertex.
-    weights_
-        (m,) what the edges cost.
-
-    Examples
-    --------
-    >>> import numpy as np, rhostar as rs
-    >>> graph = rs.Graph.from_edges(4, tail=[0, 0, 1, 2], head=[1, 2, 3, 3])
-    >>> instances = rs.InstanceSet(graph, [[1.0, 2.0, 1.0, 2.0]], sources=0, goal=3)
-    >>> learner = rs.learners.PathUse(epsilon=0.25).fit(instances)
-    >>> learner.use_.tolist(), learner.rho_.round(2).tolist()
-    ([1, 1, 0, 1], [1.6, 0.8, 4.8, 0.0])
-    """
-
-    algorithm = "gbfs"
-    consistency = "ρ is not on the scale of the weights: it only orders vertices. Nothing is known about consistency."
-
-    def __init__(self, epsilon: float = 0.1, *, blur: float = 0.0, n_jobs: int | None = None) -> None:
-        self.epsilon, self.blur, self.n_jobs = epsilon, blur, n_jobs
-
-    def _learn(self, instances: InstanceSet) -> dict[str, Any]:
-        epsilon = arrays.number(self.epsilon, "epsilon", "positive and finite", lambda x: 0 < x < np.inf)
-        graph = instances.graph
-        found = edge_statistics(instances, "min", 0.0)
-        paths = solve_many(instances, _straight(graph, found.value, int(instances.goals[0])), n_jobs=self.n_jobs).path
-        use = np.bincount(paths.vertices, minlength=graph.n)
-        share = blur(graph, use / max(1, len(instances)), self.blur)
-        away = np.delete(share, instances.goals[0])
-        share = share / max(float(away.max(initial=0.0)), 1e-300)
-        dear = 1.0 / (epsilon + np.minimum(share, 1.0))
-        length = complete(graph, found.value) if graph.length is None else graph.length
-        weights = length * _over_edges(graph, dear)
-        return {"use_": use, "weights_": weights, "rho_": distances_under(graph, weights, int(instances.goals[0]))}
-
-
 class LowerEnvelope(Learner):
     """Distances under weights that no instance goes below: A* stays optimal (U3).
 
@@ -157,7 +104,7 @@ class LowerEnvelope(Learner):
     >>> weights = np.random.default_rng(0).uniform(1, 2, size=(30, graph.m))
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=63)
     >>> learner = rs.learners.LowerEnvelope(lower=1.0).fit(instances)
-    >>> print(rs.evaluate(instances, learner.rho_, rs.utilities.Suboptimality(10))["suboptimality"].mean)
+    >>> print(rs.evaluate(learner.rho_, instances, rs.utilities.Suboptimality(10))["suboptimality"].mean)
     0.0
     """
 
@@ -251,17 +198,6 @@ def distances_under(graph: Graph, weights: NDArray[np.float64], goal: int) -> ND
     """Return the distances to the goal, filled in where there is no path."""
     rho = distances_to(graph, weights, goal)
     return fill(graph, weights, rho, np.isfinite(rho))
-
-
-def _straight(graph: Graph, least: NDArray[np.float64], goal: int) -> NDArray[np.float64]:
-    """Return consistent values: straight-line distances at the least cost of a unit; zeros without coordinates."""
-    if graph.coordinates is None:
-        return np.zeros(graph.n)
-    along = np.linalg.norm(graph.coordinates[graph.tail] - graph.coordinates[graph.head], axis=1)
-    usable = (along > 0) & (least < np.inf)
-    unit = (least[usable] / along[usable]).min() if usable.any() else 0.0
-    # Slightly less, so that rounding does not make it overestimate.
-    return np.linalg.norm(graph.coordinates - graph.coordinates[goal], axis=1) * unit * (1 - 1e-12)
 
 
 def _over_vertices(graph: Graph, values: NDArray[np.float64]) -> NDArray[np.float64]:

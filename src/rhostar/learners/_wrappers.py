@@ -1,18 +1,17 @@
-"""Learners that wrap other learners: one ρ per goal, ρ rounded, ρ times a factor."""
+"""Learners that wrap other learners: one ρ per goal, ρ times a factor."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from rhostar import _arrays as arrays
-from rhostar import families, heuristics
+from rhostar import heuristics
 from rhostar.errors import InputError, InstanceError
 from rhostar.instances import InstanceSet, Provenance, provenance
-from rhostar.learners._base import Learner, table_of
+from rhostar.learners._base import Learner
 from rhostar.learners._costs_to_go import CostsToGo
 from rhostar.learners._distances import MeanDistance
 
@@ -82,7 +81,7 @@ class PerGoal(Wrapper):
             isinstance(one, heuristics.Table | heuristics.ChosenByWeights) and one.goals for one in found.values()
         ):
             raise InputError(f"learner must fit values for one goal; {inner} serves all goals without PerGoal")
-        bare = {"family": families.FullTable(), "trained_on": None, "lower": None, "consistent_for": None}
+        bare = {"trained_on": None, "lower": None, "consistent_for": None}
         learned = {
             "heuristic_": heuristics.PerGoal(
                 {goal: one.with_facts(**bare) for goal, one in found.items()}, instances.graph.n
@@ -97,73 +96,6 @@ class PerGoal(Wrapper):
             if all(one.lower is not None for one in found.values()):
                 learned["lower"] = learned["consistent_for"]
         return learned
-
-
-class Rounded(Wrapper):
-    """Rounds the ρ of a learner to few levels, which makes certificates for every ρ at once far tighter (Q).
-
-    Parameters
-    ----------
-    learner
-        Whose ρ to round; it is cloned. None is :class:`MeanDistance`.
-    bits
-        2 to the power of this is the number of levels, evenly spaced.
-    low, high
-        The lowest and the highest level, fixed beforehand. A `high` of None takes the largest value of ρ: the levels
-        then depend on the training set, the family records that, and a certificate for every ρ needs other instances.
-    levels
-        The levels themselves, instead of `bits`, `low` and `high`.
-
-    Attributes
-    ----------
-    learner_
-        The learner inside, fitted.
-    family_
-        :class:`rhostar.families.Quantized`.
-
-    Examples
-    --------
-    >>> import numpy as np, rhostar as rs
-    >>> graph = rs.Graph.grid(1, 6)
-    >>> instances = rs.InstanceSet(graph, graph.length, sources=0, goal=5)
-    >>> rs.learners.Rounded(bits=1, low=0, high=4).fit(instances).rho_.tolist()
-    [4.0, 4.0, 4.0, 0.0, 0.0, 0.0]
-    """
-
-    consistency = "Rounding may break what the learner inside keeps: nothing is known."
-
-    def __init__(
-        self,
-        learner: Learner | None = None,
-        *,
-        bits: int = 8,
-        low: float = 0.0,
-        high: float | None = None,
-        levels: ArrayLike | None = None,
-    ) -> None:
-        self.learner, self.bits, self.low, self.high, self.levels = learner, bits, low, high, levels
-
-    def _learn(self, instances: InstanceSet) -> dict[str, Any]:
-        levels = None if self.levels is None else np.asarray(self.levels, dtype=np.float64)
-        bits = arrays.integer(self.bits, "bits", 1, 32)
-        low = arrays.number(self.low, "low", "finite", lambda x: bool(np.isfinite(x)))
-        high = self.high
-        if high is not None:
-            high = arrays.number(high, "high", f"finite and above low ({low})", lambda x: low < x < np.inf)
-        inner = clone(self._inner()).fit(instances)
-        found = table_of(inner, "learner must fit values for one goal; put Rounded inside PerGoal, not around it")
-        goal = int(instances.goals[0])
-        # The family fixes ρ at the goal; subtracting a constant from all of ρ changes no run.
-        rho = found.values - found.values[goal]
-        seen = found.family.built_from or ()
-        if levels is None:
-            if high is None:
-                high = max(float(rho.max()), np.nextafter(low, np.inf))
-                seen = provenance(inner._seen, *seen).parts
-            levels = np.linspace(low, high, 2**bits)
-        family = families.Quantized(levels=levels, goal=goal, built_from=seen)
-        learned = {"rho_": family.nearest(rho), "family": family, "learner_": inner}
-        return learned | {"trained_on": inner._seen}
 
 
 class Scaled(Wrapper):

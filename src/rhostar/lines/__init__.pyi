@@ -1,3 +1,2 @@
 from ._means import Dual as Dual
-from ._means import dual as dual
-from ._pieces import pieces as pieces
+from ._means import scaling as scaling

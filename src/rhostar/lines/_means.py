@@ -35,17 +35,16 @@ _NARROW = 2**62
 
 @dataclass(frozen=True, eq=False)
 class Dual:
-    """The mean utility along a line, with all its pieces: it is piecewise constant. Made by :func:`dual`.
+    """The mean utility along a line, with all its pieces: it is piecewise constant. Made by :func:`scaling`.
 
     ``len(dual)`` counts the pieces, ``dual.at(theta)`` is the mean at a value of θ.
 
     Examples
     --------
     >>> import rhostar as rs
-    >>> from rhostar.lines import dual
     >>> graph = rs.Graph.grid(2, 2)
     >>> instances = rs.InstanceSet(graph, graph.length, sources=0, goal=3)
-    >>> dual([0.0] * 4, [2.0, 1.0, 1.0, 0.0], 0, 2, instances, "astar", rs.utilities.Expansions(4))
+    >>> rs.lines.scaling([2.0, 1.0, 1.0, 0.0], instances, "astar", rs.utilities.Expansions(4), high=2)
     Dual(2 pieces of mean expansions over 1 instance for theta in [0, 2], best 2 at theta = 1.5, exact)
     """
 
@@ -146,6 +145,79 @@ class Dual:
         return ax
 
 
+def scaling(
+    heuristic: HeuristicLike,
+    instances: InstanceSet,
+    algorithm: Algorithm,
+    utility: Utility,
+    *,
+    low: Theta = 0,
+    high: Theta = 4,
+    reopen: bool = True,
+    budget: int | None = None,
+    max_pieces: int = MAX_PIECES,
+    n_jobs: int | None = None,
+) -> Dual:
+    """Return the mean utility of a heuristic times θ as an exact function of θ, with its best θ.
+
+    Parameters
+    ----------
+    heuristic
+        Anything that :func:`rhostar.heuristics.as_heuristic` takes.
+    instances
+        N instances.
+    algorithm
+        "astar" or "gbfs".
+    utility
+        What to measure. The best θ has the lowest mean, or the highest if that is better.
+    low, high
+        The range of θ, both ends included: integers, floats or fractions.
+    reopen
+        Whether A* reopens closed vertices.
+    budget
+        How many vertices a run may expand.
+    max_pieces
+        How many pieces an instance may have. A search that expands k vertices can change about as often as pairs of
+        those vertices swap their order, so there are very many where most of a large graph is expanded.
+    n_jobs
+        As in joblib.
+
+    Returns
+    -------
+    Dual
+
+    Raises
+    ------
+    InputError
+        If the set is empty, low exceeds high, or an argument has the wrong shape or values.
+    LimitError
+        If an instance has more than `max_pieces`; it names the first.
+    UtilityError
+        If the utility is negative or NaN.
+
+    See Also
+    --------
+    rhostar.theory.dual : the same along any line ρ = base + θ · direction.
+
+    Examples
+    --------
+    Weighted A*: how many expansions does each factor take?
+
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(8, 8)
+    >>> weights = np.random.default_rng(0).integers(1, 10, size=(20, graph.m))
+    >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)
+    >>> rho = rs.learners.MeanDistance().fit(instances)
+    >>> found = rs.lines.scaling(rho, instances, "astar", rs.utilities.Expansions(limit=1000), high=3)
+    >>> len(found), found.value, found.at(0), found.at(1)
+    (782, 14.05, 62.35, 26.95)
+    """
+    how: dict[str, Any] = {"reopen": reopen, "budget": budget, "max_pieces": max_pieces, "n_jobs": n_jobs}
+    if not isinstance(instances, InstanceSet):
+        raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
+    return dual(np.zeros(instances.graph.n), heuristic, low, high, instances, algorithm, utility, **how)
+
+
 def dual(
     base: HeuristicLike,
     direction: HeuristicLike,
@@ -204,7 +276,7 @@ def dual(
     Examples
     --------
     >>> import numpy as np, rhostar as rs
-    >>> from rhostar.lines import dual
+    >>> from rhostar.lines._means import dual
     >>> graph = rs.Graph.grid(8, 8)
     >>> weights = np.random.default_rng(0).integers(1, 10, size=(20, graph.m))
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)

@@ -31,7 +31,7 @@ from rhostar.errors import LimitError
 from rhostar.graph import Graph
 from rhostar.heuristics import HeuristicLike, as_heuristic
 from rhostar.instances import Instance, InstanceSet
-from rhostar.instances import _snapshots as snapshots
+from rhostar.instances import _checks as checks
 from rhostar.lines._intervals import Interval, Intervals, fraction
 from rhostar.lines._line import Line, Snap, Snapshot, exact_line
 from rhostar.search import Algorithm, Run, Runs, Trace
@@ -177,7 +177,7 @@ def pieces(
     through the vertex with the smaller value, or through vertex 1 if they tie.
 
     >>> import numpy as np, rhostar as rs
-    >>> from rhostar.lines import pieces
+    >>> from rhostar.lines._pieces import pieces
     >>> graph = rs.Graph.from_edges(4, [0, 0, 1, 2], [1, 2, 3, 3])
     >>> weights = np.array([5.0, 3.0, 5.0, 3.0])
     >>> direction = np.array([0.0, 3.0, 1.0, 0.0])
@@ -192,7 +192,7 @@ def pieces(
     _require_graph(graph)
     source, goal = arrays.vertex(source, "source", graph.n), arrays.vertex(goal, "goal", graph.n)
     row = arrays.weight_row(weights, "weights", graph.m)
-    snapshots.check_weights(graph, row[None], np.zeros(1, dtype=np.int64))
+    checks.check_weights(graph, row[None], np.zeros(1, dtype=np.int64))
     options = make_options(algorithm, reopen, budget)
     bases, directions = (
         [as_heuristic(given, graph, [goal], name=name).table(goal)]

@@ -3,10 +3,7 @@ from ._advise import Option as Option
 from ._advise import advise as advise
 from ._build import build as build
 from ._build import compare as compare
-from ._certificate import certificate_curves as certificate_curves
 from ._certificate import certificate_section as certificate_section
-from ._learning import generalization_curve as generalization_curve
-from ._learning import learning_section as learning_section
 from ._method import Method as Method
 from ._page import Report as Report
 from ._page import render as render

@@ -1,4 +1,4 @@
-"""Advice: which way of answering queries is the fastest here, measured on this machine; it may be another program."""
+"""Advice: which way of answering queries is the fastest here, measured on this machine."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import learners
-from rhostar.errors import BoundsWarning, InfeasibleError, InputError
+from rhostar.errors import BoundsWarning, InfeasibleError, InputError, LimitError
 from rhostar.heuristics import HeuristicLike
+from rhostar.hierarchy import Hierarchy
 from rhostar.instances import InstanceSet
 from rhostar.search import distances_to, solve_many
 
@@ -26,7 +27,7 @@ _MOST_TABLES, _CLUSTERS, _FEW = 64, 8, 30
 ALWAYS = "always exact"
 WHILE = "exact; slower where weights fall below the lowest seen"
 STATED = "exact; slower where weights fall below the bounds given"
-MEASURED = "no promise; the excess was measured"
+MEASURED = "no guarantee; the excess was measured"
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,13 @@ class Option:
     """What 99 % of the paths exceed the shortest ones by at most."""
     worst: float
     """The largest excess of a path that was measured."""
-    promise: str
+    guarantee: str
     """What holds for its paths, in words."""
 
     @property
     def exact(self) -> bool:
-        """Whether paths are shortest ones, under the condition that the promise names."""
-        return self.promise != MEASURED
+        """Whether paths are shortest ones, under the condition that the guarantee names."""
+        return self.guarantee != MEASURED
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Advice:
     """Queries per goal and snapshot."""
     goals: int
     """Goals that share a snapshot."""
-    tolerance: float
+    mean_excess: float
     """The excess that paths may have on average."""
     left_out: str
     """What was not measured, and why; empty if all was."""
@@ -94,7 +95,7 @@ class Advice:
     @property
     def accepted(self) -> list[Option]:
         """The options whose paths are good enough, the fastest first."""
-        good = [o for o in self.options if o.exact or (self.tolerance > 0 and o.excess <= self.tolerance)]
+        good = [o for o in self.options if o.exact or (self.mean_excess > 0 and o.excess <= self.mean_excess)]
         return sorted(good, key=self.seconds)
 
     @property
@@ -122,16 +123,16 @@ class Advice:
     def __str__(self) -> str:
         width = max(len(o.name) for o in self.options)
         head = f"{'':{width}}  {'snapshot':>8}  {'query':>8}  {'together':>8}  {'excess':>7}"
-        promises = list(dict.fromkeys(o.promise for o in self.options))
+        guarantees = list(dict.fromkeys(o.guarantee for o in self.options))
         many = "query" if self.queries == 1 else "queries"
         lines = [f"for each goal and snapshot, with {self.queries:g} {many}", head]
         for o in sorted(self.options, key=self.seconds):
             fixed = _time(self.seconds(o, 0))
             excess = f"{100 * o.excess:.2f} %"
             whole = f"{_time(self.seconds(o))}"
-            kind = f"({promises.index(o.promise) + 1})"
+            kind = f"({guarantees.index(o.guarantee) + 1})"
             lines.append(f"{o.name:{width}}  {fixed:>8}  {_time(o.per_query):>8}  {whole:>8}  {excess:>7}  {kind}")
-        lines += [f"({k}) {promise}" for k, promise in enumerate(promises, start=1)]
+        lines += [f"({k}) {words}" for k, words in enumerate(guarantees, start=1)]
         for o in self.options:
             if not o.exact:
                 lines.append(f"{o.name}: 99 % within {100 * o.excess_99:.2f} %, worst {100 * o.worst:.2f} %")
@@ -139,33 +140,32 @@ class Advice:
         plain = next(o for o in self.options if o.name == "Dijkstra")
         faster = f"{self.seconds(plain) / self.seconds(best):.1f} times as fast as Dijkstra"
         lines.append(f"Use {best.name}: {'nothing that is good enough is faster' if best is plain else faster}.")
-        if best.name == CCH:
-            lines.append("That is another program: customizable contraction hierarchies, as in RoutingKit.")
         for o in self.accepted[1:]:
             turn = self.break_even(o)
             # Only where it is then the fastest of all.
             if self.queries < turn < math.inf and all(
                 self.seconds(o, 1.001 * turn) <= self.seconds(p, 1.001 * turn) for p in self.accepted
             ):
-                lines.append(f"From {math.ceil(turn):,} queries on, {o.name} is faster.")
+                lines.append(f"From {math.ceil(turn):,} queries, {o.name} is faster.")
         if self.left_out:
             lines.append(self.left_out)
         return "\n".join(lines)
 
 
-CCH = "contraction hierarchy (pyroutingkit)"
-
-
 def advise(
-    instances: InstanceSet, queries: float, *, tolerance: float = 0.0, weight_bounds: Any = None, seed: int = 0
+    instances: InstanceSet,
+    queries: float,
+    *,
+    mean_excess: float = 0.0,
+    lower: ArrayLike | None = None,
+    seed: int = 0,
 ) -> Advice:
     """Measure which way of answering queries is the fastest, on half of the snapshots, after learning from the others.
 
     Plain Dijkstra, exact costs-to-go once per goal and snapshot (:func:`rhostar.distances_to`), landmarks, the lower
-    envelope, and learned mean distances are measured in processor time on one thread. With more than 64 goals, or goals
-    that the others do not have, the last two are potentials, which serve any goal. Customizable contraction hierarchies
-    are measured too, if ``pyroutingkit`` is installed and the graph has coordinates. Instances without a path are left
-    out.
+    envelope, learned mean distances, and a hierarchy that is customized to each snapshot are measured in processor time
+    on one thread. With more than 64 goals, or goals that the others do not have, the lower envelope and the learned
+    values are potentials, which serve any goal. Instances without a path are left out.
 
     Parameters
     ----------
@@ -173,12 +173,12 @@ def advise(
         At least two snapshots.
     queries
         How many queries come for each goal before the weights change.
-    tolerance
+    mean_excess
         The mean excess that you accept: 0.01 for paths that are 1 % longer on average. With 0 only options that
-        promise shortest paths are recommended.
-    weight_bounds
-        (least, largest) weights, numbers or one per edge, as for :func:`rhostar.learn`: the lower envelope is that of
-        the least ones. None takes the least weights of the snapshots that are learned from.
+        guarantee shortest paths are recommended.
+    lower
+        Lower bounds on the weights, a number or one per edge, as for :func:`rhostar.learn`: the lower envelope is that
+        of these bounds. None takes the lowest weights of the snapshots that are learned from.
     seed
         Draws the half of the snapshots.
 
@@ -194,7 +194,7 @@ def advise(
     InfeasibleError
         If no instance to measure on has a path.
     WeightError
-        If an instance that is learned from has a weight below `weight_bounds`.
+        If an instance that is learned from has a weight below `lower`.
 
     Examples
     --------
@@ -209,12 +209,11 @@ def advise(
     if not isinstance(instances, InstanceSet) or np.unique(instances._stored_rows).size < 2:
         raise InputError("instances must be an InstanceSet with two snapshots or more; with one, use rs.distances_to")
     count = arrays.number(queries, "queries", "a number above 0", lambda value: 0 < value < math.inf)
-    accepted = arrays.number(tolerance, "tolerance", "a number of at least 0", lambda value: value >= 0)
+    accepted = arrays.number(mean_excess, "mean_excess", "a number of at least 0", lambda value: value >= 0)
     train, test = instances.split(0.5, seed=seed, groups=instances._stored_rows)
     test = test[: min(_MOST_QUERIES, len(test))]
     goals = np.unique(instances.goals).size
     zeros = np.zeros(instances.graph.n)
-    lower = None if weight_bounds is None else weight_bounds[0]
     optimum = solve_many(test, zeros, n_jobs=1).cost
     there = np.flatnonzero(np.isfinite(optimum))
     if not there.size:
@@ -225,7 +224,7 @@ def advise(
     computed = goals > _MOST_TABLES or not np.isin(test.goals, train.goals).all()
     envelope = learners.Potentials(lower=lower) if computed else learners.LowerEnvelope(lower)
     clusters = learners.Potentials(n_clusters=_CLUSTERS, random_state=seed)
-    for name, learner, promise in (
+    for name, learner, guarantee in (
         ("A* with landmarks", learners.Landmarks(random_state=seed), WHILE),
         ("A* with the lower envelope", envelope, WHILE if lower is None else STATED),
         ("A* with learned mean weights", clusters, MEASURED)
@@ -234,19 +233,19 @@ def advise(
     ):
         fitted = learner if goals == 1 or not learner.one_goal else learners.PerGoal(learner)
         once, _ = _timed(1, fitted.fit, train)
-        options.append(_searched(name, fitted, test, optimum, once, promise))
+        options.append(_searched(name, fitted, test, optimum, once, guarantee))
     hierarchy, left_out = _hierarchy(test, optimum)
     return Advice((*options, *hierarchy), count, goals, accepted, left_out)
 
 
 def _searched(
-    name: str, rho: HeuristicLike | Any, test: InstanceSet, optimum: NDArray[np.float64], once: float, promise: str
+    name: str, rho: HeuristicLike | Any, test: InstanceSet, optimum: NDArray[np.float64], once: float, guarantee: str
 ) -> Option:
     with warnings.catch_warnings():
         # That some bounds do not hold on new snapshots shows in the time.
         warnings.simplefilter("ignore", BoundsWarning)
         took, runs = _timed(3, solve_many, test, rho, n_jobs=1)
-    return Option(name, once, 0.0, 0.0, took / len(test), *_excess(runs.cost, optimum), promise)
+    return Option(name, once, 0.0, 0.0, took / len(test), *_excess(runs.cost, optimum), guarantee)
 
 
 def _costs_to_go(test: InstanceSet) -> Option:
@@ -268,36 +267,24 @@ def _costs_to_go(test: InstanceSet) -> Option:
 
 
 def _hierarchy(test: InstanceSet, optimum: NDArray[np.float64]) -> tuple[list[Option], str]:
-    """Return the option of contraction hierarchies, or nothing and why."""
+    """Return the option of a customized hierarchy, or nothing and why."""
     try:
-        import pyroutingkit
-    except ImportError:
-        return [], "Contraction hierarchies were not measured: pyroutingkit is not installed."
-    graph = test.graph
-    if graph.coordinates is None:
-        return [], "Contraction hierarchies were not measured: the graph has no coordinates."
-    x, y = graph.coordinates.astype(np.float32).T
-    topology = pyroutingkit.CCHTopology()
-    tail, head = graph.tail.astype(np.uint32), graph.head.astype(np.uint32)
-    once, _ = _timed(1, topology.build, tail, head, np.ascontiguousarray(y), np.ascontiguousarray(x), graph.n)
-    # It counts in whole numbers: as fine as a path through all vertices allows.
-    finite = test._stored[np.unique(test._stored_rows)]
-    unit = float(np.max(finite[np.isfinite(finite)], initial=1e-300)) * min(graph.n, 10_000) / 2**30
-    metric = pyroutingkit.CCHMetric(topology)
+        once, hierarchy = _timed(1, Hierarchy, test.graph)
+    except LimitError as error:
+        return [], f"A hierarchy was not measured: {error}."
     rows = np.unique(test._stored_rows)[:_MOST_PAIRS]
     customized, queries, cost, best = 0.0, 0.0, [], []
     for row in rows.tolist():
-        weights = np.asarray(test._stored[row], dtype=np.float64)
-        whole = np.where(np.isfinite(weights), np.round(weights / unit), pyroutingkit.INF_WEIGHT).astype(np.uint32)
-        customized += _timed(2, metric.customize, whole)[0]
+        took, index = _timed(2, hierarchy.customize, test._stored[row])
+        customized += took
         for i in np.flatnonzero(test._stored_rows == row).tolist():
-            took, found = _timed(3, metric.query, int(test.sources[i]), int(test.goals[i]))
+            took, found = _timed(3, index.path, int(test.sources[i]), int(test.goals[i]))
             queries += took
-            cost.append(weights[np.asarray(found[2], dtype=np.int64)].sum())
+            cost.append(found.cost)
             best.append(optimum[i])
     excess = _excess(np.array(cost), np.array(best))
-    option = Option(CCH, once, customized / rows.size, 0.0, queries / len(cost), *excess, "exact up to rounding")
-    return [option], ""
+    name = "hierarchy, customized per snapshot"
+    return [Option(name, once, customized / rows.size, 0.0, queries / len(cost), *excess, ALWAYS)], ""
 
 
 def _excess(cost: NDArray[np.float64], optimum: NDArray[np.float64]) -> tuple[float, float, float]:
@@ -309,7 +296,7 @@ def _excess(cost: NDArray[np.float64], optimum: NDArray[np.float64]) -> tuple[fl
 
 
 def _timed(times: int, call: Callable[..., T], *args: Any, **kwargs: Any) -> tuple[float, T]:
-    """Return the least processor time of some calls, which other programs hardly change, and the result."""
+    """Return the lowest processor time of some calls, which other programs hardly change, and the result."""
     best = math.inf
     for _ in range(times):
         start = time.process_time()

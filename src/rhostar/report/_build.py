@@ -13,7 +13,7 @@ from rhostar.instances import InstanceSet
 from rhostar.report._comparison import Comparison, MethodView, distribution, method_view, trade_offs
 from rhostar.report._method import Method, as_methods
 from rhostar.report._page import Report
-from rhostar.report._scenes import pick, play
+from rhostar.report._replay import pick, play
 from rhostar.report._section import Section
 from rhostar.report._setting import Setting, describe
 from rhostar.report._timing import Timings, quick_times
@@ -51,8 +51,7 @@ def build(
     facts
         Further lines (name, value) for the section on the data.
     sections
-        Further sections of the page; see :func:`rhostar.report.certificate_section` and
-        :func:`rhostar.report.learning_section`.
+        Further sections of the page; see :func:`rhostar.report.certificate_section`.
     scenes
         How many instances to replay: the one with the median saving, the one with the least, then the
         one with the greatest.
@@ -99,7 +98,7 @@ def build(
     views = _views(chosen, runs, optimum, timings)
     hero = next((v for v in views if v.kind == "learned"), views[-1])
     words = costs(cost_unit)
-    lines, behind_lines = trade_offs(instances, chosen, optimum, timings, options)
+    lines, behind_lines = trade_offs(instances, chosen, optimum, options)
     comparison = Comparison(
         methods=views,
         tradeoffs=tuple(lines),

@@ -1,4 +1,4 @@
-"""The section on the certificate: the guarantee, a table of all bounds, and how they tighten with more data."""
+"""The section on the certificate: the guarantee, and a table of all bounds."""
 
 from __future__ import annotations
 
@@ -6,21 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from rhostar import _arrays as arrays
 from rhostar.certificates import Certificate, CertificateTable, Dropped
-from rhostar.certificates._holdout import bound_by_size
 from rhostar.certificates._sentence import outward, percent
 from rhostar.errors import InputError
-from rhostar.instances import InstanceSet
-from rhostar.report._comparison import Curve
-from rhostar.report._drawing import COLORS, DASHES, MARKERS, axes, legend, log_axis, short
+from rhostar.report._figures import COLORS, axes, short
 from rhostar.report._guarantee import Guarantee, quantity
 from rhostar.report._section import Chart, Section, escape, table, unfolding
 from rhostar.report._wording import Costs
-from rhostar.utilities import Utility
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,16 +31,11 @@ class CertificateSection(Section):
     """What is guaranteed, in the reader's words."""
     sentence: str
     """The same, exact in every detail."""
-    limit: float
-    """The largest value of the utility that a curve may show."""
     bounds: tuple[Certificate, ...]
     left_out: tuple[str, ...] = ()
     """Bounds that were left out, each with its reason."""
     remarks: tuple[str, ...] = ()
     """Warnings first."""
-    curves: tuple[Curve, ...] = ()
-    """Each bound against the number of instances."""
-
     also: tuple[Guarantee, ...] = ()
     """What is guaranteed for other methods; the page begins with them."""
 
@@ -71,20 +59,14 @@ class CertificateSection(Section):
         return quantity(self.guarantee.weakest.subject, self.guarantee.subject, self.guarantee.costs).axis
 
     def figures(self) -> dict[str, Callable[[], Figure]]:
-        """Return figures of the bounds next to the measured mean, and against the number of instances if known."""
+        """Return the figure of the bounds next to the measured mean, if there is one."""
         means = any(b.statistic == "mean" and b.observed is not None for b in self.bounds)
-        found: dict[str, Callable[[], Figure]] = {"bounds": self._draw_bounds} if means else {}
-        return found | ({"bounds_against_n": self._draw_curves} if self.bounds and self.curves else {})
+        return {"bounds": self._draw_bounds} if means else {}
 
     def body(self, chart: Chart) -> str:
         """Return the guarantee, the table of bounds, a figure, and how to read them."""
         chosen = [bound for bound in self.bounds if bound.role != "comparison"]
         others = [bound for bound in self.bounds if bound.role == "comparison"]
-        charts = chart(
-            "bounds_against_n",
-            "Each bound against the number of instances it is computed from",
-            "Each bound on the first N independent draws: more data makes the guarantee tighter.",
-        )
         compared = chart(
             "bounds",
             "Every bound next to the measured mean",
@@ -108,11 +90,11 @@ class CertificateSection(Section):
         return f"""{"".join((*cards, _card(self.guarantee, self.sentence)))}
 {_list(warnings) if warnings else ""}{about}
 {self._table("The guarantee, with its bound", chosen)}
-<div class="columns">{charts}<div class="card"><h3>How to read this</h3>
+<div class="card"><h3>How to read this</h3>
 <p class="note">The values that guide the search are called ρ (rho), and δ (delta) is the chance that a bound is wrong.
 The guarantee was fixed before anything was measured. A bound holds either for these values alone, measured on queries
 that had no part in choosing them, or for all values at once, so also for values that were chosen by looking at the same
-queries. Names such as H4 and U2 are explained in rhostar's glossary.</p></div></div>
+queries. Names such as H4 and U2 are explained in rhostar's glossary.</p></div>
 {lists}"""
 
     def _table(self, name: str, bounds: Sequence[Certificate]) -> str:
@@ -135,30 +117,6 @@ queries. Names such as H4 and U2 are explained in rhostar's glossary.</p></div><
             axis.plot(row.value, k, "o", color=tone, markersize=7)
         axis.set_yticks(range(len(rows)), [short(_name(row), 22) for row in rows])
         axis.set_ylim(len(rows) - 0.4, -0.6)
-        return figure
-
-    def _draw_curves(self) -> Figure:
-        """Draw each bound against the number of instances it was computed from."""
-        figure, axis = axes("independent draws N", f"{self._axis}, bound on the mean")
-        names = ["c1", "c2", "c3", "c4", "c5", "c6"]
-        top = self.limit
-        for k, curve in enumerate(self.curves):
-            measured = curve.note == "measured"
-            axis.plot(
-                curve.x,
-                curve.y,
-                ":" if measured else DASHES[(k // 6) % 4],
-                marker=None if measured else MARKERS[k % len(MARKERS)],
-                markersize=4,
-                color=COLORS["muted"] if measured else COLORS[names[k % 6]],
-                linewidth=1.6,
-                label=short(curve.name, 26),
-            )
-        finite = [y for curve in self.curves for y in curve.y if np.isfinite(y) and y <= top]
-        if finite and max(finite) > 0:
-            axis.set_ylim(0, min(1.08 * top, 1.15 * max(finite)))
-        log_axis(axis)
-        legend(figure, axis, 2)
         return figure
 
 
@@ -210,7 +168,6 @@ def certificate_section(
     table: CertificateTable | Mapping[str, Any],
     *,
     subject: str = "",
-    curves: Sequence[Curve] = (),
     method: str = "",
     also: Mapping[str, CertificateTable] | None = None,
 ) -> CertificateSection:
@@ -223,8 +180,6 @@ def certificate_section(
     subject
         What is bounded, in the reader's words, such as "minutes lost". By default the page finds them: with
         ``build(..., cost_unit="min")`` it says "at most 0.2 min longer than the fastest route".
-    curves
-        Each bound against the number of instances; see :func:`certificate_curves`.
     method
         The name of the method that the table is about, where a page has several.
     also
@@ -260,11 +215,9 @@ def certificate_section(
     return CertificateSection(
         guarantee=Guarantee(found.guarantees, subject, method=method),
         sentence=best.sentence,
-        limit=next((row.limit for row in found.rows if row.limit is not None), best.value),
         bounds=tuple(rows),
         left_out=tuple(_reasons(found.dropped)),
         remarks=tuple(found.notes),
-        curves=tuple(curves),
         also=tuple(Guarantee(other.guarantees, subject, method=name) for name, other in (also or {}).items()),
     )
 
@@ -284,60 +237,3 @@ def _reasons(dropped: Sequence[Dropped]) -> list[str]:
         more = f" (similar for {len(entries) - 1} more)" if len(entries) > 1 else ""
         found.append(f"{label}{where}{more}: {entries[0].reason}")
     return found
-
-
-def certificate_curves(
-    heuristic: Any,
-    holdout: InstanceSet,
-    utility: Utility,
-    sizes: Sequence[int],
-    *,
-    whole: CertificateTable | None = None,
-    lower: ArrayLike | None = None,
-    delta: float = 0.05,
-    **search: Any,
-) -> list[Curve]:
-    """Return each bound against the number of instances it is computed on.
-
-    Parameters
-    ----------
-    heuristic, holdout, utility, lower, delta, **search
-        As for :func:`rhostar.certify`.
-    sizes
-        Numbers of instances. Each bound is computed on the first ones of the holdout, or on all if there are fewer.
-    whole
-        The result of :func:`rhostar.certify` for all instances: it becomes the last point, and sizes that need all
-        instances are not computed again.
-
-    Returns
-    -------
-    list of Curve
-        One for each bound that says something at the largest size, and the measured mean.
-
-    Examples
-    --------
-    >>> import numpy as np, rhostar as rs
-    >>> graph = rs.Graph.grid(4, 4)
-    >>> weights = np.random.default_rng(0).uniform(1, 2, size=(40, graph.m))
-    >>> holdout = rs.InstanceSet(graph, weights, sources=0, goal=15)
-    >>> curves = rs.report.certificate_curves(
-    ...     np.zeros(16), [10, 40], holdout=holdout, utility=rs.utilities.Expansions(16))  # doctest: +SKIP
-    """
-    lines: dict[str, tuple[list[float], list[float]]] = {}
-    measured: tuple[list[float], list[float]] = ([], [])
-    wanted = [size for size in sorted(sizes) if whole is None or size < len(holdout)]
-    tables = bound_by_size(heuristic, holdout, utility, wanted, lower=lower, delta=delta, **search)
-    for found in [*tables, *([] if whole is None else [whole])]:
-        means = [row for row in found.rows if row.delta > 0 and row.statistic == "mean" and not row.category]
-        for row in means:
-            if not row.vacuous:
-                x, y = lines.setdefault(row.label, ([], []))
-                x.append(float(row.samples))
-                y.append(row.value)
-        if means and means[0].observed is not None:
-            measured[0].append(float(means[0].samples))
-            measured[1].append(means[0].observed)
-    curves = [Curve(name, tuple(x), tuple(y)) for name, (x, y) in lines.items()]
-    if measured[0]:
-        curves.append(Curve("measured on the holdout", tuple(measured[0]), tuple(measured[1]), "measured"))
-    return curves

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rhostar.heuristics import as_heuristic
 from rhostar.instances import InstanceSet
-from rhostar.report._drawing import DASHES, MARKERS, axes, colors, legend, log_axis, percent_axis, short
+from rhostar.report._figures import DASHES, MARKERS, axes, colors, legend, log_axis, percent_axis, short
 from rhostar.report._method import Method
 from rhostar.report._section import Chart, Kind, Section, escape, table, unfolding
 from rhostar.report._timing import Timings
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _THETAS = (0.0, 0.5, 0.8, 0.9, 1.0, 1.1, 1.3, 1.6, 2.0)
-_SECONDS = 5.0  # for all points of the trade-off lines together, on one thread
-_FEWEST = 50  # instances behind each of them
+_BEHIND_LINES = 200  # instances at most behind each point of the trade-off lines
 _ROUNDING = 1e-9  # sums along different paths of the same cost differ by less than this share
 
 
@@ -291,7 +290,6 @@ def trade_offs(
     instances: InstanceSet,
     methods: Mapping[str, Method],
     optimum: NDArray[np.float64],
-    timings: Timings,
     options: dict[str, Any],
 ) -> tuple[list[TradeOff], int]:
     """Return the results of scaling the values learned for A*, and how many instances they are from.
@@ -299,12 +297,7 @@ def trade_offs(
     Scaled by 0, the values give Dijkstra's algorithm.
     """
     chosen = {name: m for name, m in methods.items() if m.algorithm == "astar" and m.kind == "learned"}
-    # A search with scaled values takes a quarter of the slowest method's time, on average over the factors.
-    each = max(timing.milliseconds for timing in timings.methods) / 4000
-    fit = int(_SECONDS / max(each * len(chosen) * len(_THETAS), 1e-9))
-    few = np.arange(len(instances))
-    if fit < few.size:
-        few = np.sort(np.random.default_rng(0).permutation(few)[: max(fit, _FEWEST)])
+    few = np.sort(np.random.default_rng(0).permutation(len(instances))[:_BEHIND_LINES])
     part, best = instances[few], optimum[few]
     found = []
     for name, method in chosen.items():

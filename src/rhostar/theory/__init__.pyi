@@ -35,6 +35,8 @@ from ._moving_value import converter as converter
 from ._moving_value import most_courses as most_courses
 from ._moving_value import moving_example as moving_example
 from ._moving_value import moving_thresholds as moving_thresholds
+from ._online import OnlineRun as OnlineRun
+from ._online import online_inconsistency as online_inconsistency
 from ._parity import parity_bound as parity_bound
 from ._parity import parity_code as parity_code
 from ._potential_code import PotentialCode as PotentialCode

@@ -25,7 +25,7 @@ def _sets() -> Iterator[tuple[str, str]]:
 
 
 Vertices = Annotated[int, typer.Option("-n", "--vertices", help="Number of vertices.", min=4)]
-Which = Annotated[str, typer.Option("--algorithm", "-a", help="astar or gbfs.")]
+Which = Annotated[options.Search, typer.Option("--algorithm", "-a", help="The search.")]
 Most = Annotated[int, typer.Option(help="Most behaviours to look at.", min=1)]
 
 
@@ -119,7 +119,7 @@ def dual(
         str, typer.Option("--utility", "-u", help="What to measure: one of those below.")
     ] = "expansions",
     limit: options.Limit = None,
-    algorithm: options.Algorithm = "",
+    algorithm: options.Algorithm = None,
     reopen: options.Reopen = True,
     figure: Annotated[Path | None, typer.Option(help="A picture to write (.svg, .png, .pdf).")] = None,
     json: Json = False,
@@ -134,7 +134,7 @@ def dual(
     instances = rs.InstanceSet.load(folder)
     _, fitted = options.one_model(model)
     zeros = np.zeros(instances.graph.n)
-    chosen = fitted.search_with(options.algorithm_of(algorithm))
+    chosen = fitted.search_with(algorithm)
     measure = options.utility(utility, limit, instances)
     with working(f"following {count} instances along the line", quiet=json):
         found = rs.theory.dual(zeros, fitted, low, high, instances[:count], chosen, measure, reopen=reopen)
@@ -161,11 +161,11 @@ def dual(
     emit(entry | full, json)
 
 
-def _shattered(kind: str, n: int, algorithm: str) -> Any:
+def _shattered(kind: str, n: int, algorithm: options.Search) -> Any:
     """Return a shattered set by the name of its construction."""
     from rhostar import theory
     from rhostar.errors import InputError
 
     if kind not in theory.constructions:
         raise InputError(f"--set must be one of {', '.join(theory.constructions)}, got {kind!r}")
-    return theory.constructions[kind].build(n, options.algorithm_of(algorithm))
+    return theory.constructions[kind].build(n, algorithm)

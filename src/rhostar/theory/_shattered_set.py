@@ -119,7 +119,7 @@ class ShatteredSet:
             patterns = np.random.default_rng(seed).integers(0, 2, (arrays.integer(most, "most", 1), size))
         for pattern in patterns.astype(bool):
             score = evaluate(
-                self.instances, self.rho(pattern), self.utility, algorithm=self.algorithm, reopen=self.reopen
+                self.rho(pattern), self.instances, self.utility, algorithm=self.algorithm, reopen=self.reopen
             )[0]
             wrong = (score.values > self.thresholds) != pattern
             if wrong.any():

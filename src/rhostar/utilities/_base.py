@@ -45,7 +45,7 @@ class Utility:
     ...         return runs.reopened.astype(float)
     >>> graph = rs.Graph.grid(4, 4)
     >>> instances = rs.InstanceSet(graph, graph.length, sources=0, goal=15)
-    >>> rs.evaluate(instances, np.zeros(16), Reopened(limit=10))["reopened"].mean
+    >>> rs.evaluate(np.zeros(16), instances, Reopened(limit=10))["reopened"].mean
     0.0
     """
 

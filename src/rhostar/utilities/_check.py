@@ -82,7 +82,7 @@ class HeuristicCheck:
         return "\n".join(lines)
 
 
-def check(rho: HeuristicLike, instances: InstanceSet, *, tolerance: float = 1e-9) -> HeuristicCheck:
+def check(heuristic: HeuristicLike, instances: InstanceSet, *, tolerance: float = 1e-9) -> HeuristicCheck:
     """Tell whether a heuristic is admissible and consistent on the snapshots and goals of a set, and where it is not.
 
     This is about these instances. For instances to come, see ``LowerEnvelope``, whose values are consistent
@@ -90,7 +90,7 @@ def check(rho: HeuristicLike, instances: InstanceSet, *, tolerance: float = 1e-9
 
     Parameters
     ----------
-    rho
+    heuristic
         One value per vertex, such an array for each goal, a heuristic, or a fitted learner or model. One that chooses
         among tables by the weights is judged by the table that it chooses.
     instances
@@ -108,7 +108,7 @@ def check(rho: HeuristicLike, instances: InstanceSet, *, tolerance: float = 1e-9
     InputError
         If `tolerance` is negative.
     ArrayError, HeuristicError, ModelError, NotFittedError
-        If `rho` does not fit the graph or has no values for a goal.
+        If `heuristic` does not fit the graph or has no values for a goal.
 
     Examples
     --------
@@ -129,13 +129,13 @@ def check(rho: HeuristicLike, instances: InstanceSet, *, tolerance: float = 1e-9
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
     graph = instances.graph
-    heuristic = as_heuristic(rho, graph, instances.goals)
-    tables, table_of = ([], np.empty(0)) if heuristic.uses_weights else heuristic.tables(instances.goals)
+    found = as_heuristic(heuristic, graph, instances.goals)
+    tables, table_of = ([], np.empty(0)) if found.uses_weights else found.tables(instances.goals)
     pairs, first = np.unique(np.stack([instances.goals, instances._stored_rows]), axis=1, return_index=True)
     edges, vertices = _Worst(graph.m), _Worst(graph.n)
     at_goal = -np.inf
     for goal, row, i in zip(*pairs.tolist(), first.tolist(), strict=True):
-        values = tables[table_of[i]] if tables else heuristic.table(goal, instances._stored[row])
+        values = tables[table_of[i]] if tables else found.table(goal, instances._stored[row])
         weights = np.asarray(instances._stored[row], dtype=np.float64)
         fall = values[graph.tail] - values[graph.head]
         edges.see(fall, weights, slack * np.maximum(np.abs(values[graph.tail]), np.abs(values[graph.head])))

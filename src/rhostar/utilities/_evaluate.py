@@ -32,7 +32,7 @@ class Evaluation:
     >>> import rhostar as rs
     >>> graph = rs.Graph.grid(3, 3)
     >>> instances = rs.InstanceSet(graph, graph.length, sources=0, goal=8)
-    >>> found = rs.evaluate(instances, [0.0] * 9, [rs.utilities.Cost(9), rs.utilities.Expansions(9)])
+    >>> found = rs.evaluate([0.0] * 9, instances, [rs.utilities.Cost(9), rs.utilities.Expansions(9)])
     >>> found, len(found)
     (Evaluation(cost 4, expansions 8; 1 of 1 solved), 2)
     """
@@ -84,8 +84,8 @@ class Evaluation:
 
 
 def evaluate(
+    heuristic: HeuristicLike,
     instances: InstanceSet,
-    rho: HeuristicLike,
     utilities: Utility | Sequence[Utility],
     *,
     algorithm: Algorithm = "astar",
@@ -98,10 +98,10 @@ def evaluate(
 
     Parameters
     ----------
+    heuristic
+        Anything that :func:`rhostar.heuristics.as_heuristic` takes: one finite float64 per vertex, a learner, a model.
     instances
         The instances to measure on.
-    rho
-        The heuristic: one finite float64 per vertex, or a mapping from goals to such arrays.
     utilities
         What to measure: one utility or several.
     algorithm
@@ -134,12 +134,12 @@ def evaluate(
     >>> weights = np.random.default_rng(0).uniform(1, 2, size=(50, graph.m))
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)
     >>> rho = 2 * rs.heuristics.euclidean(graph, graph.n - 1)
-    >>> print(rs.evaluate(instances, rho, [rs.utilities.Ratio(2), rs.utilities.Expansions(150)]))
+    >>> print(rs.evaluate(rho, instances, [rs.utilities.Ratio(2), rs.utilities.Expansions(150)]))
     utility        mean        std      max  limit  clipped
     ratio       1.03528  0.0240319  1.10814      2     0.0%
     expansions    53.74    13.4593      107    150     0.0%
     50 of 50 solved
-    >>> rs.evaluate(instances, rho, rs.utilities.Expansions(150))["expansions"].mean
+    >>> rs.evaluate(rho, instances, rs.utilities.Expansions(150))["expansions"].mean
     53.74
     """
     measures = [utilities] if isinstance(utilities, Utility) else list(utilities)
@@ -148,15 +148,17 @@ def evaluate(
     for utility in measures:
         if not isinstance(utility, Utility):
             raise InputError(f"utilities must hold Utility objects, got {utility!r}")
+    if not isinstance(instances, InstanceSet):
+        raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
     if len(instances) == 0:
         raise InputError("instances must not be empty: the mean of nothing is undefined")
     options: dict[str, Any] = {"algorithm": algorithm, "reopen": reopen, "budget": budget, "n_jobs": n_jobs}
-    runs = solve_many(instances, rho, **options)
+    runs = solve_many(instances, heuristic, **options)
     best = _optimum(instances, runs, optimum, n_jobs) if any(u.needs_optimum for u in measures) else None
     scores = []
     for utility in measures:
         if isinstance(utility, Custom):
-            raw = _custom(utility, instances, rho, **options)
+            raw = _custom(utility, instances, heuristic, **options)
         else:
             raw = utility.raw(runs, best)
         scores.append(utility.clip(raw))

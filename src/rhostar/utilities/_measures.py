@@ -113,7 +113,7 @@ class Expansions(_Count):
     >>> import rhostar as rs
     >>> graph = rs.Graph.grid(1, 4)
     >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 2], goal=3)
-    >>> rs.evaluate(instances, [0.0] * 4, rs.utilities.Expansions(limit=4.0))["expansions"].values.tolist()
+    >>> rs.evaluate([0.0] * 4, instances, rs.utilities.Expansions(limit=4.0))["expansions"].values.tolist()
     [3.0, 2.0]
     """
 
@@ -232,7 +232,7 @@ class Custom(Utility):
     ...     return max(len(trace.open_at(i)) for i in range(len(trace) + 1))
     >>> graph = rs.Graph.grid(4, 4)
     >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 1], goal=15)
-    >>> rs.evaluate(instances, np.zeros(16), rs.utilities.Custom(100, widest))["widest"].values.tolist()
+    >>> rs.evaluate(np.zeros(16), instances, rs.utilities.Custom(100, widest))["widest"].values.tolist()
     [4.0, 4.0]
     """
 

@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/engine/instances.hpp"
+#include "engine/explore.hpp"
 
 namespace rhostar::bindings {
 
@@ -122,6 +123,67 @@ Distances distances_to(Graph& graph, Row weights, std::int64_t goal, Stop* stop)
   return known ? std::move(all) : bad_input<Distances>();
 }
 
+struct Explored {
+  Ending ending;  // done, or budget
+  std::int64_t expanded = 0;
+  std::vector<std::int32_t> vertex;  // in the order in which they were settled
+  std::vector<double> cost;
+  std::vector<std::int32_t> parent;  // -1 at the source
+};
+
+// Everything that costs at most `most`; with goals, the `wanted` nearest of them. Against the arcs: what leads to
+// `source`, with parents that are successors.
+Explored explore_from(Graph& graph, Row weights, std::int64_t source, bool against, double most, Indices goals,
+                      std::int64_t wanted, std::int64_t budget, Stop* stop) {
+  if (weights.size() != static_cast<std::size_t>(graph.csr.m) || !graph.has_vertex(source))
+    return bad_input<Explored>();
+  Explored all;
+  PythonInterrupt interrupt(stop);
+  Options options;
+  options.interrupt = &interrupt;
+  if (budget >= 0) options.budget = budget;
+  bool known = true;
+  const auto run = [&](const auto& arcs) {
+    Unlocked unlocked;
+    Lease workspace(graph.pool, graph.csr.n);
+    Frontier frontier{.most = most, .wanted = wanted};
+    if (goals.is_valid()) {
+      frontier.is_goal.resize(static_cast<std::size_t>(graph.csr.n) / 64 + 1);
+      for (std::size_t i = 0; i < goals.size(); ++i) {
+        if (!graph.has_vertex(goals(i))) return void(known = false);
+        frontier.add_goal(arcs.inner(goals(i)));
+      }
+    }
+    const Outcome out = explore(arcs, static_cast<std::int32_t>(source), frontier, options, *workspace);
+    all.expanded = out.expanded;
+    if (out.status != Status::solved && out.status != Status::no_path) {
+      all.ending = {.status = out.status, .offender = out.offender};
+      return;
+    }
+    const Node* nodes = (*workspace).nodes();
+    const std::size_t size = frontier.settled.size();
+    all.vertex.resize(size);
+    all.cost.resize(size);
+    all.parent.resize(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      const Node& node = nodes[frontier.settled[i]];
+      all.vertex[i] = arcs.outer(frontier.settled[i]);
+      all.cost[i] = node.g;
+      all.parent[i] = node.parent < 0 ? -1 : arcs.outer(node.parent);
+    }
+  };
+  known = with_weights(weights,
+                       [&](const auto* data) {
+                         using W = std::remove_cvref_t<decltype(*data)>;
+                         if (against) graph.with_arcs_against(data, run);
+                         else if (graph.order) run(OrderedArcs<W>(*graph.order, data));
+                         else run(OutArcs<W>{graph.csr, data});
+                       }) &&
+          known;
+  interrupt.raise_if_signalled();
+  return known ? std::move(all) : bad_input<Explored>();
+}
+
 }  // namespace
 
 void bind_best_first(nb::module_& module, GraphClass& graph) {
@@ -144,6 +206,11 @@ void bind_best_first(nb::module_& module, GraphClass& graph) {
   bind_result<BatchOutcome>(module, "BatchOutcome").def_ro("runs", &BatchOutcome::runs);
   auto distances = bind_result<Distances>(module, "Distances");
   bind_array<&Distances::distance>(distances, "distance");
+  auto explored = bind_result<Explored>(module, "Explored");
+  explored.def_ro("expanded", &Explored::expanded);
+  bind_array<&Explored::vertex>(explored, "vertex");
+  bind_array<&Explored::cost>(explored, "cost");
+  bind_array<&Explored::parent>(explored, "parent");
 
   graph
       .def("solve_many", &solve_many, nb::arg("instances"), nb::arg("options"), nb::arg("rho").noconvert(),
@@ -152,6 +219,9 @@ void bind_best_first(nb::module_& module, GraphClass& graph) {
       .def("solve_guided", &solve_guided, nb::arg("instances"), nb::arg("options"), nb::arg("potentials"),
            nb::arg("rho_of").noconvert(), nb::arg("bound").noconvert(), nb::arg("bound_potentials"),
            nb::arg("bound_of").noconvert(), nb::arg("stop").none())
+      .def("explore", &explore_from, nb::arg("weights").noconvert(), nb::arg("source"), nb::arg("against"),
+           nb::arg("most"), nb::arg("goals").noconvert().none(), nb::arg("wanted"), nb::arg("budget"),
+           nb::arg("stop").none())
       .def("distances_to", &distances_to, nb::arg("weights").noconvert(), nb::arg("goal"), nb::arg("stop").none());
 }
 

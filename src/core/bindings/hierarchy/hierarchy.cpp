@@ -1,62 +1,18 @@
 // Hierarchies: which arcs there are, customizing, and queries between two vertices.
-#include <nanobind/stl/shared_ptr.h>
+#include "bindings/hierarchy/hierarchy.hpp"
 
-#include <mutex>
-#include <shared_mutex>
+#include <nanobind/stl/shared_ptr.h>
 
 #include "bindings/common.hpp"
 #include "hierarchy/many.hpp"
 #include "hierarchy/query.hpp"
+#include "hierarchy/update.hpp"
 
 namespace rhostar::bindings {
 
 namespace {
 
-// What is made once for each graph, with the arrays that it reads.
-struct Hierarchy {
-  Indices first_out, head, vertex, begin, list_first, list;
-  Topology topology;
-
-  // Costs that are no longer in use: fresh memory would have to be filled with zeros by the system first.
-  std::unique_ptr<Costs> take_costs() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!spare_.empty()) {
-        auto found = std::move(spare_.back());
-        spare_.pop_back();
-        return found;
-      }
-    }
-    return std::make_unique<Costs>(static_cast<std::size_t>(topology.graph.m),
-                                   static_cast<std::size_t>(topology.skeleton.arcs()));
-  }
-  void give_back(std::unique_ptr<Costs> costs) {
-    const std::lock_guard lock(mutex_);
-    if (spare_.size() < 2) spare_.push_back(std::move(costs));
-  }
-  std::unique_ptr<Lanes> take_lanes() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!lanes_.empty()) {
-        auto found = std::move(lanes_.back());
-        lanes_.pop_back();
-        return found;
-      }
-    }
-    return std::make_unique<Lanes>(topology.graph.n);
-  }
-  void give_back(std::unique_ptr<Lanes> lanes) {
-    const std::lock_guard lock(mutex_);
-    if (lanes_.size() < 32) lanes_.push_back(std::move(lanes));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Costs>> spare_;
-  std::vector<std::unique_ptr<Lanes>> lanes_;
-};
-
-SkeletonParts skeleton_parts(Graph& graph, Indices order, std::int64_t most, Stop* stop) {
+SkeletonParts skeleton_parts(Graph& graph, Indices order, std::int64_t most, std::int64_t most_pairs, Stop* stop) {
   std::vector<bool> taken(static_cast<std::size_t>(graph.csr.n));
   bool fits = order.size() == taken.size();
   for (std::size_t i = 0; fits && i < order.size(); ++i) {
@@ -68,7 +24,8 @@ SkeletonParts skeleton_parts(Graph& graph, Indices order, std::int64_t most, Sto
   PythonInterrupt interrupt(stop);
   {
     Unlocked unlocked;
-    out = make_skeleton(Neighbors(graph.csr), {order.data(), order.data() + order.size()}, most, interrupt);
+    out = make_skeleton(Neighbors(graph.csr), {order.data(), order.data() + order.size()}, most, interrupt, most_pairs);
+    if (out.ending.status == Status::done) out.bytes = needed_bytes(out, graph.csr.m);
   }
   interrupt.raise_if_signalled();
   return out;
@@ -96,21 +53,9 @@ std::shared_ptr<Hierarchy> open_hierarchy(const Graph& graph, Indices vertex, In
   return topology.open() ? made : nullptr;
 }
 
-// One set of weights. Queries read it, and updates in place write it.
-struct Customization {
-  Ending ending;
-  std::shared_ptr<Hierarchy> hierarchy;
-  std::unique_ptr<Costs> costs;
-  mutable std::shared_mutex mutex;
-
-  Customization() = default;
-  Customization(const Customization&) = delete;
-  Customization& operator=(const Customization&) = delete;
-  ~Customization() {
-    if (costs) hierarchy->give_back(std::move(costs));
-  }
-  Customized view() const { return {hierarchy->topology, costs->weight.data(), costs->length.data()}; }
-};
+Ending customize_all(const Topology& topology, Costs& costs, Interrupt& interrupt) {
+  return customize::Pass(topology.skeleton, topology.plan, costs.length.data()).run(costs.weight.data(), interrupt);
+}
 
 std::shared_ptr<Customization> customize_for(const std::shared_ptr<Hierarchy>& hierarchy, Row weights, Stop* stop) {
   auto made = std::make_shared<Customization>();
@@ -122,37 +67,115 @@ std::shared_ptr<Customization> customize_for(const std::shared_ptr<Hierarchy>& h
     Unlocked unlocked;
     made->hierarchy = hierarchy;
     made->costs = hierarchy->take_costs();
-    Costs& costs = *made->costs;
-    made->ending = take_weights(data, topology.graph, costs.weight.data());
-    if (made->ending.status == Status::done)
-      made->ending =
-          customize::Pass(topology.skeleton, topology.plan, costs.length.data()).run(costs.weight.data(), interrupt);
+    made->ending = take_weights(data, topology.graph, *made->costs);
+    if (made->ending.status == Status::done) made->ending = customize_all(topology, *made->costs, interrupt);
   });
   interrupt.raise_if_signalled();
   return made;
 }
 
-// For as long as it lives, nobody writes to the customization, and it has a set of lanes.
-class Reading {
- public:
-  explicit Reading(const Customization& on)
-      : hierarchy_(*on.hierarchy), lock_(on.mutex), view_(on.view()), lanes_(hierarchy_.take_lanes()) {}
-  Reading(const Reading&) = delete;
-  Reading& operator=(const Reading&) = delete;
-  ~Reading() { hierarchy_.give_back(std::move(lanes_)); }
-  const Customized& view() const { return view_; }
-  Lanes& lanes() { return *lanes_; }
+// Follows the changes alone; false if that is more work than `most`. Less than 0: than customizing in full.
+bool follow_changes(Hierarchy& hierarchy, Costs& costs, const EdgeWeights& fresh, std::int64_t most) {
+  const Topology& topology = hierarchy.topology;
+  auto changes = hierarchy.take_changes();
+  const bool done = Update(topology, costs, *changes).run(fresh, most < 0 ? most_update_work(topology) : most);
+  if (done) {
+    const std::uint64_t base = costs.version;
+    costs.renew();
+    if (16 * changes->entries.size() < costs.length.size()) {
+      costs.base = base;
+      for (const auto& [edge, before] : changes->edges) costs.edges.push_back(edge);
+      for (const auto& entry : changes->entries) costs.arcs.push_back(entry.arc);
+    }
+  }
+  hierarchy.give_back(std::move(changes));
+  return done;
+}
 
- private:
-  Hierarchy& hierarchy_;
-  std::shared_lock<std::shared_mutex> lock_;
-  Customized view_;
-  std::unique_ptr<Lanes> lanes_;
-};
+// New costs with some weights replaced, customized in full.
+Ending customize_anew(Hierarchy& hierarchy, const Costs& base, const EdgeWeights& fresh, Costs& costs,
+                      Interrupt& interrupt) {
+  std::copy(base.weight.data(), base.weight.data() + base.weight.size(), costs.weight.data());
+  for (std::int64_t i = 0; i < fresh.count; ++i) costs.weight.data()[fresh.edge[i]] = fresh.weight[i] + 0.0;
+  return customize_all(hierarchy.topology, costs, interrupt);
+}
+
+EdgeWeights edge_weights(const Positions& edges, const Table& weights) {
+  return {edges.data(), weights.data(), static_cast<std::int64_t>(edges.size())};
+}
+
+Ending update_in_place(Customization& on, Positions edges, Table weights, bool whole, std::int64_t most, Stop* stop) {
+  if (edges.size() != weights.size() || !is_aligned(edges.data()) || !is_aligned(weights.data()))
+    return {.status = Status::bad_input};
+  Hierarchy& hierarchy = *on.hierarchy;
+  const Csr& graph = hierarchy.topology.graph;
+  const EdgeWeights fresh = edge_weights(edges, weights);
+  PythonInterrupt interrupt(stop);
+  Ending ending;
+  {
+    Unlocked unlocked;
+    const std::lock_guard alone(on.updating);
+    ending = check_update(graph, *on.costs, fresh, whole);
+    if (ending.status != Status::done) return ending;
+    const bool large = on.costs->large || is_large(graph, fresh);
+    bool done = false;
+    {
+      const std::unique_lock lock(on.mutex);
+      done = follow_changes(hierarchy, *on.costs, fresh, most);
+      if (done) on.costs->large = large;
+    }
+    if (!done) {  // beside the old lengths, which queries go on reading
+      auto costs = hierarchy.take_costs();
+      costs->large = large;
+      ending = customize_anew(hierarchy, *on.costs, fresh, *costs, interrupt);
+      if (ending.status == Status::done) {
+        const std::unique_lock lock(on.mutex);
+        std::swap(on.costs, costs);
+      }
+      hierarchy.give_back(std::move(costs));
+    }
+  }
+  interrupt.raise_if_signalled();
+  return ending;
+}
+
+std::shared_ptr<Customization> updated(const Customization& base, Positions edges, Table weights, bool whole,
+                                       std::int64_t most, Stop* stop) {
+  auto made = std::make_shared<Customization>();
+  made->ending.status = Status::bad_input;
+  if (edges.size() != weights.size() || !is_aligned(edges.data()) || !is_aligned(weights.data())) return made;
+  made->hierarchy = base.hierarchy;
+  Hierarchy& hierarchy = *base.hierarchy;
+  const Csr& graph = hierarchy.topology.graph;
+  const EdgeWeights fresh = edge_weights(edges, weights);
+  PythonInterrupt interrupt(stop);
+  {
+    Unlocked unlocked;
+    const std::shared_lock lock(base.mutex);
+    made->ending = check_update(graph, *base.costs, fresh, whole);
+    if (made->ending.status != Status::done) return made;
+    // Those that the base was made from lack only its own changes, if nobody uses them any more.
+    if ((made->costs = hierarchy.take_costs_of(base.costs->base))) {
+      made->costs->catch_up(*base.costs);
+    } else {
+      made->costs = hierarchy.take_costs();
+      made->costs->copy(*base.costs);
+    }
+    Costs& costs = *made->costs;
+    costs.version = base.costs->version;
+    costs.large |= is_large(graph, fresh);
+    if (!follow_changes(hierarchy, costs, fresh, most)) {
+      costs.renew();
+      made->ending = customize_anew(hierarchy, *base.costs, fresh, costs, interrupt);
+    }
+  }
+  interrupt.raise_if_signalled();
+  return made;
+}
 
 struct IndexPath {
   Ending ending;
-  double cost = no_way;
+  double cost = no_way;  // NaN for arguments that are not vertices
   std::vector<std::int32_t> vertices, edges;
 };
 
@@ -164,16 +187,53 @@ bool are_vertices(const Customization& on, std::int64_t s, std::int64_t t) {
 // NaN for arguments that are not vertices.
 double distance(const Customization& on, std::int32_t s, std::int32_t t) {
   if (!are_vertices(on, s, t)) return std::numeric_limits<double>::quiet_NaN();
-  Reading reading(on);
+  Reading reading(on, Reading::Lock::with);
   return Query(reading.view(), reading.lanes()).distance(s, t);
 }
 
 IndexPath path(const Customization& on, std::int32_t s, std::int32_t t) {
-  if (!are_vertices(on, s, t)) return bad_input<IndexPath>();
   IndexPath out;
-  Reading reading(on);
+  if (!are_vertices(on, s, t)) {
+    out.ending.status = Status::bad_input;
+    out.cost = std::numeric_limits<double>::quiet_NaN();
+    return out;
+  }
+  Reading reading(on, Reading::Lock::with);
   if (!Query(reading.view(), reading.lanes()).path(s, t, out.cost, out.vertices, out.edges))
     return bad_input<IndexPath>();
+  return out;
+}
+
+struct IndexPaths {
+  Ending ending;
+  std::vector<double> cost;
+  std::vector<std::int64_t> path_end, edge_end;  // where the vertices and edges of each path end
+  std::vector<std::int32_t> vertices, edges;
+};
+
+// From sources[i] to targets[i].
+IndexPaths paths(const Customization& on, Indices sources, Indices targets, Stop* stop) {
+  if (sources.size() != targets.size()) return bad_input<IndexPaths>();
+  IndexPaths out;
+  PythonInterrupt interrupt(stop);
+  {
+    Unlocked unlocked;
+    Reading reading(on, Reading::Lock::without);
+    Query query(reading.view(), reading.lanes());
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      if (!are_vertices(on, sources(i), targets(i))) return bad_input<IndexPaths>();
+      if (interrupt.requested()) {
+        out.ending = {.status = Status::stopped};
+        break;
+      }
+      double cost = no_way;
+      if (!query.path(sources(i), targets(i), cost, out.vertices, out.edges)) return bad_input<IndexPaths>();
+      out.cost.push_back(cost);
+      out.path_end.push_back(static_cast<std::int64_t>(out.vertices.size()));
+      out.edge_end.push_back(static_cast<std::int64_t>(out.edges.size()));
+    }
+  }
+  interrupt.raise_if_signalled();
   return out;
 }
 
@@ -195,7 +255,7 @@ IndexDistances distances(const Customization& on, std::int32_t one, Indices many
   PythonInterrupt interrupt(stop);
   {
     Unlocked unlocked;
-    Reading reading(on);
+    Reading reading(on, Reading::Lock::without);
     const auto sweep = [&](auto each) {
       if (!many.is_valid()) {
         out.cost.resize(static_cast<std::size_t>(on.hierarchy->topology.graph.n));
@@ -220,7 +280,7 @@ IndexDistances matrix(const Customization& on, Indices sources, Indices targets,
   PythonInterrupt interrupt(stop);
   {
     Unlocked unlocked;
-    Reading reading(on);
+    Reading reading(on, Reading::Lock::without);
     out.cost.resize(sources.size() * targets.size());
     for (std::size_t i = 0; i < sources.size() && out.ending.status == Status::done; i += most)
       for (std::size_t j = 0; j < targets.size() && out.ending.status == Status::done; j += most)
@@ -242,22 +302,47 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
   bind_array<&SkeletonParts::begin>(parts, "begin");
   bind_array<&SkeletonParts::list_first>(parts, "list_first");
   bind_array<&SkeletonParts::list>(parts, "list");
+  parts.def_ro("bytes", &SkeletonParts::bytes);
   auto found = bind_result<IndexPath>(module, "IndexPath");
   found.def_ro("cost", &IndexPath::cost);
   bind_array<&IndexPath::vertices>(found, "vertices");
   bind_array<&IndexPath::edges>(found, "edges");
+  auto many = bind_result<IndexPaths>(module, "IndexPaths");
+  bind_array<&IndexPaths::cost>(many, "cost");
+  bind_array<&IndexPaths::path_end>(many, "path_end");
+  bind_array<&IndexPaths::edge_end>(many, "edge_end");
+  bind_array<&IndexPaths::vertices>(many, "vertices");
+  bind_array<&IndexPaths::edges>(many, "edges");
   auto costs = bind_result<IndexDistances>(module, "IndexDistances");
   bind_array<&IndexDistances::cost>(costs, "cost");
   bind_result<Customization>(module, "Customization")
       .def("distances", &distances, nb::arg("one"), nb::arg("many").noconvert().none(), nb::arg("against"),
            nb::arg("most"), nb::arg("stop").none())
       .def("matrix", &matrix, nb::arg("sources").noconvert(), nb::arg("targets").noconvert(), nb::arg("stop").none())
+      .def_prop_ro("nbytes", [](const Customization& self) { return self.costs ? self.costs->bytes() : 0; })
+      .def("update_in_place", &update_in_place, nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
+           nb::arg("whole"), nb::arg("most"), nb::arg("stop").none())
+      .def("updated", &updated, nb::arg("edges").noconvert(), nb::arg("weights").noconvert(), nb::arg("whole"),
+           nb::arg("most"),
+           nb::arg("stop").none())
+      .def_prop_ro("lengths",  // a copy
+                   [](const Customization& self) {
+                     const Reading reading(self, Reading::Lock::with);
+                     const auto* const data = reinterpret_cast<const double*>(reading.view().length);
+                     const auto arcs = static_cast<std::ptrdiff_t>(self.costs->length.size());
+                     return to_numpy(std::vector<double>(data, data + 2 * arcs));
+                   })
       .def("distance", &distance, nb::arg("source"), nb::arg("target"))
+      .def("paths", &paths, nb::arg("sources").noconvert(), nb::arg("targets").noconvert(), nb::arg("stop").none())
       .def("path", &path, nb::arg("source"), nb::arg("target"));
   nb::class_<Hierarchy>(module, "Hierarchy")
       .def_prop_ro("arcs", [](const Hierarchy& self) { return self.topology.skeleton.arcs(); })
+      .def_prop_ro("triangles", [](const Hierarchy& self) { return self.topology.pairs; })
+      .def_prop_ro("nbytes", [](const Hierarchy& self) { return self.topology.bytes(); })
       .def("customize", &customize_for, nb::arg("weights").noconvert(), nb::arg("stop").none());
-  graph.def("skeleton_parts", &skeleton_parts, nb::arg("order").noconvert(), nb::arg("most"), nb::arg("stop").none())
+  graph
+      .def("skeleton_parts", &skeleton_parts, nb::arg("order").noconvert(), nb::arg("most"), nb::arg("most_pairs"),
+           nb::arg("stop").none())
       .def("open_hierarchy", &open_hierarchy, nb::arg("vertex").noconvert(), nb::arg("begin").noconvert(),
            nb::arg("list_first").noconvert(), nb::arg("list").noconvert());
 }

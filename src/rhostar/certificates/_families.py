@@ -1,18 +1,18 @@
-"""Families: the sets of heuristics that learners choose from.
+"""Families: the sets of heuristics that a bound for every ρ of a set is about.
 
 A bound that holds for every ρ at once has to count the ρ of a family. A full family has one free value for each
 vertex. Fewer free values, or few levels for each, make a smaller family, and so a useful certificate on a large graph.
 The parts of a family (a base, features, levels) must not come from the instances that the certificate is computed on,
 so a family remembers the instances it was built from, or that they are not known.
 
-To add a family, write a class in this file and list it in :data:`FAMILIES`, which is used to load saved models.
+To add a family, write a class in this file, and an export line for it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -23,9 +23,6 @@ from rhostar import bounds
 from rhostar._arrays import Algorithm
 from rhostar.errors import ArrayError, AssumptionError, InputError
 from rhostar.instances import InstanceSet, Provenance, provenance
-from rhostar.instances._provenance import from_parts, to_parts
-
-__all__ = ["Family", "FullTable", "Linear", "Placed", "Quantized"]
 
 _FEATURE_BITS = 20
 """How many bits the base and the features of a linear family keep; the rest of the 52 are for θ."""
@@ -44,21 +41,19 @@ class Placed(NamedTuple):
 class Family:
     """The base class of all families.
 
-    To write your own family, derive a frozen dataclass from this one and implement at least :meth:`contains`. Its
-    fields are arrays and plain values; :class:`rhostar.Model` saves them by name.
+    To write your own family, derive a frozen dataclass from this one and implement at least :meth:`contains`.
 
     Parameters
     ----------
     built_from
-        The instances that shaped the family itself, as :class:`Provenance`; empty if it was fixed without looking
-        at any; None if that is not known. Without it, no bound for every ρ is computed on training instances.
+        The instances that shaped the family itself: a list of instances, or of what a heuristic was ``trained_on``;
+        empty if it was fixed without looking at any; None if that is not known. Without it, no bound for every ρ is
+        computed on training instances.
     """
 
-    built_from: tuple[Provenance, ...] | None = ()
+    built_from: Sequence[InstanceSet | Provenance] | None = ()
     """The instances that shaped the family; None if that is not known."""
 
-    kind: ClassVar[str] = ""
-    """Its name in saved models."""
     every_rho: ClassVar[bool] = False
     """Whether every finite ρ belongs to it, so that single values may be moved."""
     made_of: ClassVar[str] = "parts"
@@ -127,8 +122,8 @@ class Family:
         """
         if self.built_from is None:
             raise AssumptionError(
-                f"the {self.made_of} are arrays of unknown origin: pass the learners they come from, or built_from=() "
-                "if they were fixed without looking at any instance"
+                f"the {self.made_of} are arrays of unknown origin: pass built_from, the instances they come from, or "
+                "built_from=() if they were fixed without looking at any"
             )
         if shaped := self.overlap(train):
             raise AssumptionError(
@@ -199,77 +194,6 @@ class Family:
         """
         return Placed(rho, "")
 
-    # ------------------------------------------------------------ files
-
-    def to_parts(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return the arrays of the family and its plain values, by name, for a file.
-
-        Returns
-        -------
-        tuple
-            The arrays and the plain values.
-        """
-        stored, records = to_parts(self.built_from or (), "built_from")
-        facts: dict[str, Any] = {"kind": self.kind, "built_from": None if self.built_from is None else records}
-        for entry in fields(self)[1:]:
-            value = getattr(self, entry.name)
-            if isinstance(value, np.ndarray):
-                stored[entry.name] = value
-            else:
-                facts[entry.name] = value
-        return stored, facts
-
-    @staticmethod
-    def of_kind(kind: str) -> type[Family]:
-        """Return the class of this name, or raise :class:`InputError`.
-
-        Parameters
-        ----------
-        kind
-            The name in a file.
-
-        Returns
-        -------
-        type
-            A subclass of Family.
-
-        Raises
-        ------
-        InputError
-            If there is none of this name.
-        """
-        if kind not in FAMILIES:
-            raise InputError(f"there is no family {kind!r}; there are {', '.join(FAMILIES)}")
-        return FAMILIES[kind]
-
-    @classmethod
-    def from_parts(cls, stored: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> Family:
-        """Return the family that :meth:`to_parts` took apart.
-
-        Parameters
-        ----------
-        stored
-            The arrays by name.
-        facts
-            The plain values by name.
-
-        Returns
-        -------
-        Family
-            Of the kind that `facts` names.
-
-        Raises
-        ------
-        InputError
-            If its kind is not known here.
-        """
-        kind = cls.of_kind(facts["kind"])
-        records = facts["built_from"]
-        built = None if records is None else from_parts(stored, records, "built_from")
-        names = [entry.name for entry in fields(kind)[1:]]
-        values = {name: source[name] for source in (stored, facts) for name in names if name in source}
-        return kind(built_from=built, **values)
-
 
 @dataclass(frozen=True, eq=False)
 class FullTable(Family):
@@ -278,11 +202,10 @@ class FullTable(Family):
     Examples
     --------
     >>> import rhostar as rs
-    >>> rs.families.FullTable().contains([0.5, -3.0])
+    >>> rs.certificates.FullTable().contains([0.5, -3.0])
     True
     """
 
-    kind: ClassVar[str] = "full"
     every_rho: ClassVar[bool] = True
 
     def contains(self, rho: ArrayLike) -> bool:
@@ -304,7 +227,7 @@ class FullTable(Family):
         Examples
         --------
         >>> import numpy as np, rhostar as rs
-        >>> rs.families.FullTable().into_class(np.array([0.1, 2.0]), 2.0**40).rho.tolist()
+        >>> rs.certificates.FullTable().into_class(np.array([0.1, 2.0]), 2.0**40).rho.tolist()
         [0.10009765625, 2.0]
         """
         if not largest_g:
@@ -339,7 +262,7 @@ class Linear(Family):
     Examples
     --------
     >>> import numpy as np, rhostar as rs
-    >>> family = rs.families.Linear(base=np.zeros(3), features=[[2.0], [1.0], [0.0]], built_from=())
+    >>> family = rs.certificates.Linear(base=np.zeros(3), features=[[2.0], [1.0], [0.0]], built_from=())
     >>> family
     Linear(3 vertices, 1 parameter)
     >>> family.parameters, family.rank, family.table([1.5]).tolist()
@@ -348,9 +271,8 @@ class Linear(Family):
 
     base: NDArray[np.float64]
     features: NDArray[np.float64]
-    built_from: tuple[Provenance, ...] | None = None
+    built_from: Sequence[InstanceSet | Provenance] | None = None
 
-    kind: ClassVar[str] = "linear"
     made_of: ClassVar[str] = "features"
 
     def __post_init__(self) -> None:
@@ -432,7 +354,7 @@ class Linear(Family):
         Examples
         --------
         >>> import numpy as np, rhostar as rs
-        >>> family = rs.families.Linear(base=np.zeros(3), features=[[0.1], [0.2], [0.0]])
+        >>> family = rs.certificates.Linear(base=np.zeros(3), features=[[0.1], [0.2], [0.0]])
         >>> family.into_class(family.table([3.0]), 100.0).rho.round(5).tolist()
         [0.3, 0.6, 0.0]
         """
@@ -482,7 +404,7 @@ class Quantized(Family):
     Examples
     --------
     >>> import rhostar as rs
-    >>> family = rs.families.Quantized(levels=[0.0, 1.0, 2.0], goal=0)
+    >>> family = rs.certificates.Quantized(levels=[0.0, 1.0, 2.0], goal=0)
     >>> family
     Quantized(3 levels from 0 to 2, goal 0)
     >>> family.nearest([0.0, 0.8, 7.0]).tolist()
@@ -492,8 +414,6 @@ class Quantized(Family):
     levels: NDArray[np.float64]
     goal: int
     goal_value: float = 0.0
-
-    kind: ClassVar[str] = "quantized"
 
     def __post_init__(self) -> None:
         levels = np.unique(np.asarray(self.levels, dtype=np.float64).ravel())
@@ -545,7 +465,3 @@ class Quantized(Family):
     def size(self) -> dict[str, Any]:
         """Its number of levels."""
         return {"levels": self.levels.size}
-
-
-FAMILIES: dict[str, type[Family]] = {family.kind: family for family in (FullTable, Linear, Quantized)}
-"""The families that saved models may contain, by name."""

@@ -1,8 +1,8 @@
 """Saves and loads a set of instances, and pickles it for other processes.
 
-A set is saved as a folder (:mod:`rhostar.instances._folder`). A set whose snapshots are mapped from a file pickles as
-the name of that file and its rows: each process maps the file itself, and no weights are sent. On another machine a
-copy of the folder may lie elsewhere: see :func:`_places`.
+A set is saved as a folder (:mod:`rhostar.instances._folder`). A set that was loaded from one pickles as its name and
+rows: each process maps the folder itself, and no weights are sent. On another machine a copy of the folder may be
+elsewhere: see :func:`_places`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError, InputError, StorageError
 from rhostar.graph import Graph
-from rhostar.graph import _parts as graph_parts
+from rhostar.graph import _storage as graph_storage
+from rhostar.instances import _checks as checks
 from rhostar.instances import _folder as folders
-from rhostar.instances import _mapped as mapped
-from rhostar.instances import _snapshots as snapshots
 from rhostar.instances._pool import Drawn
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ class Parts(NamedTuple):
 def save(instances: InstanceSet, folder: str | os.PathLike[str]) -> None:
     """Save a set with the snapshots that it uses."""
     used, row = np.unique(instances._stored_rows, return_inverse=True)
-    parts, facts = graph_parts.take_apart(instances.graph)
+    parts, facts = graph_storage.take_apart(instances.graph)
     parts |= {"sources": instances.sources, "goals": instances.goals, "rows": row.astype(np.int64)}
     parts |= {"indices": instances.indices, "weights": folders.Rows(instances._stored, used)}
     if instances._stored_days is not None:
@@ -60,12 +59,12 @@ def load(
     stored = folders.read(folder, _KIND, mmap=mmap, verify=verify)
     found = stored.arrays
     try:
-        graph = graph_parts.put_together(found, stored.facts)
-        row, source, target = snapshots.align(
+        graph = graph_storage.put_together(found, stored.facts)
+        row, source, target = checks.align(
             graph, len(found["weights"]), found["rows"], found["sources"], found["goals"]
         )
-        matrix = snapshots.matrix(found["weights"], graph.m)
-        days = snapshots.days(found.get("days"), len(matrix))
+        matrix = checks.matrix(found["weights"], graph.m)
+        days = checks.days(found.get("days"), len(matrix))
         indices, origin = found["indices"], stored.facts["origin"]
         drawn = Drawn.from_fact(stored.facts["drawn"])
         if indices.shape != row.shape or indices.dtype != np.int64:
@@ -78,15 +77,12 @@ def load(
 
 
 def reduce(instances: InstanceSet) -> tuple[Any, ...]:
-    """Return what pickle needs: a folder, a mapped file, or the snapshots that the set uses."""
+    """Return what pickle needs: a folder, or the snapshots that the set uses."""
     made = type(instances)  # pickled by name; this module cannot import it
     chosen = (instances.sources, instances.goals, instances.origin, instances.indices, instances._drawn)
     days = instances._stored_days
     if instances._home is not None:
         return _reopen, (made, *instances._home, instances._stored_rows, *chosen, days)
-    file = mapped.describe(instances._stored)
-    if file is not None:
-        return _remap, (made, instances.graph, file, instances._stored_rows, *chosen, days)
     used, row = np.unique(instances._stored_rows, return_inverse=True)
     days = None if days is None else days[used]
     return _rebuild, (made, instances.graph, instances._stored[used], row.astype(np.int64), *chosen, days)
@@ -112,7 +108,7 @@ def _reopen(made: type[InstanceSet], folder: str, token: str, *parts: Any) -> In
 
 
 def _locate(folder: str, token: str) -> str:
-    """Return where the set lies on this machine: a place with the same token."""
+    """Return where the set is on this machine: a place with the same token."""
     tried = []
     for place in _places(folder):
         found = folders.token_of(place, _KIND)
@@ -125,7 +121,7 @@ def _locate(folder: str, token: str) -> str:
     if tried:
         raise StorageError(f"{tried[0]} holds another set than {folder} on the machine that sent this work")
     roots = os.environ.get(ROOTS)
-    where = f"nor under {ROOTS}={roots}" if roots else f"and {ROOTS} does not say where copies of sets lie"
+    where = f"nor under {ROOTS}={roots}" if roots else f"and {ROOTS} does not say where copies of sets are"
     raise StorageError(f"{folder} does not exist on this machine, {where}")
 
 
@@ -147,10 +143,6 @@ def _places(folder: str) -> Iterator[str]:
 
 def _replaced(folder: str) -> StorageError:
     return StorageError(f"{folder} was saved again after this set was made from it")
-
-
-def _remap(made: type[InstanceSet], graph: Graph, file: mapped.File, *parts: Any) -> InstanceSet:
-    return _rebuild(made, graph, mapped.open_file(file), *parts)
 
 
 def _rebuild(

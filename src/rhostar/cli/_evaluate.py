@@ -12,7 +12,7 @@ def evaluate(
     folder: options.Folder,
     model: options.Models = [],  # noqa: B006
     baseline: options.Baselines = ["zero"],  # noqa: B006
-    algorithm: options.Algorithm = "",
+    algorithm: options.Algorithm = None,
     reopen: options.Reopen = True,
     budget: options.Budget = None,
     everything: options.Seen = False,
