@@ -36,11 +36,17 @@ def holdout() -> int:
     return math.ceil(math.log(1 / DELTA) / (2 * EPSILON**2))
 
 
+def rounded(count: int) -> str:
+    """Return a number with three digits that count, rounded up."""
+    unit = 10 ** max(0, len(str(count)) - 3)
+    return f"{-(-count // unit) * unit:,}"
+
+
 def table() -> str:
     """Return the table of the page."""
     lines = ["| | " + " | ".join(f"{n:,} vertices" for n in SIZES) + " |", "|---|" + "--:|" * len(SIZES)]
     for label, name, options in ROWS:
-        lines.append(f"| {name} | " + " | ".join(f"{needed(n, label, options):,}" for n in SIZES) + " |")
+        lines.append(f"| {name} | " + " | ".join(rounded(needed(n, label, options)) for n in SIZES) + " |")
     lines.append(
         "| **a holdout**, one table chosen without it | " + " | ".join([f"**{holdout()}**"] * len(SIZES)) + " |"
     )

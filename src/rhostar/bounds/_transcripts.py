@@ -33,6 +33,8 @@ from __future__ import annotations
 import functools
 import math
 
+import numpy as np
+
 from rhostar import _arrays as arrays
 from rhostar.bounds import _logcount as logcount
 from rhostar.bounds._capacity import Capacity
@@ -119,22 +121,21 @@ def places(n: int) -> float:
     >>> places(2)  # x = 2: lg C(4, 2) + 3·lg 3 − 2·lg 2
     5.3398...
     """
+    from scipy.special import gammaln
 
-    def term(x: float) -> float:
-        top = 2 * n - 2 + x
-        falling = math.lgamma(top + 1) - math.lgamma(2 * n - 1)
-        if top > 1e5 * x:  # where the two nearly cancel; as x ≥ 2, this is no smaller
-            falling = x * math.log(top)
-        return (falling - math.lgamma(x + 1) + (1 + x) * math.log1p(x) - x * math.log(x)) / math.log(2)
-
-    total = [term(2 * (n - 1) / r) for r in range(1, min(n, _ONE_BY_ONE + 1))]
-    first = _ONE_BY_ONE + 1
-    while first < n:
-        last = min(n - 1, first + first // 1024)
-        count = last - first + 1
-        total.append(count * term(2 * (n - 1) * (logcount.harmonic(last) - logcount.harmonic(first - 1)) / count))
-        first = last + 1
-    return math.fsum(total)
+    few = min(n - 1, _ONE_BY_ONE)
+    x, counts = 2 * (n - 1) / np.arange(1.0, few + 1), np.ones(few)
+    if n - 1 > few:
+        steps = math.ceil(math.log((n - 1) / few) * _ONE_BY_ONE / 4)
+        ends = np.unique(np.floor(few * np.exp(np.linspace(0, 1, steps + 1) * math.log((n - 1) / few))))
+        a, b = ends[:-1], np.append(ends[1:-1], float(n - 1))  # sums of 1/r for a < r ≤ b, by Euler and Maclaurin
+        inverse = np.log1p((b - a) / a) + (1 / b - 1 / a) / 2 - (1 / b**2 - 1 / a**2) / 12
+        x, counts = np.append(x, 2 * (n - 1) * inverse / (b - a)), np.append(counts, b - a)
+    top = 2 * n - 2 + x
+    falling = gammaln(top + 1) - math.lgamma(2 * n - 1)
+    falling = np.where(top > 1e5 * x, x * np.log(top), falling)  # where the two nearly cancel; no smaller, as x ≥ 2
+    terms = falling - gammaln(x + 1) + (1 + x) * np.log1p(x) - x * np.log(x)
+    return float(np.dot(counts, terms)) / math.log(2)
 
 
 def exponents(n: int, instances: int) -> int:
