@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TextIO
 
 from rhostar.cli._output import OK, plain
-from rhostar.graph._parts import hashable_label
+from rhostar.graph._storage import hashable_label
 
 if TYPE_CHECKING:
     from rhostar.routing import Router

@@ -26,7 +26,7 @@ from rhostar.cli import (  # noqa: F401
     _fit,
     _route,
     _solve,
-    _compare,
+    _evaluate,
     _certify,
     _bounds,
     _report,
