@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 
 import rhostar as rs
-from rhostar.datasets import _text as text
+from rhostar.datasets import _text_files as text
 
 HERE = Path(__file__).parent
 EDGES, VERTICES, ROUNDS = 1_000_000, 400_000, 5

@@ -15,12 +15,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "rhostar"
-CORE = ROOT / "src" / "core"
 PAGE = ROOT / "docs" / "architecture.md"
 UPWARD = {("graph._graph", "interop.networkx")}
 """Imports that may go up, inside a function: `Graph.from_networkx` and its like only delegate."""
-COMMON = ("errors", "_arrays", "_core")
-"""What nearly every package uses; the map leaves it out."""
 BEGIN, END = "<!-- map: begin (tools/code_map.py) -->", "<!-- map: end -->"
 
 
@@ -113,17 +110,6 @@ def summary(module: str) -> str:
     return text.replace("``", "`").replace("*", "\\*")
 
 
-def core_summary(header: Path) -> str:
-    """Return the first sentence of the comment that opens a header."""
-    lines = []
-    for line in header.read_text(encoding="utf-8").splitlines():
-        if not line.startswith("// "):
-            break
-        lines.append(line.removeprefix("// "))
-    text = " ".join(lines)
-    return re.split(r"(?<=[a-z0-9)*`'])\. ", text)[0].rstrip(".").replace("*", "\\*") + "."
-
-
 def heights() -> list[list[str]]:
     """Return the packages by height, the lowest first: each is above all that it imports."""
     uses = packages()
@@ -139,33 +125,16 @@ def heights() -> list[list[str]]:
 
 
 def draw() -> str:
-    """Return the map as Markdown: the packages level by level, what each imports, and every file."""
-    uses, levels = packages(), heights()
-    order = [package for level in levels for package in level]
+    """Return the map as Markdown: the packages level by level, and what each of them has."""
+    levels = heights()
     lines = ["```text"]
     for level in reversed(levels):
         lines += textwrap.wrap("   ".join(_name(package) for package in level), 100, break_on_hyphens=False)
         lines += ["-" * 60]
-    lines += ["src/core: compiled, does not depend on Python", "```", ""]
-    lines += ["| package | imports, besides `errors`, `_arrays` and the core |", "|---|---|"]
-    for package in reversed(order):
-        others = [other for other in order if other in uses[package] and other not in COMMON]
-        others += ["the public names"] if "rhostar" in uses[package] else []
-        lines.append(f"| `{_name(package)}` | {', '.join(others) or 'nothing'} |")
-    lines.append("")
-    for package in order:
-        inside = [name for name in modules() if package_of(name) == package]
-        if (PACKAGE / package).is_dir():
-            lines += [f"**`{package}/`** {summary(f'{package}.__init__')}", ""]
-            lines += [
-                f"- `{name.removeprefix(package + '.').replace('.', '/')}.py`: {summary(name)}" for name in inside
-            ]
-        else:
-            lines += [f"**`{package}.py`** {summary(package)}"]
-        lines.append("")
-    lines += ["**`src/core/`** The compiled part, in C++20. `bindings/` translates between its folders and Python.", ""]
-    headers = sorted(path.relative_to(CORE) for path in CORE.rglob("*.hpp") if CORE / "bindings" not in path.parents)
-    lines += [f"- `{header}`: {core_summary(CORE / header)}" for header in headers]
+    lines += ["src/core: compiled, does not depend on Python", "```", "", "| package | has |", "|---|---|"]
+    for package in (package for level in reversed(levels) for package in level):
+        module = f"{package}.__init__" if (PACKAGE / package).is_dir() else package
+        lines.append(f"| `{_name(package)}` | {summary(module)} |")
     return "\n".join(lines) + "\n"
 
 

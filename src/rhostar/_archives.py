@@ -1,4 +1,4 @@
-"""Reads arrays from ``.npz`` and ``.npy`` files that may be damaged or hostile, and spends no more than they weigh.
+"""Reads arrays from ``.npz`` and ``.npy`` files that may be damaged or hostile, in bounded memory.
 
 A few kilobytes can unpack to gigabytes. So the list of members is read first, then the header of each array; an array
 is unpacked only if it is wanted, its size agrees with its header, and all of them together are not much larger than

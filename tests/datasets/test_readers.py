@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import rhostar as rs
 from rhostar import datasets
-from rhostar.datasets import _text as text
+from rhostar.datasets import _text_files as text
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False, width=64)
 WEIGHT = st.one_of(

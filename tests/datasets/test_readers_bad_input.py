@@ -13,7 +13,7 @@ from PIL import Image
 
 import rhostar as rs
 from rhostar import datasets
-from rhostar.datasets import _text as text
+from rhostar.datasets import _text_files as text
 from rhostar.errors import InputError, ReadError, RhostarWarning
 
 GR = "c small\np sp 3 3\na 1 2 803\na 2 3 158\na 3 1 12\n"

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 import rhostar as rs
 from rhostar import _core
-from rhostar.interop import _backend
-from rhostar.interop._backend_info import FUNCTIONS, get_info
-from rhostar.interop._links import is_kept, links_of
+from rhostar.interop import _networkx_backend
+from rhostar.interop._networkx_info import FUNCTIONS, get_info
+from rhostar.interop._networkx_links import is_kept, links_of
 
 KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
 
@@ -206,8 +206,8 @@ def test_a_view_follows_its_graph() -> None:
     assert nx.astar_path(view, "a", "c", backend="rhostar") == ["a", "c"]
     back = nx.DiGraph([(0, 1)]).reverse(copy=False)
     assert nx.astar_path(back, 1, 0, backend="rhostar") == [1, 0]
-    assert isinstance(_backend.should_run("astar_path", (view, "a", "b"), {}), str)
-    assert _backend.should_run("astar_path", (G, "a", "b"), {}) is True
+    assert isinstance(_networkx_backend.should_run("astar_path", (view, "a", "b"), {}), str)
+    assert _networkx_backend.should_run("astar_path", (G, "a", "b"), {}) is True
 
 
 def test_nothing_is_kept_if_networkx_is_told_not_to() -> None:
@@ -234,10 +234,10 @@ def test_refusals_have_a_reason() -> None:
     G = nx.path_graph(3)
     for kwargs in ({}, {"weight": "weight", "method": "bellman-ford"}, {"weight": "weight", "source": None}):
         arguments = {"source": 0, "target": 2} | kwargs
-        assert isinstance(_backend.can_run("shortest_path", (G,), arguments), str)
+        assert isinstance(_networkx_backend.can_run("shortest_path", (G,), arguments), str)
         with pytest.raises(NotImplementedError, match="rhostar"):
             nx.shortest_path(G, **arguments, backend="rhostar")
-    assert _backend.can_run("shortest_path", (G, 0, 2, "weight"), {}) is True
+    assert _networkx_backend.can_run("shortest_path", (G, 0, 2, "weight"), {}) is True
     for weight in (Decimal(1), np.float32(1), np.int8(1), 2**60, "far"):
         nx.set_edge_attributes(G, weight, "weight")
         with pytest.raises(NotImplementedError) as error:
@@ -359,15 +359,15 @@ def test_networkx_knows_the_backend() -> None:
         point.value
         for group in ("networkx.backends", "networkx.backend_info")
         for point in entry_points(group=group, name="rhostar")
-    } == {"rhostar.interop._backend", "rhostar.interop._backend_info:get_info"}
+    } == {"rhostar.interop._networkx_backend", "rhostar.interop._networkx_info:get_info"}
     for name in FUNCTIONS:
         theirs = inspect.signature(getattr(nx, name)).parameters
-        mine = inspect.signature(getattr(_backend, name)).parameters
+        mine = inspect.signature(getattr(_networkx_backend, name)).parameters
         assert [*mine][1:] == [key for key in theirs if key not in ("G", "backend", "backend_kwargs")], name
     assert "rhostar" in nx.astar_path.__doc__
     graph = nx.path_graph(3)
-    assert _backend.convert_to_nx(_backend.convert_from_nx(graph)) is graph
-    assert _backend.convert_to_nx([1]) == [1]
+    assert _networkx_backend.convert_to_nx(_networkx_backend.convert_from_nx(graph)) is graph
+    assert _networkx_backend.convert_to_nx([1]) == [1]
 
 
 def test_arrays_that_are_no_graph_are_rejected() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rhostar.interop._backend_info import FUNCTIONS
+from rhostar.interop._networkx_info import FUNCTIONS
 
 TESTS = Path(__file__).parents[1]
 PLUGINS = ["-p", "no:cacheprovider", "-p", "support.networkx_calls"]

@@ -94,5 +94,5 @@ def test_internals_have_an_underscore() -> None:
 def test_the_test_would_see_an_upward_import() -> None:
     assert LEVEL["graph"] < LEVEL["instances"]
     assert "graph._graph" in imports("instances._set")  # by a public name of the package
-    assert "instances._folder" in imports("instances._storing")
+    assert "instances._folder" in imports("instances._storage")
     assert "joblib" not in imports("_parallel")

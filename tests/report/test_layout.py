@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import spearmanr
 
 import rhostar as rs
-from rhostar.report import _replay as replay
+from rhostar.report import _encoding as encoding
 from rhostar.report._layout import LANDMARKS, places
 
 
@@ -96,7 +96,7 @@ def test_small_graphs_get_finite_places_that_differ(graph: rs.Graph) -> None:
 
 def test_the_replay_uses_them_and_says_so() -> None:
     graph = bare(rs.Graph.grid(9, 9))
-    drawing = replay.drawing(graph)
+    drawing = encoding.drawing(graph)
     assert drawing.placed_by == "steps"
     found = np.stack([np.frombuffer(side, "<u2") for side in (drawing.x, drawing.y)], axis=1)
     assert agreement(graph, found.astype(float) * [drawing.aspect, 1]) > 0.85

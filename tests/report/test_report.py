@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 
 import rhostar as rs
 from rhostar.errors import InputError, StorageError
-from rhostar.report import _drawing as drawing
-from rhostar.report import _replay as replay
+from rhostar.report import _encoding as encoding
+from rhostar.report import _figures as drawings
 from rhostar.report._page import render, safe_json
 from rhostar.report._wording import percent
 from rhostar.search._trace import Event
@@ -56,7 +56,7 @@ class Elements(HTMLParser):
 @given(st.lists(st.integers(0, 2**52), max_size=200))
 def test_variable_length_integers_come_back(values: list[int]) -> None:
     array = np.array(values, dtype=np.int64)
-    data = replay.varints(array)
+    data = encoding.varints(array)
     assert read_varints(data).tolist() == values
     assert len(data) == sum(max(1, -(-v.bit_length() // 7)) for v in values)
 
@@ -66,7 +66,7 @@ def test_the_events_of_a_search_come_back() -> None:
     for _ in range(400):
         case = random_case(rng)
         trace = case.run(trace=True).trace
-        events, last_closed = replay.encode(trace, case.source)
+        events, last_closed = encoding.encode(trace, case.source)
         codes, vertices = decode(events, case.source)
         kept = trace.kind != Event.CLOSE
         page_code = {Event.SELECT: 0, Event.OPEN: 1, Event.IMPROVE: 2, Event.REOPEN: 3, Event.GOAL: 4}
@@ -82,13 +82,13 @@ def test_an_event_of_a_large_search_takes_two_or_three_bytes() -> None:
     graph = rs.Graph.grid(200, 200, neighbors=8)
     weights = graph.length * np.random.default_rng(0).uniform(1, 2, graph.m)
     trace = rs.astar(graph, weights, 0, graph.n - 1, np.zeros(graph.n), trace=True).trace
-    events, _ = replay.encode(trace, 0)
+    events, _ = encoding.encode(trace, 0)
     assert len(events) < 2.5 * np.count_nonzero(trace.kind != Event.CLOSE)
 
 
 def test_places_keep_the_order_of_coordinates() -> None:
     graph = rs.Graph.from_edges(3, [0, 1], [1, 2], coordinates=[(0, 0), (10, 5), (20, 1)])
-    drawing = replay.drawing(graph)
+    drawing = encoding.drawing(graph)
     assert np.frombuffer(drawing.x, "<u2").tolist() == [0, 32768, 65535]
     assert np.frombuffer(drawing.y, "<u2").tolist() == [65535, 0, 52428]  # north is up
     assert drawing.aspect == 2.0
@@ -100,20 +100,20 @@ def test_places_keep_the_order_of_coordinates() -> None:
 
 def test_longitudes_are_shortened_where_coordinates_are_degrees() -> None:
     graph = rs.Graph.from_edges(2, [0], [1], coordinates=[(10, 59.5), (11, 60.5)])
-    assert replay.drawing(graph).aspect == pytest.approx(1.0)
-    assert replay.drawing(graph, geographic=True).aspect == pytest.approx(0.5, abs=0.01)
+    assert encoding.drawing(graph).aspect == pytest.approx(1.0)
+    assert encoding.drawing(graph, geographic=True).aspect == pytest.approx(0.5, abs=0.01)
 
 
 def test_shades_tell_slow_from_blocked() -> None:
     grid = rs.Graph.grid(1, 4)
     weights = np.array([1.0, 1, 1, 5, 5, 9])  # edges 0-1, 1-0, 1-2, 2-1, 2-3, 3-2
     weights[:2] = np.inf
-    shade = np.frombuffer(replay.shade(rs.Instance(grid, weights, 1, 3), weights, weights), np.uint8)
-    assert shade[0] == replay.NO_WAY
+    shade = np.frombuffer(encoding.shade(rs.Instance(grid, weights, 1, 3), weights, weights), np.uint8)
+    assert shade[0] == encoding.NO_WAY
     assert 0 <= shade[1] < shade[2] < shade[3] < 255
     graph = rs.Graph.from_edges(3, [0, 1, 1, 2], [1, 0, 2, 1])
     now, low, high = np.array([1.0, 4, 2, 2]), np.ones(4), np.full(4, 4.0)
-    strokes = np.frombuffer(replay.shade(rs.Instance(graph, now, 0, 2), low, high), np.uint8)
+    strokes = np.frombuffer(encoding.shade(rs.Instance(graph, now, 0, 2), low, high), np.uint8)
     assert strokes.tolist() == [254, 0]  # the slower way of a street counts
 
 
@@ -206,10 +206,10 @@ def test_searches_that_do_not_fit_are_named(monkeypatch: pytest.MonkeyPatch) -> 
     whole = rs.report.build(instances, methods, scenes=1)["replay"].scenes[0]
     sizes = {s.method: len(s.events) for s in whole.searches}
     assert max(sizes, key=sizes.get) == "zero"
-    monkeypatch.setattr("rhostar.report._scenes.REPLAY_BYTES", len(whole.shade) + sum(sizes.values()) - 1)
+    monkeypatch.setattr("rhostar.report._replay.REPLAY_BYTES", len(whole.shade) + sum(sizes.values()) - 1)
     scene = rs.report.build(instances, methods, scenes=1)["replay"].scenes[0]
     assert len(scene.left_out) == 1
-    monkeypatch.setattr("rhostar.report._scenes.REPLAY_BYTES", 1)
+    monkeypatch.setattr("rhostar.report._replay.REPLAY_BYTES", 1)
     report = rs.report.build(instances, methods)
     assert "replay" not in [section.name for section in report.sections]
     assert 'id="replay"' not in render(report)
@@ -291,16 +291,16 @@ def test_scripts_that_are_not_the_pages_own_are_refused() -> None:
 
 
 def test_colors_of_the_figures_are_those_of_the_page() -> None:
-    style = (Path(drawing.__file__).parent / "templates" / "style.css").read_text()
-    for name, color in drawing.COLORS.items():
+    style = (Path(drawings.__file__).parent / "templates" / "style.css").read_text()
+    for name, color in drawings.COLORS.items():
         assert f"--{name}: {color};" in style
     report = full_report(small_set())
     figures = {name: draw for section in report.sections for name, draw in section.figures().items()}
     assert len(figures) == 3
     for name, draw in figures.items():
-        svg = drawing.inline(draw(), name, "a figure")
+        svg = drawings.inline(draw(), name, "a figure")
         assert "var(--" in svg
-        assert not [c for c in drawing.COLORS.values() if c in svg]
+        assert not [c for c in drawings.COLORS.values() if c in svg]
 
 
 def _luminance(color: str) -> float:
@@ -311,7 +311,7 @@ def _luminance(color: str) -> float:
 
 @pytest.mark.parametrize("theme", ["style.css", "dark.css"])
 def test_text_has_enough_contrast(theme: str) -> None:
-    text = (Path(drawing.__file__).parent / "templates" / theme).read_text()
+    text = (Path(drawings.__file__).parent / "templates" / theme).read_text()
     color = dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6});", text.split("$dark")[0]))
 
     def contrast(a: str, b: str) -> float:

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rhostar.interop import _backend
-from rhostar.interop._backend_info import FUNCTIONS
-from rhostar.interop._paths import RefusedError
+from rhostar.interop import _networkx_backend
+from rhostar.interop._networkx_info import FUNCTIONS
+from rhostar.interop._networkx_paths import RefusedError
 
 ANSWERED = "answered"
 counts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
@@ -47,8 +47,8 @@ def _counting(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 def pytest_configure() -> None:
     for name in FUNCTIONS:
-        setattr(_backend, name, _counting(name, getattr(_backend, name)))
-    asked = _backend.can_run
+        setattr(_networkx_backend, name, _counting(name, getattr(_networkx_backend, name)))
+    asked = _networkx_backend.can_run
 
     def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
         reply = asked(name, args, kwargs)
@@ -56,7 +56,7 @@ def pytest_configure() -> None:
             counts[here["file"]][name][str(reply)] += 1
         return reply
 
-    _backend.can_run = can_run
+    _networkx_backend.can_run = can_run
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -62,7 +62,7 @@ def import_(
     """
     import numpy as np
 
-    from rhostar.cli import _summary as summary
+    from rhostar.cli import _import_summary as summary
     from rhostar.cli import _trips
     from rhostar.cli._info import describe
     from rhostar.datasets._formats import find

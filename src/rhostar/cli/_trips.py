@@ -40,7 +40,7 @@ def goals(graph: Any, words: Sequence[str]) -> Any:
 
 
 def _listed(graph: Any, path: Path) -> list[int]:
-    from rhostar.datasets import _text as text
+    from rhostar.datasets import _text_files as text
     from rhostar.errors import ReadError, VertexError
 
     found = []

@@ -91,7 +91,7 @@ def _read(path: Path, graph: Graph) -> Stated:
 
 def _columns(path: Path) -> tuple[str, str, str]:
     """Return the names of the columns for the tail, the head and the least weight."""
-    from rhostar.datasets import _text as text
+    from rhostar.datasets import _text_files as text
     from rhostar.errors import ReadError
 
     if path.suffix in (".parquet", ".pq"):

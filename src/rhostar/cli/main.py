@@ -25,7 +25,7 @@ from rhostar.cli import (  # noqa: F401
     _advise,
     _fit,
     _solve,
-    _compare,
+    _evaluate,
     _certify,
     _bounds,
     _report,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.datasets import _text as text
+from rhostar.datasets import _text_files as text
 from rhostar.datasets._formats import reader
 from rhostar.errors import InputError, ReadError
 from rhostar.graph import Graph

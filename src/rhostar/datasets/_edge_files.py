@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _core
-from rhostar.datasets import _text as text
+from rhostar.datasets import _text_files as text
 from rhostar.errors import InputError, ReadError
 from rhostar.graph import Graph
 from rhostar.instances import Network

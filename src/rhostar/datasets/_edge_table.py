@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rhostar.datasets import _text as text
+from rhostar.datasets import _text_files as text
 from rhostar.datasets._edge_files import Missing, table
 from rhostar.datasets._formats import reader
 from rhostar.errors import ArrayError, InputError, RhostarWarning
 from rhostar.graph import Graph
 from rhostar.instances import Network
-from rhostar.instances import _snapshots as snapshots
+from rhostar.instances import _checks as checks
 
 _TIMES = ("snapshot", "time", "timestamp", "datetime", "date", "day", "hour")
 """Columns that say which snapshot a row belongs to: rows of several are not parallel edges."""
@@ -180,7 +180,7 @@ def snapshot_of(
     if history is not None:
         if np.ndim(history) not in (1, 2) or np.shape(history)[-1] != graph.m:
             raise ArrayError(f"history must have shape (K, {graph.m}), one column per edge, got {np.shape(history)}")
-        history = snapshots.matrix(history, graph.m)
+        history = checks.matrix(history, graph.m)
     if missing in ("last", "median") and (history is None or not len(history)):
         raise InputError(f"missing={missing!r} needs history: earlier snapshots, such as instances.weights")
     given: Any = {"directed": directed, "missing": missing, "graph": graph, "history": history}

@@ -20,7 +20,7 @@ from rhostar import _arrays as arrays
 from rhostar import _files as files
 from rhostar._archives import read_arrays
 from rhostar.datasets._formats import reader
-from rhostar.datasets._text import require_believable
+from rhostar.datasets._text_files import require_believable
 from rhostar.errors import InputError, ReadError, StorageError
 from rhostar.graph import Graph
 from rhostar.instances import Network

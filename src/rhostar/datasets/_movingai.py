@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.datasets import _text as text
+from rhostar.datasets import _text_files as text
 from rhostar.datasets._formats import reader, sample
 from rhostar.errors import InputError, ReadError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet, Network
-from rhostar.instances import _walls as walls
+from rhostar.instances import _grid_weights as grid_weights
 
 BLOCKED, GROUND, WATER = 0, 1, 2
 _LETTERS = {".": GROUND, "G": GROUND, "S": GROUND, "W": WATER, "@": BLOCKED, "O": BLOCKED, "T": BLOCKED}
@@ -76,7 +76,7 @@ class GridMap(Network):
             )
         kinds = _kinds(self.letters)
         maps = (np.where(shut, BLOCKED, kinds) for shut in cells)
-        return walls.fill_weights(self.graph, maps, np.empty((len(cells), self.graph.m)), corner_cutting=False)
+        return grid_weights.fill_weights(self.graph, maps, np.empty((len(cells), self.graph.m)), corner_cutting=False)
 
     def queries(self, scenario: Scenario) -> InstanceSet:
         """Return the instances of a scenario; its sizes must be those of the map.
@@ -209,7 +209,7 @@ def read_map(path: text.Path, *, neighbors: Literal[4, 8] = 8, max_cells: int | 
         raise ReadError(path, number, f"the header promises {height} rows, the file has {len(rows)}: is it truncated?")
     letters = np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(height, width)
     graph = Graph.grid(height, width, neighbors=neighbors)
-    weights = walls.fill_weights(graph, [_kinds(letters)], np.empty((1, graph.m)), corner_cutting=False)
+    weights = grid_weights.fill_weights(graph, [_kinds(letters)], np.empty((1, graph.m)), corner_cutting=False)
     return GridMap(graph, weights, letters=letters)
 
 

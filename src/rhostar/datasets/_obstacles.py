@@ -19,9 +19,9 @@ from rhostar.datasets._worlds import Worlds
 from rhostar.errors import InfeasibleError, InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
+from rhostar.instances._grid_weights import require_float
 from rhostar.instances._pool import stream_of
 from rhostar.instances._sampling import declare
-from rhostar.instances._walls import require_float
 
 Family = Literal[
     "alternating_gaps",

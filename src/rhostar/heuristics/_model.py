@@ -24,7 +24,7 @@ from rhostar import _arrays as arrays
 from rhostar import _files as files
 from rhostar.errors import StorageError
 from rhostar.graph import Graph
-from rhostar.graph._parts import hashable_label, plain_label
+from rhostar.graph._storage import hashable_label, plain_label
 from rhostar.heuristics import _chosen, _geometric, _landmarks, _per_goal  # noqa: F401  # the kinds that files hold
 from rhostar.heuristics._accept import as_heuristic
 from rhostar.heuristics._base import Heuristic

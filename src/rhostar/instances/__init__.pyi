@@ -1,4 +1,4 @@
-from ._content import ContentKeys as ContentKeys
+from ._content_keys import ContentKeys as ContentKeys
 from ._network import Network as Network
 from ._network import Reading as Reading
 from ._pool import Pool as Pool

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError, InputError
 from rhostar.graph import Graph
+from rhostar.instances import _checks as checks
 from rhostar.instances import _pool as pools
-from rhostar.instances import _snapshots as snapshots
 from rhostar.instances._sampling import choose_goal, iid
 from rhostar.instances._set import InstanceSet
 
@@ -164,7 +164,7 @@ class Network:
 
         many = f"{chosen.size:,} snapshot{'s' * (chosen.size > 1)}"
         starts = f"{others.size:,} start{'s' * (others.size > 1)}"
-        content = pools.content_of_snapshots(graph, snapshots.matrix(self.weights, graph.m), chosen.astype(np.int64))
+        content = pools.content_of_snapshots(graph, checks.matrix(self.weights, graph.m), chosen.astype(np.int64))
         words = f"draws by this sampler from {many} and {starts}"
         words = words if only is not None else f"{words}, to {targets.size:,} goals"
         aim = targets if only is None else only

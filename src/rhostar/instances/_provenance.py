@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar.errors import InputError
-from rhostar.instances._content import ContentKeys
+from rhostar.instances._content_keys import ContentKeys
 
 if TYPE_CHECKING:
     from rhostar.instances._set import InstanceSet

@@ -19,12 +19,12 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError, InfeasibleError, InputError, InstanceError, StorageError
 from rhostar.graph import Graph
+from rhostar.instances import _checks as checks
 from rhostar.instances import _feasibility as feasibility
+from rhostar.instances import _grid_weights as grid_weights
 from rhostar.instances import _pool as pools
-from rhostar.instances import _snapshots as snapshots
-from rhostar.instances import _storing as storing
-from rhostar.instances import _walls as walls
-from rhostar.instances._content import ContentKeys
+from rhostar.instances import _storage as storing
+from rhostar.instances._content_keys import ContentKeys
 from rhostar.instances._provenance import Provenance
 
 
@@ -137,8 +137,8 @@ class InstanceSet:
             raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
         if infeasible not in ("raise", "drop", "keep"):
             raise InputError(f"infeasible must be 'raise', 'drop' or 'keep', got {infeasible!r}")
-        matrix = snapshots.matrix(weights, graph.m)
-        row, source, target = snapshots.align(graph, len(matrix), rows, sources, goal)
+        matrix = checks.matrix(weights, graph.m)
+        row, source, target = checks.align(graph, len(matrix), rows, sources, goal)
         if row.size == 0:
             raise InstanceError("a set needs at least one instance")
         same = source == target
@@ -147,8 +147,8 @@ class InstanceSet:
             raise InstanceError(
                 f"instance {i} starts at its goal (vertex {graph._name_of(int(source[i]))}); s and t must differ"
             )
-        has_absent = snapshots.check_weights(graph, matrix, row)
-        when = snapshots.days(days, len(matrix))
+        has_absent = checks.check_weights(graph, matrix, row)
+        when = checks.days(days, len(matrix))
         self._fill(graph, matrix, row, source, target, secrets.token_hex(8), np.arange(row.size), days=when)
         if infeasible == "keep":
             return
@@ -246,7 +246,7 @@ class InstanceSet:
         """
         if not isinstance(grid, Graph) or grid.shape is None or grid.length is None:
             raise InputError("grid must be made by Graph.grid")
-        walls.require_float(dtype)
+        grid_weights.require_float(dtype)
         cells = arrays.as_array(blocked, "blocked")
         if cells.dtype.kind not in "biuf":
             raise ArrayError(f"blocked must hold truth values or numbers, got dtype {cells.dtype}")
@@ -254,7 +254,7 @@ class InstanceSet:
         if cells.ndim != 3 or cells.shape[1:] != grid.shape:
             raise ArrayError(f"blocked must have shape (K, {grid.shape[0]}, {grid.shape[1]}), got {cells.shape}")
         weights = np.empty((len(cells), grid.m), dtype=dtype)
-        walls.fill_weights(grid, (world == 0 for world in cells), weights, corner_cutting=corner_cutting)
+        grid_weights.fill_weights(grid, (world == 0 for world in cells), weights, corner_cutting=corner_cutting)
         return cls(grid, weights, sources, goal, rows=rows, infeasible=infeasible)
 
     # ------------------------------------------------------------ queries and views

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rhostar.errors import GraphError, WeightError
 from rhostar.graph import Graph
 from rhostar.instances import Network
-from rhostar.interop._shared import check_weights, coordinates
+from rhostar.interop._checks import check_weights, coordinates
 
 
 def from_igraph(graph: Any, weight: str | None = "weight") -> Network:

@@ -19,8 +19,8 @@ from rhostar.errors import EdgeError, GraphError, InputError, WeightError
 from rhostar.graph import Graph
 from rhostar.heuristics import HeuristicLike
 from rhostar.instances import Network
-from rhostar.interop._links import links_of
-from rhostar.interop._shared import check_weights, coordinates
+from rhostar.interop._checks import check_weights, coordinates
+from rhostar.interop._networkx_links import links_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -306,14 +306,14 @@ def _answer(
 ) -> Any:
     if not hasattr(G, "_adj") or not hasattr(G, "is_multigraph"):
         raise InputError(f"G must be a networkx graph, got {type(G).__name__}")
-    from rhostar.interop import _paths
+    from rhostar.interop import _networkx_paths
 
     links = links_of(G)
     try:
-        return getattr(_paths, name)(links, source, target, heuristic, weight, cutoff=cutoff)
-    except _paths.RefusedError:  # numbers of other kinds, such as fractions: networkx itself
+        return getattr(_networkx_paths, name)(links, source, target, heuristic, weight, cutoff=cutoff)
+    except _networkx_paths.RefusedError:  # numbers of other kinds, such as fractions: networkx itself
         import networkx as nx
 
         if heuristic is not None and not callable(heuristic):
-            heuristic = _paths.as_function(links, heuristic, target, weight)
+            heuristic = _networkx_paths.as_function(links, heuristic, target, weight)
         return getattr(nx, name)(G, source, target, heuristic, weight, cutoff=cutoff, backend="networkx")

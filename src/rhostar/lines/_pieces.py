@@ -31,7 +31,7 @@ from rhostar.errors import LimitError
 from rhostar.graph import Graph
 from rhostar.heuristics import HeuristicLike, as_heuristic
 from rhostar.instances import Instance, InstanceSet
-from rhostar.instances import _snapshots as snapshots
+from rhostar.instances import _checks as checks
 from rhostar.lines._intervals import Interval, Intervals, fraction
 from rhostar.lines._line import Line, Snap, Snapshot, exact_line
 from rhostar.search import Algorithm, Run, Runs, Trace
@@ -192,7 +192,7 @@ def pieces(
     _require_graph(graph)
     source, goal = arrays.vertex(source, "source", graph.n), arrays.vertex(goal, "goal", graph.n)
     row = arrays.weight_row(weights, "weights", graph.m)
-    snapshots.check_weights(graph, row[None], np.zeros(1, dtype=np.int64))
+    checks.check_weights(graph, row[None], np.zeros(1, dtype=np.int64))
     options = make_options(algorithm, reopen, budget)
     bases, directions = (
         [as_heuristic(given, graph, [goal], name=name).table(goal)]

@@ -13,7 +13,7 @@ from rhostar.instances import InstanceSet
 from rhostar.report._comparison import Comparison, MethodView, distribution, method_view, trade_offs
 from rhostar.report._method import Method, as_methods
 from rhostar.report._page import Report
-from rhostar.report._scenes import pick, play
+from rhostar.report._replay import pick, play
 from rhostar.report._section import Section
 from rhostar.report._setting import Setting, describe
 from rhostar.report._timing import Timings, quick_times

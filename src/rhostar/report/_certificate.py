@@ -10,7 +10,7 @@ from rhostar import _arrays as arrays
 from rhostar.certificates import Certificate, CertificateTable, Dropped
 from rhostar.certificates._sentence import outward, percent
 from rhostar.errors import InputError
-from rhostar.report._drawing import COLORS, axes, short
+from rhostar.report._figures import COLORS, axes, short
 from rhostar.report._guarantee import Guarantee, quantity
 from rhostar.report._section import Chart, Section, escape, table, unfolding
 from rhostar.report._wording import Costs

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rhostar.heuristics import as_heuristic
 from rhostar.instances import InstanceSet
-from rhostar.report._drawing import DASHES, MARKERS, axes, colors, legend, log_axis, percent_axis, short
+from rhostar.report._figures import DASHES, MARKERS, axes, colors, legend, log_axis, percent_axis, short
 from rhostar.report._method import Method
 from rhostar.report._section import Chart, Kind, Section, escape, table, unfolding
 from rhostar.report._timing import Timings

@@ -17,7 +17,7 @@ from typing import Any
 
 from rhostar import _files as files
 from rhostar.errors import InputError
-from rhostar.report import _drawing as drawing
+from rhostar.report import _figures as drawings
 from rhostar.report._comparison import Comparison, MethodView
 from rhostar.report._section import Section, escape, pairs, template
 from rhostar.report._wording import VERSION
@@ -89,7 +89,7 @@ def write(
         beside.write_text(text, encoding="utf-8")
     if figures_folder is not None:
         figures = {name: draw for section in report.sections for name, draw in section.figures().items()}
-        drawing.save(figures, Path(figures_folder))
+        drawings.save(figures, Path(figures_folder))
     return target
 
 
@@ -150,7 +150,7 @@ def _charts(section: Section) -> Any:
     def chart(name: str, label: str, caption: str) -> str:
         if name not in figures:
             return ""
-        svg = drawing.inline(figures[name](), name, escape(label))
+        svg = drawings.inline(figures[name](), name, escape(label))
         return f'<figure class="chart card">{svg}<figcaption>{escape(caption)}</figcaption></figure>'
 
     return chart

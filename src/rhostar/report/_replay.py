@@ -1,180 +1,237 @@
-"""Encodes a search and the positions of the vertices compactly, so that the page can play the search back.
-
-The course of a run is one stream of variable-length integers, seven bits to a byte, lowest first. Each
-event is ``8 * zigzag(vertex - reference) + code``, where zigzag maps 0, -1, 1, -2, ... to 0, 1, 2, 3, ...
-and the reference is the vertex selected last (the source before the first). Neighbors have close numbers
-on grids and in most road files, so an event takes one or two bytes. Closing a vertex needs no event: it
-happens when the next one is selected.
-"""
+"""The section that plays searches back: chooses the instances and stores their searches."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+import base64
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from string import Template
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rhostar.graph import Graph
-from rhostar.instances import Instance
-from rhostar.report import _layout as layout
-from rhostar.search import Trace
-from rhostar.search._trace import Event
+from rhostar.instances import InstanceSet
+from rhostar.report import _encoding as encoding
+from rhostar.report._encoding import Drawing
+from rhostar.report._layout import LANDMARKS
+from rhostar.report._method import Method
+from rhostar.report._section import Chart, Kind, Section, template
+from rhostar.report._wording import NO_UNIT, Costs, label
+from rhostar.search import Run, Runs
 
-# The page's own codes, in the order of templates/replay.js.
-_CODE = {Event.SELECT: 0, Event.OPEN: 1, Event.IMPROVE: 2, Event.REOPEN: 3, Event.GOAL: 4}
+REPLAY_BYTES = 1_500_000
+"""The most bytes that the searches of a page may take, before base64 turns three bytes into four."""
 
-_LEVELS = 254
-NO_WAY = 255
-"""The shade of a blocked cell or an absent edge."""
+_NAMES = 5000  # graphs up to this size have all their labels on the page
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """Where the vertices are drawn."""
+class SearchView:
+    """One search of a replay, encoded in a few bytes per event (see _encoding.py)."""
 
-    kind: Literal["grid", "graph"]
-    n: int
-    rows: int = 0
-    columns: int = 0
-    aspect: float = 1.0
-    """Width divided by height."""
-    x: bytes = b""
-    y: bytes = b""
-    edges: bytes = b""
-    placed_by: Literal["coordinates", "steps"] = "coordinates"
-    """What decides where a vertex is: its own coordinates, or its steps to landmarks (_layout.py)."""
-
-
-def encode(trace: Trace, source: int) -> tuple[bytes, bool]:
-    """Return the events of a trace in the page's form, and whether the vertex selected last was closed.
-
-    Examples
-    --------
-    >>> import numpy as np, rhostar as rs
-    >>> from rhostar.report._replay import encode
-    >>> graph = rs.Graph.grid(2, 2)
-    >>> trace = rs.astar(graph, graph.length, 0, 3, np.zeros(4), trace=True).trace
-    >>> events, last_closed = encode(trace, 0)
-    >>> len(events), last_closed
-    (8, False)
-    """
-    kept = trace.kind != Event.CLOSE
-    kind, vertex = trace.kind[kept], trace.vertex[kept].astype(np.int64)
-    selects = np.flatnonzero(kind == Event.SELECT)
-    # Which selection came last before each event; a selection refers to the one before it.
-    before = np.cumsum(kind == Event.SELECT) - (kind == Event.SELECT)
-    reference = np.concatenate([[source], vertex[selects]])[before]
-    code = np.zeros(len(Event), dtype=np.int64)
-    for event, number in _CODE.items():
-        code[event] = number
-    difference = vertex - reference
-    zigzag = (difference << 1) ^ (difference >> 63)
-    last_closed = bool(trace.kind.size and trace.kind[-1] == Event.CLOSE)
-    return varints((zigzag << 3) | code[kind]), last_closed
+    method: str
+    algorithm: str
+    kind: Kind
+    status: str
+    cost: float
+    excess: float
+    expanded: int
+    generated: int
+    reopened: int
+    iterations: int
+    last_closed: bool
+    """Whether the vertex selected last was closed; not if the search returned in the middle of an iteration."""
+    path: bytes
+    events: bytes
 
 
-def varints(values: NDArray[np.int64]) -> bytes:
-    """Return non-negative integers with seven bits to a byte, lowest first, the high bit on all but the last."""
-    if values.size == 0:
-        return b""
-    bits = np.maximum(1, np.ceil(np.log2(values.astype(np.float64) + 1))).astype(np.int64)
-    size = (bits + 6) // 7
-    size[(values >> (7 * size)) > 0] += 1  # where log2 of a large number rounded down
-    end = np.cumsum(size)
-    out = np.empty(end[-1], dtype=np.uint8)
-    for k in range(int(size.max())):
-        longer = size > k
-        more = (size[longer] > k + 1).astype(np.int64) << 7
-        out[(end - size)[longer] + k] = ((values[longer] >> (7 * k)) & 127) | more
-    return out.tobytes()
+@dataclass(frozen=True)
+class Scene:
+    """One instance and the searches on it."""
+
+    label: str
+    source: int
+    goal: int
+    shade: bytes
+    """How slow each cell or edge is on this instance: 0..254, and 255 if blocked or absent."""
+    searches: tuple[SearchView, ...]
+    left_out: tuple[str, ...] = ()
+    """Searches too long to be stored."""
 
 
-# ---------------------------------------------------------------- where vertices are drawn
+@dataclass(frozen=True)
+class Replay(Section):
+    """The searches that the page plays back."""
+
+    name: ClassVar[str] = "replay"
+    title: ClassVar[str] = "Replay"
+    heading: ClassVar[str] = "Watch the searches"
+    script: ClassVar[str] = "replay.js"
+
+    drawing: Drawing
+    scenes: tuple[Scene, ...]
+    labels: Mapping[int, str] = field(default_factory=dict)
+    """Labels of vertices, if there are any: of all vertices on small graphs, else of starts and goals."""
+    costs: Costs = NO_UNIT
+
+    def body(self, chart: Chart) -> str:
+        """Return the two panels and their controls."""
+        panel = Template(template("panel.html"))
+        sides = (("a", "Left"), ("b", "Right"))
+        panels = "\n".join(panel.substitute(side=side, which=which) for side, which in sides)
+        again = any(search.reopened for scene in self.scenes for search in scene.searches)
+        what = "darker a cell" if self.drawing.kind == "grid" else "heavier a line"
+        slow = "slower" if self.costs.best == "the fastest route" else "costlier"
+        ground = f"The {what}, the {slow} it is in this query."
+        if self.drawing.placed_by == "steps":
+            ground += (
+                " The network has no coordinates: vertices are placed by their steps to"
+                f" {LANDMARKS} landmarks, so that near in the network is near in the picture."
+            )
+        return Template(template("replay.html")).substitute(panels=panels, ground=ground, again="" if again else "none")
+
+    def data(self) -> dict[str, Any]:
+        """Return the drawing and the searches."""
+        drawing = self.drawing
+        searches = self.scenes[0].searches
+        learned = [i for i, s in enumerate(searches) if s.kind == "learned"]
+        return {
+            "unit": self.costs.unit,
+            "best": self.costs.best,
+            "above": self.costs.above,
+            "labels": {str(v): label for v, label in self.labels.items()},
+            "start": [0, learned[0] if learned else len(searches) - 1],
+            "drawing": {
+                "kind": drawing.kind,
+                "n": drawing.n,
+                "rows": drawing.rows,
+                "columns": drawing.columns,
+                "aspect": drawing.aspect,
+                "x": _base64(drawing.x),
+                "y": _base64(drawing.y),
+                "edges": _base64(drawing.edges),
+            },
+            "scenes": [
+                {
+                    "label": scene.label,
+                    "source": scene.source,
+                    "goal": scene.goal,
+                    "shade": _base64(scene.shade),
+                    "leftOut": list(scene.left_out),
+                    "searches": [
+                        {
+                            "method": s.method,
+                            "label": label(s.method, s.algorithm, s.kind),
+                            "status": s.status,
+                            "cost": s.cost if math.isfinite(s.cost) else None,
+                            "excess": s.excess if math.isfinite(s.excess) else None,
+                            "lastClosed": s.last_closed,
+                            "events": _base64(s.events),
+                        }
+                        for s in scene.searches
+                    ],
+                }
+                for scene in self.scenes
+            ],
+        }
 
 
-def drawing(graph: Graph, *, geographic: bool = False) -> Drawing:
-    """Return where to draw the vertices of a graph.
+def pick(baseline: Runs, hero: Runs, scenes: int) -> list[tuple[str, int]]:
+    """Return the instances to replay: a typical one, the worst and the best, by the saving over the baseline."""
+    saving = baseline.expanded / np.maximum(hero.expanded, 1)
+    order = np.argsort(saving, kind="stable")
+    both = [i for i in order.tolist() if hero.solved[i]] or order.tolist()
+    wanted = [
+        ("typical query: median saving", both[len(both) // 2]),
+        ("worst query: least saving", both[0]),
+        ("best query: greatest saving", both[-1]),
+    ]
+    wanted += [(f"{q} % of queries save less", both[int(q / 100 * (len(both) - 1))]) for q in (25, 75, 10, 90)]
+    found: list[tuple[str, int]] = []
+    for words, i in wanted:
+        if len(found) < scenes and i not in [j for _, j in found]:
+            found.append((words, i))
+    return found
 
-    Parameters
-    ----------
-    graph
-        A grid is drawn cell by cell, a graph with coordinates by these, and any other so that near in the
-        graph is near in the picture (_layout.py).
-    geographic
-        Whether coordinates are (longitude, latitude) in degrees: then degrees of longitude are shortened.
-    """
-    if graph.shape is not None:
-        rows, columns = graph.shape
-        return Drawing("grid", graph.n, rows, columns, columns / rows)
-    known = graph.coordinates is not None
-    places = layout.places(graph) if graph.coordinates is None else graph.coordinates.copy()
-    if geographic and known:
-        places[:, 0] *= np.cos(np.radians(places[:, 1].mean()))
-    low, span = places.min(axis=0), np.ptp(places, axis=0)
-    aspect = float(np.clip(span[0] / span[1] if span[1] > 0 else 2.0, 0.5, 2.0))
-    # Both directions have the same scale, unless the graph is far longer than wide.
-    scale = np.where(span > 0, 65535 / np.where(span > 0, span, 1.0), 0.0)
-    x, y = np.round((places - low) * scale).astype("<u2").T
-    return Drawing(
-        "graph",
-        graph.n,
-        aspect=aspect,
-        x=x.tobytes(),
-        y=(65535 - y).astype("<u2").tobytes(),  # north is up
-        edges=_edge_stream(graph),
-        placed_by="coordinates" if known else "steps",
+
+def play(
+    instances: InstanceSet,
+    methods: Mapping[str, Method],
+    optimum: NDArray[np.float64],
+    picked: Sequence[tuple[str, int]],
+    budget: int | None,
+    costs: Costs,
+    geographic: bool,
+) -> Replay | None:
+    """Return the searches of all methods on the picked instances, as many as there is room for."""
+    graph = instances.graph
+    if graph.shape is None and 4 * graph.n > REPLAY_BYTES:  # the places alone would not fit
+        return None
+    drawing = encoding.drawing(graph, geographic=geographic)
+    lightest, heaviest = _extremes(instances)
+    left = REPLAY_BYTES - len(drawing.x) - len(drawing.y) - len(drawing.edges)
+    scenes: list[Scene] = []
+    for words, i in picked:
+        instance = instances[i]
+        shade = encoding.shade(instance, lightest, heaviest)
+        room = left - len(shade)
+        searches, too_long = [], []
+        for name, method in methods.items():
+            run = method.trace(instance, budget)
+            search = _search(name, method, run, float(optimum[i]), instance.source)
+            if len(search.events) > room:
+                too_long.append(name)
+                continue
+            room -= len(search.events)
+            searches.append(search)
+        if len(searches) < min(2, len(methods)):
+            continue
+        left = room
+        scenes.append(Scene(words, instance.source, instance.goal, shade, tuple(searches), tuple(too_long)))
+    if not scenes:
+        return None
+    labels: dict[int, str] = {}
+    if graph.labels is not None:
+        ends = {v for scene in scenes for v in (scene.source, scene.goal)}
+        shown = range(graph.n) if graph.n <= _NAMES else sorted(ends)
+        labels = {v: str(graph.labels[v]) for v in shown}
+    return Replay(drawing, tuple(scenes), labels, costs)
+
+
+def _search(name: str, method: Method, run: Run, optimum: float, source: int) -> SearchView:
+    assert run.trace is not None
+    events, last_closed = encoding.encode(run.trace, source)
+    excess = 0.0 if run.cost == optimum else run.cost / optimum - 1 if optimum > 0 else float("inf")
+    return SearchView(
+        method=name,
+        algorithm=method.words,
+        kind=method.kind,
+        status=str(run.status),
+        cost=run.cost,
+        excess=excess,
+        expanded=run.expanded,
+        generated=run.generated,
+        reopened=run.reopened,
+        iterations=len(run.trace),
+        last_closed=last_closed,
+        path=run.path.astype("<i4").tobytes(),
+        events=events,
     )
 
 
-def strokes(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return (low end, high end, stroke of each edge): an edge and its reverse are one stroke on the page."""
-    low = np.minimum(graph.tail, graph.head).astype(np.int64)
-    high = np.maximum(graph.tail, graph.head).astype(np.int64)
-    pair, stroke = np.unique(low * graph.n + high, return_inverse=True)
-    return pair // graph.n, pair % graph.n, stroke
+def _extremes(instances: InstanceSet, most: int = 200) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the smallest and largest finite weight of each edge over some snapshots."""
+    rows = np.unique(instances._stored_rows)
+    low = np.full(instances.graph.m, np.inf)
+    high = np.zeros(instances.graph.m)
+    for row in rows[np.linspace(0, rows.size - 1, min(rows.size, most)).astype(int)]:
+        weights = np.asarray(instances._stored[row], dtype=np.float64)
+        np.minimum(low, weights, out=low)
+        np.maximum(high, np.where(np.isfinite(weights), weights, 0.0), out=high)
+    return np.where(np.isfinite(low), low, 0.0), high
 
 
-def shade(instance: Instance, lightest: NDArray[Any], heaviest: NDArray[Any]) -> bytes:
-    """Return how slow each cell (on a grid) or stroke is, between the extremes of its set.
-
-    Parameters
-    ----------
-    instance
-        The instance whose weights are shown.
-    lightest, heaviest
-        For each edge its smallest and largest finite weight among all snapshots.
-    """
-    graph, weights = instance.graph, np.asarray(instance.weights, dtype=np.float64)
-    absent = ~np.isfinite(weights)
-    if graph.shape is not None:
-        length = np.ones(graph.m) if graph.length is None else np.where(graph.length > 0, graph.length, 1.0)
-        slow = np.where(absent, 0.0, weights / length)
-        present = np.bincount(graph.tail, ~absent, graph.n)
-        mean = np.bincount(graph.tail, slow, graph.n) / np.maximum(present, 1)
-        return _levels(mean, present == 0)
-    ratio = np.where(absent, 0.0, weights - lightest) / np.where(heaviest > lightest, heaviest - lightest, 1.0)
-    low, _, stroke = strokes(graph)
-    worst = np.zeros(low.size)
-    np.maximum.at(worst, stroke, np.where(absent, 0.0, ratio))
-    gone = np.ones(low.size, dtype=bool)
-    np.logical_and.at(gone, stroke, absent)
-    return _levels(worst, gone)
-
-
-def _levels(values: NDArray[np.float64], blocked: NDArray[np.bool_]) -> bytes:
-    """Return 0..254 by value between the 2nd and 98th percentile of what is not blocked, 255 for what is."""
-    open_values = values[~blocked]
-    low, high = np.percentile(open_values, [2, 98]) if open_values.size else (0.0, 0.0)
-    if high - low <= 1e-12 * max(abs(high), 1.0):
-        scaled = np.zeros_like(values)
-    else:
-        scaled = np.clip((values - low) / (high - low), 0, 1)
-    return np.where(blocked, NO_WAY, np.round(scaled * _LEVELS)).astype(np.uint8).tobytes()
-
-
-def _edge_stream(graph: Graph) -> bytes:
-    """Return the strokes as variable-length integers: low end minus the one before, then high minus low end."""
-    low, high, _ = strokes(graph)
-    pairs = np.stack([np.diff(low, prepend=0), high - low], axis=1)
-    return varints(pairs.ravel())
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()

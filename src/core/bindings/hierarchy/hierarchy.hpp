@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bindings/common.hpp"
+#include "hierarchy/guide.hpp"
 #include "hierarchy/query.hpp"
 #include "hierarchy/update.hpp"
 
@@ -20,6 +21,7 @@ struct Hierarchy {
   Indices first_out, head;
   std::vector<Indices> parts;  // of the skeleton, or all that a file has
   Topology topology;
+  Lazy<GuideRows> guide_rows;
 
   // Costs to be written, which are no longer in use: fresh memory would have to be filled with zeros by the system.
   std::unique_ptr<Costs> take_costs() {

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError, InputError, StorageError
 from rhostar.graph import Graph
-from rhostar.graph import _parts as graph_parts
+from rhostar.graph import _storage as graph_storage
+from rhostar.instances import _checks as checks
 from rhostar.instances import _folder as folders
-from rhostar.instances import _snapshots as snapshots
 from rhostar.instances._pool import Drawn
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Parts(NamedTuple):
 def save(instances: InstanceSet, folder: str | os.PathLike[str]) -> None:
     """Save a set with the snapshots that it uses."""
     used, row = np.unique(instances._stored_rows, return_inverse=True)
-    parts, facts = graph_parts.take_apart(instances.graph)
+    parts, facts = graph_storage.take_apart(instances.graph)
     parts |= {"sources": instances.sources, "goals": instances.goals, "rows": row.astype(np.int64)}
     parts |= {"indices": instances.indices, "weights": folders.Rows(instances._stored, used)}
     if instances._stored_days is not None:
@@ -59,12 +59,12 @@ def load(
     stored = folders.read(folder, _KIND, mmap=mmap, verify=verify)
     found = stored.arrays
     try:
-        graph = graph_parts.put_together(found, stored.facts)
-        row, source, target = snapshots.align(
+        graph = graph_storage.put_together(found, stored.facts)
+        row, source, target = checks.align(
             graph, len(found["weights"]), found["rows"], found["sources"], found["goals"]
         )
-        matrix = snapshots.matrix(found["weights"], graph.m)
-        days = snapshots.days(found.get("days"), len(matrix))
+        matrix = checks.matrix(found["weights"], graph.m)
+        days = checks.days(found.get("days"), len(matrix))
         indices, origin = found["indices"], stored.facts["origin"]
         drawn = Drawn.from_fact(stored.facts["drawn"])
         if indices.shape != row.shape or indices.dtype != np.int64:

@@ -1,8 +1,8 @@
 """The shortest-path functions of networkx, run by the core: the same results, ties included, and the same exceptions.
 
-Each function has the name and the arguments of its counterpart in networkx, with a :class:`~._links.Links` in the place
-of the graph. Where Python would calculate in a way the core does not, such as with fractions, a function raises
-:class:`RefusedError`, and networkx can take over.
+Each function has the name and the arguments of its counterpart in networkx, with a :class:`~._networkx_links.Links` in
+the place of the graph. Where Python would calculate in a way the core does not, such as with fractions, a function
+raises :class:`RefusedError`, and networkx can take over.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rhostar._core import Status
 from rhostar.errors import HeuristicError, WeightError
 from rhostar.heuristics import as_heuristic
 from rhostar.heuristics._below import shortfall
-from rhostar.interop._links import Links
+from rhostar.interop._networkx_links import Links
 
 
 class RefusedError(NotImplementedError):

@@ -1,8 +1,8 @@
 """rhostar as a backend of networkx: ``nx.astar_path(G, s, t, backend="rhostar")``, and the other functions below.
 
 networkx finds this module by the entry point ``networkx.backends`` in pyproject.toml and calls its functions by their
-names. They give the results of networkx, ties included. :func:`can_run` and :class:`~._paths.RefusedError` say when
-a call is for networkx itself.
+names. They give the results of networkx, ties included. :func:`can_run` and
+:class:`~._networkx_paths.RefusedError` say when a call is for networkx itself.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 
 import networkx as nx
 
-from rhostar.interop import _paths
-from rhostar.interop._backend_info import FUNCTIONS
-from rhostar.interop._links import Links, is_view, links_of
+from rhostar.interop import _networkx_paths
+from rhostar.interop._networkx_info import FUNCTIONS
+from rhostar.interop._networkx_links import Links, is_view, links_of
 
 
 class LinkedGraph:
@@ -99,14 +99,14 @@ def _takes_graph(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _for_every_source(name: str) -> Callable[..., Any]:
-    mine = getattr(_paths, name)
+    mine = getattr(_networkx_paths, name)
 
     def call(G: LinkedGraph, cutoff: Any = None, weight: Any = "weight") -> Iterator[tuple[Any, Any]]:
         links = G.links
         for node in links.nodes:
             try:
                 yield node, mine(links, node, cutoff=cutoff, weight=weight)
-            except _paths.RefusedError:  # too late for networkx to take over the whole call
+            except _networkx_paths.RefusedError:  # too late for networkx to take over the whole call
                 theirs = getattr(nx, name)(G.network, node, cutoff=cutoff, weight=weight, backend="networkx")
                 yield node, theirs
 
@@ -115,4 +115,4 @@ def _for_every_source(name: str) -> Callable[..., Any]:
 
 for _name in FUNCTIONS:
     _single = _name.replace("all_pairs_", "single_source_")
-    globals()[_name] = _takes_graph(getattr(_paths, _name)) if _name == _single else _for_every_source(_single)
+    globals()[_name] = _takes_graph(getattr(_networkx_paths, _name)) if _name == _single else _for_every_source(_single)
