@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,8 @@ PARTS = (
 def write_hierarchy(path: str | os.PathLike[str], kernel: _core.Hierarchy, graph: Graph) -> None:
     """Write a hierarchy and the hash of its graph."""
     facts = {"format": _KIND, "version": _VERSION, "fingerprint": graph.fingerprint}
-    arrays = {"facts": np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8), **hierarchy_parts(kernel)}
+    arrays: dict[str, NDArray[Any]] = {"facts": np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)}
+    arrays.update(hierarchy_parts(kernel))
     with files.replacing(path) as beside, beside.open("wb") as stream:
         archives.write_arrays(stream, arrays, mappable=PARTS.__contains__)
 
