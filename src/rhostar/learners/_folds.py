@@ -1,4 +1,4 @@
-"""Parts of a training set to fit on and to judge on, dealt out by whole snapshots or days."""
+"""Parts of a training set to fit on and to validate on, split by whole snapshots or days."""
 
 from __future__ import annotations
 

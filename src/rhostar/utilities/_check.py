@@ -1,4 +1,4 @@
-"""Tells whether a heuristic is admissible and consistent on instances, and where it is not.
+"""Checks whether a heuristic is admissible and consistent on instances, and where it is not.
 
 ρ is admissible if it never exceeds the cost-to-go: A* that reopens then returns a shortest path. It is consistent if
 along an edge (u, v) it never falls by more than the weight: ρ_u <= w + ρ_v. A consistent ρ that is 0 at the goal is
@@ -65,16 +65,16 @@ class HeuristicCheck:
             lines.append("admissible: no value exceeds the cost-to-go")
         else:
             v, more = int(self.vertices[0]), self.vertex_excess[0]
-            most = f"most at {self.graph._name_of(v)}, by {more:.4g}"
-            lines.append(f"not admissible: too high at {self.vertices.size} of {n} vertices, {most}")
-            lines.append(f"  times {self.admissible_scale:.4g} it would be")
+            most = f"largest error {more:.4g} at {self.graph._name_of(v)}"
+            lines.append(f"not admissible: too high at {self.vertices.size} of {n} vertices; {most}")
+            lines.append(f"  scaling rho by {self.admissible_scale:.4g} would make it admissible")
         if self.consistent:
             lines.append("consistent: along no edge it falls by more than the weight")
         else:
             e, more = int(self.edges[0]), self.edge_excess[0]
             ends = self.graph._edge_name(e)
-            lines.append(f"not consistent: on {self.edges.size} of {m} edges, most on {ends}, by {more:.4g}")
-            lines.append(f"  times {self.consistent_scale:.4g} it would be")
+            lines.append(f"not consistent: on {self.edges.size} of {m} edges; largest error {more:.4g} on {ends}")
+            lines.append(f"  scaling rho by {self.consistent_scale:.4g} would make it consistent")
         if self.admissible:
             lines.append("A* returns shortest paths here" + ("" if self.consistent else ", if it reopens vertices"))
         else:
@@ -83,7 +83,7 @@ class HeuristicCheck:
 
 
 def check(heuristic: HeuristicLike, instances: InstanceSet, *, tolerance: float = 1e-9) -> HeuristicCheck:
-    """Tell whether a heuristic is admissible and consistent on the snapshots and goals of a set, and where it is not.
+    """Check whether a heuristic is admissible and consistent on the snapshots and goals of a set, and where it is not.
 
     This is about these instances. For instances to come, see ``LowerEnvelope``, whose values are consistent
     whenever no weight falls below its bound, and :func:`rhostar.certify`.
@@ -121,8 +121,8 @@ def check(heuristic: HeuristicLike, instances: InstanceSet, *, tolerance: float 
     >>> print(found)
     checked on 1 pairs of snapshot and goal
     admissible: no value exceeds the cost-to-go
-    not consistent: on 1 of 3 edges, most on 0 -> 1, by 2
-      times 0.5 it would be
+    not consistent: on 1 of 3 edges; largest error 2 on 0 -> 1
+      scaling rho by 0.5 would make it consistent
     A* returns shortest paths here, if it reopens vertices
     """
     slack = arrays.number(tolerance, "tolerance", "a number of at least 0", lambda value: value >= 0)
