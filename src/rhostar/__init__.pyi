@@ -17,11 +17,15 @@ from . import utilities as utilities
 from .bounds._dimension import pseudo_dimension as pseudo_dimension
 from .bounds._planning import deviation as deviation
 from .bounds._planning import sample_size as sample_size
+from .certificates._audit import Audit as Audit
+from .certificates._audit import audit as audit
 from .certificates._certificate import Certificate as Certificate
 from .certificates._holdout import certify as certify
 from .certificates._monitor import Monitor as Monitor
 from .certificates._table import CertificateTable as CertificateTable
 from .certificates._training import certify_training as certify_training
+from .certificates._weight import choose_weight as choose_weight
+from .certificates._weight import weight_curve as weight_curve
 from .graph._graph import Graph as Graph
 from .heuristics._model import Model as Model
 from .hierarchy._customized import CustomizedHierarchy as CustomizedHierarchy
@@ -42,7 +46,6 @@ from .search._run import astar as astar
 from .search._run import distances_to as distances_to
 from .search._run import gbfs as gbfs
 from .search._trace import Trace as Trace
-from .utilities._check import check as check
 from .utilities._evaluate import evaluate as evaluate
 
 __version__: str

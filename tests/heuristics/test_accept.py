@@ -34,6 +34,7 @@ def forms() -> dict[str, Any]:
         "learner": LEARNER,
         "per goal": rs.learners.PerGoal(rs.learners.MeanDistance()).fit(INSTANCES),
         "model": rs.Model.of(LEARNER, GRAPH),
+        "function": lambda u, v: float(VALUES[u]),
         "heuristic": LEARNER.heuristic_,
         "per goal by hand": PerGoal({GOAL: Table(VALUES), 3: np.zeros(20)}, 20),
     }
@@ -55,7 +56,7 @@ def takers() -> dict[str, Callable[[Any, rs.InstanceSet], Any]]:
         "pieces": lambda rho, i: len(pieces(*i[0], np.zeros(20), rho, 0, 1)),
         "dual": lambda rho, i: dual(np.zeros(20), rho, 0, 1, i, "astar", UTILITY).value,
         "report": lambda rho, i: rs.report.compare(i, {"this": rho})[0].expansions,
-        "check": lambda rho, i: rs.check(rho, i).vertex_excess.tolist(),
+        "audit": lambda rho, i: rs.audit(rho, draw(i.goals, i.graph, 1)).values.vertex_excess.tolist(),
     }
 
 
@@ -90,7 +91,7 @@ def test_what_does_not_fit_is_refused_everywhere(taker: str) -> None:
         take(Table(VALUES[:5]), INSTANCES)
 
 
-@pytest.mark.parametrize("taker", ["astar", "gbfs", "solve_many", "evaluate", "certify", "report", "check"])
+@pytest.mark.parametrize("taker", ["astar", "gbfs", "solve_many", "evaluate", "certify", "report", "audit"])
 def test_tables_that_are_chosen_by_the_weights_are_for_one_graph(taker: str) -> None:
     take = takers()[taker]
     learner = rs.learners.Portfolio(n_clusters=2).fit(INSTANCES)

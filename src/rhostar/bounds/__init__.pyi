@@ -24,6 +24,9 @@ from ._quantiles import QuantileBound as QuantileBound
 from ._quantiles import quantile as quantile
 from ._quantiles import quantile_rank as quantile_rank
 from ._running import running_mean as running_mean
+from ._stakes import fewest_to_refute as fewest_to_refute
+from ._stakes import refutes as refutes
+from ._stakes import stakes as stakes
 from ._uniform import GrowthWidth as GrowthWidth
 from ._uniform import dimension_width as dimension_width
 from ._uniform import finite_bernstein as finite_bernstein

@@ -1,5 +1,7 @@
 from ._any_goal import certify_any_goal as certify_any_goal
 from ._any_goal import largest_excess_by_edges as largest_excess_by_edges
+from ._audit import Audit as Audit
+from ._audit import audit as audit
 from ._certificate import Certificate as Certificate
 from ._certificate import Dropped as Dropped
 from ._excess import largest_excess as largest_excess
@@ -12,5 +14,11 @@ from ._holdout import certify as certify
 from ._monitor import Monitor as Monitor
 from ._progressive import Progressive as Progressive
 from ._progressive import progressive as progressive
+from ._query_log import QueryLog as QueryLog
+from ._query_log import read_log as read_log
 from ._table import CertificateTable as CertificateTable
 from ._training import certify_training as certify_training
+from ._weight import WeightChoice as WeightChoice
+from ._weight import WeightCurve as WeightCurve
+from ._weight import choose_weight as choose_weight
+from ._weight import weight_curve as weight_curve

@@ -3,6 +3,7 @@ from ._accept import as_heuristic as as_heuristic
 from ._base import Heuristic as Heuristic
 from ._chosen import ChosenByWeights as ChosenByWeights
 from ._distances import DistanceHeuristic as DistanceHeuristic
+from ._function import Function as Function
 from ._geometric import Geometric as Geometric
 from ._geometric import euclidean as euclidean
 from ._geometric import haversine as haversine

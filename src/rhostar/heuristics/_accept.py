@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from rhostar.errors import ModelError, not_fitted
 from rhostar.graph import Graph
 from rhostar.heuristics._base import Heuristic
+from rhostar.heuristics._function import Function
 from rhostar.heuristics._per_goal import PerGoal
 from rhostar.heuristics._table import Table
 
@@ -29,8 +30,8 @@ class HasHeuristic(Protocol):
         """The heuristic."""
 
 
-HeuristicLike = Heuristic | ArrayLike | Mapping[int, Any] | Fitted | HasHeuristic
-"""A heuristic, one float64 value per vertex, such an array for each goal, a fitted learner or a model."""
+HeuristicLike = Heuristic | ArrayLike | Mapping[int, Any] | Fitted | HasHeuristic | Callable[[Any, Any], float]
+"""A heuristic, one float64 value per vertex, such an array for each goal, a fitted learner, a model or a function."""
 
 
 def as_heuristic(
@@ -42,7 +43,8 @@ def as_heuristic(
     ----------
     given
         A :class:`Heuristic`, an array or a list with one value per vertex, a mapping from goals to such arrays, a
-        fitted learner (with ``heuristic_``), or a :class:`rhostar.Model` (with ``heuristic``).
+        fitted learner (with ``heuristic_``), a :class:`rhostar.Model` (with ``heuristic``), or a function
+        ``estimate(u, v)`` of two vertices, by their labels if the graph has some.
     graph
         The graph that it is used on.
     goals
@@ -83,7 +85,9 @@ def as_heuristic(
         if not isinstance(found, Heuristic):
             if hasattr(given, "fit"):
                 raise not_fitted(given)
-            found = Table.of_values(given, graph.n, name, infinite=infinite)
+            found = (
+                Function(given, graph) if callable(given) else Table.of_values(given, graph.n, name, infinite=infinite)
+            )
     if found.fingerprint is not None and found.fingerprint != graph.fingerprint:
         hint = " (the same size: are they in another order, or is an edge missing?)" if found.n == graph.n else ""
         raise ModelError(

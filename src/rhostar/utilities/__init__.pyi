@@ -1,7 +1,5 @@
 from ._base import Score as Score
 from ._base import Utility as Utility
-from ._check import HeuristicCheck as HeuristicCheck
-from ._check import check as check
 from ._evaluate import Evaluation as Evaluation
 from ._evaluate import evaluate as evaluate
 from ._measures import Cost as Cost

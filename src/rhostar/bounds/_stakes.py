@@ -1,0 +1,157 @@
+"""Bounds on a mean by a mixture of fixed stakes: valid at any time, and independent of the order of the values.
+
+A gambler who bets against the mean m with the same stake each time has the capital Π(1 − c·(u_i − m)/(1 − m)), where c
+between 0 and 1 is the share of the capital that one bet may lose. If the mean is at least m, the expected capital never
+grows, and neither does that of several gamblers together. So it ever reaches 1/δ times what they began with, with
+probability at most δ (Ville): a mean that they refute is refuted at every sample size at once. Most of the money is on
+c = 1, which is best where almost all losses are 0: N zeros refute m as soon as (1 − m)^N falls to 3δ/4.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rhostar import _arrays as arrays
+from rhostar.bounds import _checks as checks
+from rhostar.bounds._holdout import ConfidenceInterval, interval
+
+_STAKES = np.array([1.0, 0.75, 0.5, 0.25, 0.125, 0.06, 0.03, 0.015, 0.0075])
+_MONEY = np.array([0.75] + [0.25 / 8] * 8)
+_HALVINGS = 50
+
+
+def stakes(values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper") -> ConfidenceInterval:
+    """Bound the mean by a mixture of stakes; it holds at every sample size at once (H9).
+
+    Where most values are 0 or far below the limit it is tighter than :func:`betting`. Values may be added as they
+    come, and the bound be computed again after each of them.
+
+    Parameters
+    ----------
+    values
+        Utilities within [0, limit], one per independent instance, in any order.
+    limit
+        H, fixed beforehand.
+    delta
+        Probability with which the interval may ever be wrong, strictly between 0 and 1.
+    side
+        "upper", "lower" or "both".
+
+    Returns
+    -------
+    ConfidenceInterval
+
+    Raises
+    ------
+    UtilityError
+        If there are no values, or one is NaN or outside [0, limit].
+    InputError
+        If `limit`, `delta` or `side` is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rhostar.bounds import betting, stakes
+    >>> values = 0.01 * np.random.default_rng(0).random(300)  # mean 0.005
+    >>> [round(bound(values, 1.0).high, 4) for bound in (stakes, betting)]
+    [0.0161, 0.0187]
+    """
+
+    def upper(scaled: NDArray[np.float64], level: float) -> float:
+        distinct, count = np.unique(scaled, return_counts=True)
+        low, high = 0.0, 1.0
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            if _log_capital(distinct, count, middle) >= -math.log(level):
+                high = middle  # the capital grows with the mean that it is bet against
+            else:
+                low = middle
+        return high
+
+    return interval(upper, values, limit, delta, side, 1)
+
+
+def refutes(values: ArrayLike, limit: float, mean: float, *, delta: float = 0.05) -> bool:
+    """Return whether values rule out that their mean is `mean` or more, by the bets of :func:`stakes`.
+
+    Parameters
+    ----------
+    values
+        Utilities within [0, limit], one per independent instance.
+    limit
+        H, fixed beforehand.
+    mean
+        Strictly between 0 and `limit`.
+    delta
+        If the mean is `mean` or more, the probability that it is ever ruled out.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    UtilityError
+        If there are no values, or one is NaN or outside [0, limit].
+    InputError
+        If `limit`, `mean` or `delta` is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rhostar.bounds import refutes
+    >>> [refutes(np.zeros(size), 1.0, 0.01) for size in (322, 323)]
+    [False, True]
+    """
+    limit, delta = checks.positive(limit, "limit"), checks.probability(delta)
+    m = checks.probability(mean / limit, "mean / limit")
+    distinct, count = np.unique(checks.utilities(values, limit) / limit, return_counts=True)
+    return bool(_log_capital(distinct, count, m) >= -math.log(delta))
+
+
+def fewest_to_refute(limit: float, mean: float, *, delta: float = 0.05) -> int:
+    """Return the number of values with which :func:`refutes` can first succeed: if all of them are 0.
+
+    Parameters
+    ----------
+    limit
+        H.
+    mean
+        Strictly between 0 and `limit`.
+    delta
+        The level.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> from rhostar.bounds import fewest_to_refute
+    >>> fewest_to_refute(1.0, 0.01), fewest_to_refute(5.0, 0.01)
+    (323, 1621)
+    """
+    limit, delta = checks.positive(limit, "limit"), checks.probability(delta)
+    m = checks.probability(mean / limit, "mean / limit")
+    zero, low, high = np.zeros(1), 0, 1
+    while _log_capital(zero, np.array([high]), m) < -math.log(delta):
+        low, high = high, arrays.integer(2 * high, "size", 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _log_capital(zero, np.array([middle]), m) >= -math.log(delta) else (middle, high)
+    return high
+
+
+def _log_capital(distinct: NDArray[np.float64], count: NDArray[np.int64], m: float) -> float:
+    """Return the logarithm of the capital of all gamblers after these values in [0, 1], if they begin with 1."""
+    with np.errstate(divide="ignore"):  # c = 1 loses everything at the value 1
+        each = np.log1p(-_STAKES[:, None] * np.minimum((distinct - m) / (1 - m), 1.0))
+    return float(np.logaddexp.reduce(np.log(_MONEY) + (each * count).sum(axis=1)))
