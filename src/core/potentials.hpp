@@ -2,7 +2,7 @@
 //
 // A Potential is shared and constant. A Guide is what one search at a time uses of it: it is aimed at a goal, or at
 // several, and then gives the value of any vertex. A new goal costs no pass over all vertices, and the same goal again
-// costs nothing: values are remembered with a stamp and never cleared.
+// costs nothing: values are remembered until the goal changes.
 //
 // Here are distances by coordinates and bounds by landmarks; hierarchy/guide.hpp has distances under learned weights.
 #pragma once
@@ -13,7 +13,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <new>
@@ -25,26 +24,24 @@ namespace rhostar {
 template <class T>
 class Zeroed {
  public:
-  explicit Zeroed(std::size_t size) : size_(size), data_(static_cast<T*>(std::calloc(size ? size : 1, sizeof(T)))) {
+  explicit Zeroed(std::size_t size) : data_(static_cast<T*>(std::calloc(size ? size : 1, sizeof(T)))) {
     if (!data_) throw std::bad_alloc();
   }
   T& operator[](std::int64_t i) { return data_.get()[i]; }
   const T& operator[](std::int64_t i) const { return data_.get()[i]; }
   T* data() { return data_.get(); }
-  void clear() { std::memset(static_cast<void*>(data_.get()), 0, size_ * sizeof(T)); }
 
  private:
   struct Free {
     void operator()(T* memory) const { std::free(memory); }
   };
-  std::size_t size_;
   std::unique_ptr<T, Free> data_;
 };
 
 class Guide {
  public:
-  // `place` says where the record of each vertex is, null if at its own number. Values are scaled when they are read,
-  // and none is larger than `most` before that.
+  // `place` says where the value of each vertex is kept, null if at its own number. Values are scaled when they are
+  // read, and none is larger than `most` before that.
   Guide(std::int32_t n, double scale, double most = std::numeric_limits<double>::infinity(),
         const std::int32_t* place = nullptr)
       : known_(static_cast<std::size_t>(n)), place_(place), scale_(scale), most_(most) {}
@@ -55,11 +52,8 @@ class Guide {
   //! Turns to a goal, or to the nearest of several. There is at least one, and all are vertices.
   void aim(const std::int32_t* goals, std::int32_t count) {
     if (std::equal(goals, goals + count, goals_.begin(), goals_.end())) return;
-    if (done_ >= last_stamp) {
-      known_.clear();
-      done_ = 0;
-    }
-    done_ += 2;
+    for (const std::int32_t i : touched_) known_[i] = 0.0;
+    touched_.clear();
     goals_.clear();  // if memory runs out in what follows, the next goal is not taken for this one
     std::vector<std::int32_t> next(goals, goals + count), sorted;
     if (count > 1) {
@@ -75,9 +69,9 @@ class Guide {
   [[gnu::always_inline]] double operator()(std::int32_t v) {
     if (plane_.at) return plane_.distance(v) * scale_;
     const std::int32_t i = place_ ? place_[v] : v;
-    Known& known = known_[i];
-    if (known.stamp != done_) known = {evaluate(i), done_};
-    return std::min(known.value, most_) * scale_;
+    double kept = known_[i];
+    if (!is_known(kept)) kept = find(i);
+    return std::min(-kept, most_) * scale_;
   }
   void prefetch(std::int32_t v) {
     if (plane_.at) __builtin_prefetch(plane_.at + 2 * std::int64_t{v});
@@ -88,15 +82,8 @@ class Guide {
   bool is_goal(std::int32_t v) const {
     return sorted_.empty() ? v == goals_[0] : std::binary_search(sorted_.begin(), sorted_.end(), v);
   }
-  // For the test of the wrap-around. Later stamps only: an earlier one would bring old values back to life.
-  void age(std::uint32_t stamp) { done_ = std::max(done_, stamp & ~1u); }
 
  protected:
-  struct Known {
-    double value;
-    std::uint32_t stamp;  // done_: the value for these goals; done_ - 1: for a guide's own use; less: nothing
-  };
-
   // Distances in a plane to one goal are quicker to compute than to remember. Coordinates are kept in single precision,
   // which takes half the memory, where that is exact: on all grids.
   struct Plane {
@@ -115,15 +102,21 @@ class Guide {
   }
 
   virtual void turn(const std::vector<std::int32_t>& goals) = 0;
-  //! The value at a place, before it is scaled.
-  virtual double evaluate(std::int32_t place) = 0;
+  //! Computes what is kept at a place, and keeps it.
+  virtual double find(std::int32_t place) = 0;
 
-  Zeroed<Known> known_;
-  std::uint32_t done_ = 0;
+  // Values are not negative. They are kept with the opposite sign, 0 as -0.0: so memory that is zero knows nothing.
+  static bool is_known(double kept) { return std::signbit(kept); }
+  double keep(std::int32_t place, double value) {
+    touched_.push_back(place);
+    return known_[place] = -value;
+  }
+
+  Zeroed<double> known_;
+  std::vector<std::int32_t> touched_;  // the places that are not zero
   Plane plane_;
 
  private:
-  static constexpr std::uint32_t last_stamp = 0xFFFFFFFCu;
   const std::int32_t* place_;
   double scale_, most_;
   std::vector<std::int32_t> goals_, sorted_;  // sorted only if there are several
@@ -201,11 +194,11 @@ class MetricGuide final : public Guide {
       places_.push_back({at_[2 * std::int64_t{goal}], at_[2 * std::int64_t{goal} + 1]});
     if (rough_ && goals.size() == 1) plane_ = {rough_, metric == Metric::octile, places_[0].x, places_[0].y};
   }
-  double evaluate(std::int32_t v) override {
+  double find(std::int32_t v) override {
     const double x = at_[2 * std::int64_t{v}], y = at_[2 * std::int64_t{v} + 1];
     double least = distance(x, y, places_[0]);
     for (std::size_t i = 1; i < places_.size(); ++i) least = std::min(least, distance(x, y, places_[i]));
-    return least;
+    return keep(v, least);
   }
 
  private:
@@ -264,10 +257,10 @@ class LandmarkGuide final : public Guide {
 
  protected:
   void turn(const std::vector<std::int32_t>& goals) override { rows_ = goals; }
-  double evaluate(std::int32_t v) override {
+  double find(std::int32_t v) override {
     double least = bound(v, rows_[0]);
     for (std::size_t i = 1; i < rows_.size(); ++i) least = std::min(least, bound(v, rows_[i]));
-    return least;
+    return keep(v, least);
   }
 
  private:

@@ -34,7 +34,7 @@ from .instances._set import Instance as Instance
 from .instances._set import InstanceSet as InstanceSet
 from .instances._snapshot import Snapshot as Snapshot
 from .interop.networkx import astar_path as astar_path
-from .learners._learn import learn as learn
+from .learners._auto import learn as learn
 from .report._advise import advise as advise
 from .routing._route import Route as Route
 from .routing._router import Router as Router

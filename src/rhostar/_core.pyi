@@ -18,6 +18,7 @@ from rhostar.search._trace import Trace
 _Indices = NDArray[np.int32]
 _Positions = NDArray[np.int64]
 _Floats = NDArray[np.float64]
+_Reals = NDArray[np.float32] | NDArray[np.float64]
 
 # ---------------------------------------------------------------- how calls end
 
@@ -145,16 +146,6 @@ class PotentialValues(_Result):
 
 class Dissection(_Result):
     order: Final[_Indices]
-
-class HierarchyArrays(_Result):
-    place: Final[_Indices]
-    parent: Final[_Indices]
-    first_up: Final[_Indices]
-    first_down: Final[_Indices]
-    up: Final[NDArray[np.uint8]]
-    down: Final[NDArray[np.uint8]]
-    roundings: Final[int]
-    """How often the sum in a value may be rounded; 0 if all sums are exact."""
 
 class RankingOutcome(_Result):
     status: Final[NDArray[np.uint8]]
@@ -289,18 +280,21 @@ class Potential:
     @property
     def n(self) -> int: ...
     def values(self, goals: _Indices, stop: Stop | None) -> PotentialValues: ...
-    def age_guide(self, generation: int, /) -> None: ...
 
 def metric_potential(metric: str, coordinates: _Floats, scale: float) -> Potential: ...
 def landmark_potential(to: _Floats, away: _Floats, beyond: float, scale: float) -> Potential: ...
+def guide_rows(customized: Customization) -> tuple[_Indices, _Indices, _Indices]:
+    """Return what guides read of its hierarchy: ranks of vertices, three numbers for each rank, and lists of ranks."""
+
+def guide_lengths(customized: Customization, single: bool) -> tuple[_Reals, _Reals, int, float, _Floats]:
+    """Return lengths up and down, how often a value may be rounded, a number that no distance exceeds, and weights."""
+
 def hierarchy_potential(
-    place: _Indices,
-    parent: _Indices,
-    first_up: _Indices,
-    first_down: _Indices,
-    up: NDArray[np.uint8],
-    down: NDArray[np.uint8],
-    single: bool,
+    rank: _Indices,
+    rows: _Indices,
+    list: _Indices,
+    up: _Reals,
+    down: _Reals,
     roundings: int,
     beyond: float,
     scale: float,
@@ -364,13 +358,6 @@ class Hierarchy:
     def nbytes(self) -> int: ...
     def customize(self, weights: NDArray[Any], stop: Stop | None) -> Customization: ...
 
-class Skeleton(_Result):
-    """Ends with LIMIT if it would have more arcs than allowed; `at` is then how many."""
-
-    @property
-    def arcs(self) -> int: ...
-    def build(self, graph: Graph, weights: NDArray[Any], single: bool, stop: Stop | None) -> HierarchyArrays: ...
-
 class Graph:
     bytes_per_vertex: int
     def __init__(self, first_out: _Indices, head: _Indices) -> None: ...
@@ -380,7 +367,8 @@ class Graph:
     def rearrange(self, coordinates: _Floats | None, least_gain: float) -> bool: ...
     def transpose(self) -> Transpose: ...
     def dissect(self, coordinates: _Floats | None, stop: Stop | None) -> Dissection: ...
-    def skeleton(self, order: _Indices, most: int, stop: Stop | None) -> Skeleton: ...
+    def cut(self, weights: NDArray[Any]) -> _Floats:
+        """Return weights whose sums over paths do not round, a little smaller where they must be."""
     def skeleton_parts(self, order: _Indices, most: int, most_pairs: int, stop: Stop | None) -> SkeletonParts: ...
     def open_hierarchy(
         self, vertex: _Indices, begin: _Indices, list_first: _Indices, list: _Indices

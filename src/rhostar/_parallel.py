@@ -197,7 +197,7 @@ def _jobs(n_jobs: int | None) -> tuple[int, Any]:
     from joblib.parallel import get_active_backend
 
     backend, configured = get_active_backend(prefer="threads")
-    cluster = workers.is_cluster(backend)
+    cluster = type(backend).__name__ in workers.CLUSTERS
     if cluster and n_jobs is None and configured in (None, 1):
         n_jobs = -1  # whoever names a cluster wants all of it
     jobs = int(effective_n_jobs(n_jobs))

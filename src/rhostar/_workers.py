@@ -30,8 +30,9 @@ from rhostar.graph import Graph
 
 T = TypeVar("T")
 
-_DASK, _RAY = "DaskDistributedBackend", "RayBackend"
-"""The names of joblib's backends; their packages are imported only when used."""
+CLUSTERS = _DASK, _RAY = "DaskDistributedBackend", "RayBackend"
+"""The names of joblib's backends whose work belongs on the cluster even if it is a single worker; their packages are
+imported only when used."""
 
 _TRIES = 5
 """How often a task is sent out elsewhere, if its worker dies every time and no other task gets done meanwhile."""
@@ -49,11 +50,6 @@ class Outcome(NamedTuple):
 
     result: Any
     error: Exception | None
-
-
-def is_cluster(backend: Any) -> bool:
-    """Return whether work on this backend of joblib belongs on the cluster even if it is a single worker."""
-    return type(backend).__name__ in (_DASK, _RAY)
 
 
 def attempt(

@@ -190,11 +190,17 @@ def test_a_potential_can_be_scaled() -> None:
             potential.scaled(-1.0)
 
 
-def test_values_are_remembered_for_the_same_goal_only_also_when_stamps_wrap_around() -> None:
+@pytest.mark.parametrize("kind", ["haversine", "landmarks", "hierarchy"])
+def test_values_are_remembered_for_the_same_goal_only(kind: str) -> None:
     graph = random_graph(np.random.default_rng(4), 30)
-    potential = Geometric(graph, "euclidean")
-    tables = [Geometric(graph, "euclidean").table(goal) for goal in range(30)]
-    potential._kernel.age_guide(2**32 - 4)
+
+    def make() -> Heuristic:
+        if kind == "hierarchy":
+            return rs.heuristics.DistanceHeuristic(graph, np.ones(graph.m))
+        return draw(np.random.default_rng(1), graph, kind)
+
+    potential = make()
+    tables = [make().table(goal) for goal in range(30)]
     for goal in [0, 1, 1, 2, 3, 4, 5, 5, 6, 0]:
         assert (potential.table(goal) == tables[goal]).all()
 

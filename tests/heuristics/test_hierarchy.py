@@ -213,7 +213,7 @@ def test_a_hierarchy_is_saved_as_arrays_and_checked_when_it_comes_back() -> None
     for _ in range(300):
         name = str(rng.choice(list(parts)))
         broken = {key: part.copy() for key, part in parts.items()}
-        data = broken[name].view(np.uint8)
+        data = broken[name].reshape(-1).view(np.uint8)
         data[rng.integers(data.size)] ^= np.uint8(1 << rng.integers(8))
         try:
             other = DistanceHeuristic.from_parts(broken, facts)
@@ -222,13 +222,16 @@ def test_a_hierarchy_is_saved_as_arrays_and_checked_when_it_comes_back() -> None
         else:  # a wrong number, but nothing that a search could not follow
             assert np.isfinite(other.table(35)).all()
     assert refused > 150
-    for change in ({"scale": -1}, {"beyond": np.inf}, {"precision": "half"}, {"graph": None, "scale": "x"}):
+    for change in ({"scale": -1}, {"beyond": np.inf}, {"graph": None, "scale": "x"}):
         with pytest.raises(StorageError, match="damaged"):
             DistanceHeuristic.from_parts(parts, facts | change)
     with pytest.raises(StorageError, match="damaged"):
         DistanceHeuristic.from_parts({}, facts)
     with pytest.raises(StorageError, match="do not fit each other"):
         DistanceHeuristic.from_parts(parts | {"up": parts["up"][:-1]}, facts)
+    for name in parts:
+        with pytest.raises(StorageError, match="damaged"):
+            DistanceHeuristic.from_parts(parts | {name: parts[name].astype(np.int16)}, facts)
 
 
 def test_bad_input_is_refused() -> None:
@@ -240,7 +243,7 @@ def test_bad_input_is_refused() -> None:
             DistanceHeuristic(graph, weights)
     with pytest.raises(WeightError, match="all are infinite"):
         DistanceHeuristic(graph, np.full(graph.m, np.inf))
-    with pytest.raises(WeightError, match="the sum of the weights must be finite"):
+    with pytest.raises(WeightError, match="a path costs more than the largest float64"):
         DistanceHeuristic(graph, np.full(graph.m, 1e308))
     with pytest.raises(ArrayError, match="one value for each of the 24 edges"):
         DistanceHeuristic(graph, np.ones(7))
@@ -248,7 +251,7 @@ def test_bad_input_is_refused() -> None:
         DistanceHeuristic(graph, graph.length, precision="half")
     with pytest.raises(InputError, match="scale"):
         DistanceHeuristic(graph, graph.length, scale=np.inf)
-    with pytest.raises(LimitError, match=r"needs 0\.0 GB while it is built, more than memory_limit"):
+    with pytest.raises(LimitError, match="raise memory_limit, which is 100 bytes"):
         DistanceHeuristic(graph, graph.length, memory_limit=100)
     other = rs.Graph.grid(1, 9)
     with pytest.raises(ModelError, match="another graph: 9 vertices"):

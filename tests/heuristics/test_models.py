@@ -209,11 +209,14 @@ def test_potentials_stay_in_the_file_and_are_checked(instances: rs.InstanceSet, 
             assert part.ctypes.data % 64 == 0
             assert np.array_equal(part, own._arrays[name])
         assert np.array_equal(member.table(3), own.table(3))
+    assert found.heuristic.members[1]._arrays["rows"] is found.heuristic.members[0]._arrays["rows"]
     # Another model may take its place while it is in use.
     rs.Model.of(Fitted(np.zeros(20)), graph).save(path)
     assert np.array_equal(found.heuristic.members[0].table(5), learner.heuristic_.members[0].table(5))
     with np.load(io.BytesIO(whole)) as numpy_reads_it:
-        assert np.array_equal(numpy_reads_it["0_place"], learner.heuristic_.members[0]._arrays["place"])
+        assert np.array_equal(numpy_reads_it["0_rank"], learner.heuristic_.members[0]._arrays["rank"])
+        assert "1_rank" not in numpy_reads_it.files, "what depends on the graph alone is there once"
+        assert "1_up" in numpy_reads_it.files
     # Every changed byte is refused or harmless, also in what is mapped.
     rng, refused = np.random.default_rng(1), 0
     for _ in range(100):

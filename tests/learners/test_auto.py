@@ -13,7 +13,7 @@ from sklearn.base import clone
 import rhostar as rs
 from rhostar.errors import FitError, RhostarWarning
 from rhostar.learners._auto import EFFORTS
-from rhostar.learners._costs_to_go import CostsToGo
+from rhostar.learners._distances import CostsToGo
 from support.instances import changing_graph, grid_instances, square_grid
 
 
@@ -56,7 +56,7 @@ def test_the_fewest_expansions_within_the_mean_excess() -> None:
 
 
 def test_greedy_search_and_utilities(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(EFFORTS, "thorough", EFFORTS["thorough"]._replace(folds=2, bumps=50))
+    monkeypatch.setitem(EFFORTS, "thorough", EFFORTS["thorough"]._replace(bumps=50))
     train, test = square_grid(80, side=8).split(0.5, seed=0)
     learner = rs.learn(train, algorithm="gbfs", effort="thorough")
     for c in learner.candidates_:

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import check_no_attributes_set_in_init, chec
 from sklearn.utils.validation import check_is_fitted
 
 import rhostar as rs
-from rhostar.learners import _costs_to_go as costs_to_go
+from rhostar.learners import _distances as costs_to_go
 from rhostar.learners._distances import finite_quantile
 from support.instances import changing_graph, square_grid
 from support.paths import children_of, optimal_path
@@ -124,7 +124,7 @@ def test_quantiles_in_several_blocks(level: float, monkeypatch: pytest.MonkeyPat
     matrix[:, 7] = np.inf
     times = rng.integers(1, 4, 13)
     whole = finite_quantile(matrix, times, level)
-    monkeypatch.setattr("rhostar.learners._distances._BLOCK", 60)
+    monkeypatch.setattr("rhostar.learners._distances._SORTED", 60)
     assert np.array_equal(finite_quantile(matrix, times, level), whole)
     assert whole[7] == np.inf
 

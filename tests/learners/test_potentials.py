@@ -195,7 +195,7 @@ def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
     rs.Model.of(Potentials(n_clusters=2).fit(instances), instances.graph).save(path)
     with np.load(path) as stored:
         parts = {name: stored[name] for name in stored.files}
-    for name in ("0_up", "1_place", "probes", "usual"):
+    for name in ("0_rank", "0_rows", "0_up", "1_down", "probes", "usual"):
         np.savez_compressed(path, **{key: part for key, part in parts.items() if key != name})
         with pytest.raises(StorageError, match="damaged"):
             rs.Model.load(path)

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import rhostar as rs
-from rhostar.learners._progress import progress
+from rhostar.learners._base import progress
 from rhostar.learners._smoothing import blur
 from rhostar.learners._weights import edge_statistics
 from support.instances import changing_graph, square_grid

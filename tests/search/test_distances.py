@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import rhostar as rs
-from rhostar.learners._costs_to_go import lowest, matrix, sums
+from rhostar.learners._distances import lowest, matrix, sums
 
 WEIGHTS: dict[str, Any] = {
     "similar": lambda rng, m: rng.uniform(1, 2, m),

@@ -63,12 +63,7 @@ void bind_potentials(nb::module_& module) {
   bind_array<&PotentialValues::rho>(all, "rho");
   nb::class_<SharedPotential>(module, "Potential")
       .def_prop_ro("n", [](const SharedPotential& self) { return self.get().n; })
-      .def("values", &values, nb::arg("goals").noconvert(), nb::arg("stop").none())
-      // For the test of the wrap-around: puts the idle guide close to its last generation.
-      .def("age_guide", [](const SharedPotential& self, std::uint32_t generation) {
-        Guided guide(self.get());
-        (*guide).age(generation);
-      });
+      .def("values", &values, nb::arg("goals").noconvert(), nb::arg("stop").none());
   module.def("metric_potential", &metric_potential, nb::arg("metric"), nb::arg("coordinates").noconvert(),
              nb::arg("scale"));
   module.def("landmark_potential", &landmark_potential, nb::arg("to").noconvert(), nb::arg("away").noconvert(),

@@ -105,7 +105,7 @@ def _methods(city: City, past: InstanceSet, jobs: int) -> dict[str, Method]:
     import numpy as np
 
     from rhostar import heuristics, learners
-    from rhostar.learners._learn import learn
+    from rhostar.learners._auto import learn
     from rhostar.report import Method
 
     # No road is faster than its free speed: this is known beforehand, not learned from the trips.

@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike
 from rhostar.errors import ModelError, not_fitted
 from rhostar.graph import Graph
 from rhostar.heuristics._base import Heuristic
+from rhostar.heuristics._distances import DistanceHeuristic
 from rhostar.heuristics._function import Function
 from rhostar.heuristics._per_goal import PerGoal
 from rhostar.heuristics._table import Table
+from rhostar.hierarchy import CustomizedHierarchy
 
 
 class Fitted(Protocol):
@@ -30,8 +32,17 @@ class HasHeuristic(Protocol):
         """The heuristic."""
 
 
-HeuristicLike = Heuristic | ArrayLike | Mapping[int, Any] | Fitted | HasHeuristic | Callable[[Any, Any], float]
-"""A heuristic, one float64 value per vertex, such an array for each goal, a fitted learner, a model or a function."""
+HeuristicLike = (
+    Heuristic
+    | ArrayLike
+    | Mapping[int, Any]
+    | Fitted
+    | HasHeuristic
+    | CustomizedHierarchy
+    | Callable[[Any, Any], float]
+)
+"""A heuristic, one float64 value per vertex, such an array for each goal, a fitted learner, a model, a customized
+hierarchy, or a function."""
 
 
 def as_heuristic(
@@ -43,7 +54,8 @@ def as_heuristic(
     ----------
     given
         A :class:`Heuristic`, an array or a list with one value per vertex, a mapping from goals to such arrays, a
-        fitted learner (with ``heuristic_``), a :class:`rhostar.Model` (with ``heuristic``), or a function
+        fitted learner (with ``heuristic_``), a :class:`rhostar.Model` (with ``heuristic``), a customized hierarchy, for
+        the distances under its weights (:meth:`DistanceHeuristic.of_customized`, which it remembers), or a function
         ``estimate(u, v)`` of two vertices, by their labels if the graph has some.
     graph
         The graph that it is used on.
@@ -80,6 +92,9 @@ def as_heuristic(
         found = Table.of_values(given, graph.n, name, infinite=infinite)
     elif isinstance(given, Mapping):
         found = PerGoal(given, graph.n, name=name, infinite=infinite)
+    elif isinstance(given, CustomizedHierarchy):
+        found = given._heuristic or DistanceHeuristic.of_customized(given)
+        given._heuristic = found
     else:
         found = getattr(given, "heuristic_", None) or getattr(given, "heuristic", None)  # type: ignore[assignment]
         if not isinstance(found, Heuristic):

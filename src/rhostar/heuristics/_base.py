@@ -371,19 +371,26 @@ class Heuristic(ABC):
 
 
 def members_to_parts(members: Sequence[Heuristic]) -> tuple[Parts, list[dict[str, Any]]]:
-    """Return the parts of several heuristics as those of one, and the plain values of each."""
+    """Return the parts of several heuristics as those of one, and the plain values of each.
+
+    Arrays that a member shares with the first one are there once.
+    """
     parts: Parts = {}
-    facts = []
+    facts: list[dict[str, Any]] = []
     for k, member in enumerate(members):
         theirs, own = member.to_parts()
-        facts.append(own)
-        parts |= {f"{k}_{name}": part for name, part in theirs.items()}
+        shared = [name for name, part in theirs.items() if k and part is parts.get(f"0_{name}")]
+        parts |= {f"{k}_{name}": part for name, part in theirs.items() if name not in shared}
+        facts.append(own | {"shared": shared})
     return parts, facts
 
 
 def members_from_parts(parts: Mapping[str, NDArray[Any]], facts: Sequence[Mapping[str, Any]]) -> list[Heuristic]:
     """Return the heuristics that :func:`members_to_parts` took apart."""
-    return [Heuristic.from_parts(_starting_with(parts, f"{k}_"), own) for k, own in enumerate(facts)]
+    return [
+        Heuristic.from_parts(_starting_with(parts, f"{k}_") | {name: parts[f"0_{name}"] for name in own["shared"]}, own)
+        for k, own in enumerate(facts)
+    ]
 
 
 def _starting_with(parts: Mapping[str, NDArray[Any]], start: str) -> Parts:

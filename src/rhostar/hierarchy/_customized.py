@@ -69,6 +69,8 @@ class CustomizedHierarchy:
     graph: Graph
     n: int
 
+    _heuristic: Any = None
+    """The distances under its weights as a heuristic; :func:`rhostar.heuristics.as_heuristic` makes it."""
     _most_work = -1
     """Above it, updates customize in full (in pairs of arcs); -1 stands for what that itself takes. For tests."""
 
@@ -311,7 +313,10 @@ class CustomizedHierarchy:
             ending = kernel.ending
         if ending.status is not _core.Status.DONE:
             raise self._update_failure(ending, chosen, given)
-        return self if in_place else CustomizedHierarchy(self.graph, kernel, whole=self._whole)
+        if not in_place:
+            return CustomizedHierarchy(self.graph, kernel, whole=self._whole)
+        self._heuristic = None
+        return self
 
     def _update_failure(self, ending: _core.Ending, edges: NDArray[Any], weights: NDArray[Any]) -> RhostarError:
         at = ending.offender

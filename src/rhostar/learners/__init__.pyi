@@ -5,12 +5,12 @@ from ._bumps import BumpSearch as BumpSearch
 from ._distances import MeanDistance as MeanDistance
 from ._inconsistency import InconsistencyLP as InconsistencyLP
 from ._landmarks import Landmarks as Landmarks
-from ._portfolio import Portfolio as Portfolio
 from ._potentials import Potentials as Potentials
 from ._ranking import SelfImitatedRanking as SelfImitatedRanking
 from ._weights import LowerEnvelope as LowerEnvelope
 from ._weights import MeanWeights as MeanWeights
 from ._wrappers import PerGoal as PerGoal
+from ._wrappers import Portfolio as Portfolio
 from ._wrappers import Scaled as Scaled
 
 __all__: list[str]

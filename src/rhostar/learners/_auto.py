@@ -1,4 +1,4 @@
-"""Picks a learner for you: tries several, compares them on instances they were not fitted on, and keeps the best."""
+"""``learn`` and ``Auto``: pick a learner for you, the best of several on instances that they were not fitted on."""
 
 from __future__ import annotations
 
@@ -8,26 +8,21 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from rhostar import _arrays as arrays
 from rhostar.errors import BoundsWarning, FitError, InputError, LimitError, RhostarWarning
-from rhostar.heuristics import Heuristic
 from rhostar.instances import InstanceSet, provenance
-from rhostar.learners import _selection as selection
-from rhostar.learners._base import Learner, Seed, one_of
+from rhostar.learners._base import Advance, Learner, Seed, one_of, progress
 from rhostar.learners._bumps import BumpSearch
 from rhostar.learners._distances import MeanDistance
-from rhostar.learners._folds import Split
 from rhostar.learners._landmarks import Landmarks
-from rhostar.learners._portfolio import Portfolio
 from rhostar.learners._potentials import Potentials
-from rhostar.learners._progress import Advance, progress
 from rhostar.learners._ranking import SelfImitatedRanking
-from rhostar.learners._selection import Candidate
-from rhostar.learners._validation import Validation
+from rhostar.learners._validation import Candidate, Split, Validation, best, choose, units, within
 from rhostar.learners._weights import LowerEnvelope, MeanWeights
-from rhostar.learners._wrappers import Scaled
+from rhostar.learners._wrappers import PerGoal, Portfolio, Scaled
 from rhostar.search import Algorithm
 from rhostar.utilities import Utility
 
@@ -40,20 +35,31 @@ class Effort(NamedTuple):
 
     work: int
     """How many vertices the searches that judge one candidate may expand: see :class:`Validation`."""
-    folds: int
-    """On how many folds values are improved and judged; 0 improves none."""
+    improve: bool
+    """Whether values for greedy search are improved by ranking."""
     bumps: int
-    """How many bumps are tried on the best values."""
+    """How many bumps are tried on the best values after that."""
 
 
-EFFORTS = {"quick": Effort(10**6, 0, 0), "normal": Effort(10**7, 1, 0), "thorough": Effort(10**8, 4, 2000)}
+EFFORTS = {
+    "quick": Effort(10**6, improve=False, bumps=0),
+    "normal": Effort(10**7, improve=True, bumps=0),
+    "thorough": Effort(10**8, improve=True, bumps=2000),
+}
 
 _UP, _DOWN = ([round(1.08**k, 3) for k in steps] for steps in (range(1, 24), range(-1, -8, -1)))
 """What tables for A* are multiplied by, besides 1: up to 6, down to 0.6."""
 _ROUNDS = ((0.4, 1.0), (0.15, 0.0), (1.0, 4.0), (0.05, 0.0))
 """(step size, blur) of the rounds of ranking, the most promising first."""
 _RANKING = 10
-"""All rounds of ranking together may take this many times the work of judging one candidate."""
+"""All rounds of ranking together may take this many times the work of judging one candidate, on each fold."""
+
+
+_INSTANCES_PER_GOAL = 8
+"""With fewer instances per goal, one weight per edge is learned for all goals."""
+
+_MOST_TABLES = 64
+"""With more goals than this, exact values are computed for any goal instead of stored for each."""
 
 
 class Auto(Learner):
@@ -64,8 +70,8 @@ class Auto(Learner):
     wins if it is within one standard error and within 2 %. The winner is fitted again on the whole training set.
 
     By default, tables for A* are also multiplied by factors (:class:`Scaled`). Values for greedy search are improved by
-    ranking (:class:`SelfImitatedRanking`) and bumps (:class:`BumpSearch`), which are judged on fewer folds. Work is
-    counted in vertices that searches expand, so equal seeds give equal values on every machine, for any `n_jobs`.
+    ranking (:class:`SelfImitatedRanking`) and bumps (:class:`BumpSearch`). Work is counted in vertices that searches
+    expand, so equal seeds give equal values on every machine, for any `n_jobs`.
 
     Parameters
     ----------
@@ -163,21 +169,22 @@ class Auto(Learner):
             warnings.simplefilter("ignore", BoundsWarning)
             show("costs-to-go")
             effort = EFFORTS[self.effort]
-            how = {"folds": self.folds, "split": self.split, "random_state": self.random_state, "n_jobs": self.n_jobs}
             validation = Validation(
                 instances,
                 algorithm=self.algorithm,
                 utility=self.utility,
                 mean_excess=mean_excess,
                 work=effort.work,
-                **how,  # type: ignore[arg-type]
+                folds=self.folds,
+                split=self.split,
+                random_state=self.random_state,
+                n_jobs=self.n_jobs,
             )
-            trials = _Trials(validation, self._shared(), show, lambda: time.monotonic() < end)
-            if candidates is not None:
-                for one in candidates:
-                    trials.enter(one)
-            else:
-                trials.enter_all(effort, self.utility)
+            trials = _Trials(validation, show, lambda: time.monotonic() < end)
+            for one in candidates or ():
+                trials.enter(one)
+            if candidates is None:
+                trials.enter_all(effort, {"n_jobs": self.n_jobs, "random_state": self.random_state}, self.utility)
             winner = trials.winner()
             show(f"the last fit of {type(winner.learner).__name__}")
             whole = validation.costs if len(validation.used) == len(instances) else None
@@ -185,53 +192,65 @@ class Auto(Learner):
         notes = trials.notes(winner)
         for note in notes:
             warnings.warn(note, RhostarWarning, stacklevel=4)
-        looked = {id(one): one for tried in trials.tried for one in tried.fits} if candidates is not None else {}
-        seen = provenance(instances, fitted._seen, *(one.trained_on for one in looked.values() if one.trained_on))
+        # A user's learner may have looked at others, too.
+        fits = [one for tried in trials.tried for one in tried.fits] if candidates is not None else []
+        seen = provenance(instances, fitted._seen, *(one.trained_on for one in fits if one.trained_on is not None))
         learned = {"learner_": fitted, "candidates_": trials.tried, "notes_": notes}
         return learned | {"heuristic_": fitted.heuristic_, "trained_on": seen}
-
-    def _shared(self) -> dict[str, Any]:
-        """Return the parameters that all learners share."""
-        return {"n_jobs": self.n_jobs, "random_state": self.random_state}
 
 
 class _Trials:
     """The candidates that were tried so far, and how to try more."""
 
-    def __init__(
-        self, validation: Validation, shared: dict[str, Any], show: Advance, in_time: Callable[[], bool]
-    ) -> None:
-        self.validation, self.shared, self.show, self.in_time = validation, shared, show, in_time
+    def __init__(self, validation: Validation, show: Advance, in_time: Callable[[], bool]) -> None:
+        self.validation, self.show, self.in_time = validation, show, in_time
         self.tried: list[Candidate] = []
         self.stopped = False
         self.failure: Exception | None = None
 
-    def enter(self, learner: Learner, fit: Callable[[int], Heuristic] | None = None, folds: int | None = None) -> None:
-        """Fit a learner on the folds and judge it; `fit` may fit it in another way, and on fewer `folds`."""
-        validation = self.validation
+    @property
+    def judged(self) -> list[Candidate]:
+        """Those whose fits did not fail."""
+        return [one for one in self.tried if one.losses.size]
+
+    def enter(self, learner: Learner, start: Candidate | None = None) -> None:
+        """Fit a learner on the folds and judge it; it may improve the values that another candidate has for each."""
         self.stopped = self.stopped or bool(self.tried and not self.in_time())
         if self.stopped:
             return
         self.show(type(learner).__name__)
         try:
-            fits = [validation.fit(learner, k) if fit is None else fit(k) for k in range(len(validation.folds[:folds]))]
+            fits = [
+                self.validation.fit(learner if start is None else _improving(learner, start, k), k)
+                for k in range(len(self.validation.folds))
+            ]
         except (FitError, LimitError) as error:
             self.failure = error
             self.tried.append(Candidate(learner, np.inf, np.nan, np.nan, np.empty(0), ()))
         else:
-            self.tried.append(validation.judge(learner, fits))
+            self.tried.append(self.validation.judge(learner, fits))
 
-    def enter_all(self, effort: Effort, utility: Utility | None) -> None:
+    def enter_all(self, effort: Effort, shared: dict[str, Any], utility: Utility | None) -> None:
         """Try the learners for the algorithm, their multiples, and improved values."""
-        for learner in _learners(self.validation):
+        validation = self.validation
+        for learner in _learners(validation):
             own = learner.get_params()
-            self.enter(learner.set_params(**{name: value for name, value in self.shared.items() if name in own}))
-            if self.validation.algorithm == "astar" and not self.stopped and self.tried[-1].losses.size:
+            self.enter(learner.set_params(**{name: value for name, value in shared.items() if name in own}))
+            if validation.algorithm == "astar" and not self.stopped and self.tried[-1].losses.size:
                 self._enter_multiples(self.tried[-1])
-        if not any(one.losses.size for one in self.tried):
+        if not self.judged:
             self.enter(Landmarks())  # the graph has no small separators
-        if effort.folds and not self.validation.bounded and self.validation.costs is not None:
-            self._improve(effort, utility)
+        if effort.improve and not validation.bounded and validation.costs is not None:
+            how = {"algorithm": validation.algorithm, "utility": utility, "budget": validation.budget} | shared
+            left = _RANKING * effort.work
+            for rounds in _ROUNDS:
+                for start in self._starts():
+                    left -= 100 * (validation.used.graph.n + 100 * int(start.expanded))
+                    if left >= 0:
+                        self.enter(SelfImitatedRanking(clone(start.learner), rounds=(rounds,), **how), start)
+            if effort.bumps:
+                start = best(self.judged)
+                self.enter(BumpSearch(clone(start.learner), max_bumps=effort.bumps, **how), start)
 
     def _enter_multiples(self, start: Candidate) -> None:
         """Judge a table times factors: up to where paths cost too much, or down to where they do not."""
@@ -244,58 +263,29 @@ class _Trials:
                 if bounded and inside == (self.tried[-1].bound > limit):
                     break
 
-    def _improve(self, effort: Effort, utility: Utility | None) -> None:
-        """Improve the best values of two kinds by ranking, and the best of all by bumps."""
-        validation = self.validation
-        how = {"algorithm": validation.algorithm, "utility": utility, "budget": validation.budget} | self.shared
-        left = _RANKING * effort.work
-        for rounds in ((one,) for one in _ROUNDS):
-            for start in self._starts():
-                left -= 100 * (validation.used.graph.n + 100 * int(start.expanded))
-                if left >= 0:
-                    learner = SelfImitatedRanking(clone(start.learner), rounds=rounds, **how)
-                    self._enter_improved(learner, start, effort.folds)
-        if effort.bumps:
-            start = selection.best(selection.within(self.tried, np.inf))
-            self._enter_improved(BumpSearch(clone(start.learner), max_bumps=effort.bumps, **how), start, effort.folds)
-
     def _starts(self) -> list[Candidate]:
         """Return the best candidate of each of the two best kinds that are one table."""
         found: dict[type, Candidate] = {}
-        for one in sorted((one for one in self.tried if one.losses.size), key=lambda one: float(one.losses.mean())):
+        for one in sorted(self.judged, key=lambda one: float(one.losses.mean())):
             inner = one.learner.learner if isinstance(one.learner, Scaled) else one.learner
             if one.fits[0].only_table() is not None and not isinstance(inner, SelfImitatedRanking):
                 found.setdefault(type(inner), one)
         return list(found.values())[:2]
 
-    def _enter_improved(self, learner: Learner, start: Candidate, folds: int) -> None:
-        """Judge values that are improved from those that a candidate has for each fold."""
-        factor = start.learner.factor if isinstance(start.learner, Scaled) else 1.0
-
-        def fit(k: int) -> Heuristic:
-            table = start.fits[k].scaled(factor).only_table()
-            return clone(learner).set_params(initial=table.values).fit(self.validation.folds[k].train).heuristic_
-
-        self.enter(learner, fit, min(folds, len(start.fits)))
-
     def winner(self) -> Candidate:
         """Return the candidate that wins."""
-        if not any(one.losses.size for one in self.tried):
+        if not self.judged:
             assert self.failure is not None
             raise self.failure
-        allowed = selection.within(self.tried, self.validation.mean_excess)
-        return selection.choose(allowed, self.validation.groups)
+        return choose(within(self.judged, self.validation.mean_excess), self.validation.groups)
 
     def notes(self, winner: Candidate) -> list[str]:
         """Return what the user should know about the result."""
         found, limit = [], self.validation.mean_excess
         if self.validation.bounded:
-            exact = (
-                isinstance(winner.learner, LowerEnvelope | Landmarks | Potentials) and winner.fits[0].lower is not None
-            )
             if winner.bound > limit:
                 found.append(f"no candidate keeps a mean excess of {limit:g}; the closest one is used")
-            elif exact and limit > 0:
+            elif winner.bound == 0 < limit:  # as only values that never overestimate have it
                 found.append(
                     f"nothing faster than exact values keeps a mean excess of {limit:g} on instances not learned from, "
                     "so every answer is optimal"
@@ -305,6 +295,14 @@ class _Trials:
                 "the time limit was reached, so not all candidates were tried: the result depends on the machine"
             )
         return found
+
+
+def _improving(learner: Learner, start: Candidate, k: int) -> Learner:
+    """Return a learner that starts from the values that a candidate learned from fold k."""
+    factor = start.learner.factor if isinstance(start.learner, Scaled) else 1.0
+    table = start.fits[k].scaled(factor).only_table()
+    assert table is not None
+    return clone(learner).set_params(initial=table.values)
 
 
 def _learners(validation: Validation) -> Iterator[Learner]:
@@ -338,3 +336,139 @@ def _checked(candidates: Any) -> list[Learner]:
     if not found:
         raise InputError("candidates must hold at least one learner")
     return [clone(one) for one in found]
+
+
+# ---------------------------------------------------------------- with one call
+
+
+def learn(
+    instances: InstanceSet,
+    *,
+    max_excess: float | None = None,
+    mean_excess: float | None = None,
+    algorithm: Algorithm = "astar",
+    utility: Utility | None = None,
+    lower: ArrayLike | None = None,
+    effort: EffortName = "normal",
+    time_limit: float | None = None,
+    split: Split = "snapshot",
+    seed: Seed = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Learner:
+    """Learn heuristic values; the learner is picked for you by how much more than the optimum paths may cost.
+
+    By default every answer of A* is optimal. The same seed gives the same values on every machine, for any `n_jobs`,
+    unless a time limit is reached.
+
+    Parameters
+    ----------
+    instances
+        The training set. If it has several goals, each gets its own ρ; if it has fewer than 8 instances per goal, one ρ
+        that serves every goal is learned instead.
+    max_excess
+        By how much any path of A* may cost more than the optimum, as a share; 0, the default, is optimal. ρ is 1 +
+        `max_excess` times the exact distance under lower bounds of the weights (U3, U5). With 0, pass the learner to a
+        search, not only its array: it then compares each snapshot with the bounds, and stays optimal where a weight is
+        below them (see :func:`rhostar.astar`). A larger one holds where no weight is below the bounds.
+    mean_excess
+        Instead of `max_excess`: by how much paths of A* may cost more than the optimum, as a share, both in total and
+        on average over paths, as judged on instances not learned from, with a margin. Single ones may cost more. inf is
+        no limit: the fewest expansions, as always with greedy search.
+    algorithm
+        The algorithm that will use ρ: "astar" (with reopening) or "gbfs", which does not weigh what a path costs.
+    utility
+        A measure that decides instead of expansions and of what paths cost.
+    lower
+        For `max_excess`: lower bounds on the weights, a number or one per edge. None takes the lowest weights of the
+        training set. Weights of the training set may not be below.
+    effort
+        "quick", "normal" or "thorough"; see :class:`rhostar.learners.Auto`. `max_excess` needs none.
+    time_limit
+        After so many seconds, for all goals together, nothing further is tried, and ``notes_`` says so; None for no
+        limit.
+    split
+        What stays on one side where instances are held out to judge learners: all of a "snapshot", or of a "day" (see
+        :attr:`InstanceSet.days`). `max_excess` holds out none.
+    seed
+        Deals out the folds, and seeds the learners that draw random numbers.
+    n_jobs
+        As in joblib.
+    verbose
+        1 shows progress.
+
+    Returns
+    -------
+    Learner
+        Fitted: ``heuristic_`` is what was learned, and ``rho_`` its values if there is one table. With `mean_excess`,
+        ``learner_`` is the winner, ``candidates_`` what was tried, and ``notes_`` what you should know: for instance
+        that nothing faster than exact values keeps the mean excess.
+
+    Raises
+    ------
+    InstanceError
+        If there are too few instances to hold some out.
+    WeightError
+        If a training instance has a weight below `lower`.
+    InputError
+        If a parameter is not accepted.
+
+    See Also
+    --------
+    rhostar.learners.Auto : compares learners by cross-validation; it is behind `mean_excess`.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(8, 8)
+    >>> weights = np.random.default_rng(0).uniform(1, 3, size=(100, graph.m))
+    >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=63)
+    >>> train, test = instances.split(0.8, seed=0)
+    >>> exact = rs.learn(train, lower=1.0)
+    >>> optimum = rs.solve_many(test, np.zeros(graph.n)).cost
+    >>> bool(np.allclose(rs.solve_many(test, exact).cost, optimum))
+    True
+    >>> greedy = rs.learn(train, algorithm="gbfs")
+    >>> rs.solve_many(test, greedy, algorithm="gbfs").expanded.mean() < 16
+    np.True_
+    """
+    if not isinstance(instances, InstanceSet):
+        raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
+    units(instances, split)  # also where nothing is held out, days must be known
+    free = arrays.algorithm(algorithm) == "gbfs" or utility is not None
+    given = {"max_excess": max_excess, "mean_excess": mean_excess, "utility": utility}
+    given = {name: value for name, value in given.items() if value is not None}
+    if len(given) > 1:
+        raise InputError(f"{' and '.join(given)} cannot be combined: give only one of them")
+    if algorithm == "gbfs" and (max_excess is not None or mean_excess not in (None, np.inf)):
+        raise InputError("greedy search does not weigh what a path costs: leave max_excess and mean_excess out")
+    goals = max(1, np.unique(instances.goals).size)
+    if not free and mean_excess is None:
+        most = 0.0 if max_excess is None else max_excess
+        most = arrays.number(most, "max_excess", "finite and at least 0", lambda x: 0 <= x < np.inf)
+        return _certain(goals <= min(_MOST_TABLES, max(1, len(instances) / _INSTANCES_PER_GOAL)), most, lower).fit(
+            instances
+        )
+    if lower is not None:
+        raise InputError("lower belongs to max_excess: mean_excess and greedy search need no bounds")
+    several = 1 < goals <= len(instances) / _INSTANCES_PER_GOAL
+    auto = Auto(
+        algorithm,
+        mean_excess=np.inf if free or mean_excess is None else mean_excess,
+        utility=utility,
+        effort=effort,
+        time_limit=time_limit / goals if several and time_limit else time_limit,
+        split=split,
+        random_state=seed,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+    # A table for each goal needs instances of each; with few, one weight per edge serves all goals.
+    return (PerGoal(auto) if several else auto).fit(instances)
+
+
+def _certain(tables: bool, max_excess: float, lower: Any) -> Learner:
+    """Return the learner whose answers are certain: a table for each goal, or values for any goal if there are many."""
+    if not tables:
+        return Potentials(lower=lower, scale=1 + max_excess)
+    return Scaled(LowerEnvelope(lower), 1 + max_excess) if max_excess > 0 else LowerEnvelope(lower)

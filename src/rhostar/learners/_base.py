@@ -6,6 +6,8 @@ halfway leaves the learner as it was.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -20,9 +22,12 @@ from rhostar.search import Algorithm, solve_many
 from rhostar.utilities import Utility, evaluate
 
 if TYPE_CHECKING:
-    from rhostar.learners._costs_to_go import CostsToGo
+    from rhostar.learners._distances import CostsToGo
 
 Seed = int | np.random.Generator | None
+
+Advance = Callable[[str], None]
+"""Called after each step of a long fit, with a few words about its state."""
 
 _FACTS = ("lower", "consistent_for", "trained_on")
 """What a learner may say about its heuristic."""
@@ -280,3 +285,35 @@ def one_of(value: Any, name: str, accepted: tuple[str, ...]) -> None:
     """Raise unless a parameter has one of these values."""
     if value not in accepted:
         raise InputError(f"{name} must be one of {', '.join(map(repr, accepted))}, got {value!r}")
+
+
+@contextmanager
+def progress(title: str, total: int | None, verbose: int) -> Iterator[Advance]:
+    """Show how far a fit has come: a bar on standard error if `verbose` is set, otherwise nothing.
+
+    Parameters
+    ----------
+    title
+        What is being done.
+    total
+        How many steps there will be; None if unknown.
+    verbose
+        0 is silent.
+
+    Examples
+    --------
+    >>> from rhostar.learners._base import progress
+    >>> with progress("ranking", 3, verbose=0) as advance:
+    ...     for k in range(3):
+    ...         advance(f"best so far {k}")
+    """
+    if not verbose:
+        yield lambda words: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, TextColumn("{task.fields[words]}"), console=Console(stderr=True)) as bar:
+        task = bar.add_task(title, total=total, words="")
+        yield lambda words: bar.update(task, advance=1, words=words)

@@ -18,10 +18,9 @@ from rhostar import _core
 from rhostar import _failures as failures
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet, provenance
-from rhostar.learners._base import Learner, Seed, generator
-from rhostar.learners._costs_to_go import CostsToGo
+from rhostar.learners._base import Learner, Seed, generator, progress
+from rhostar.learners._distances import CostsToGo
 from rhostar.learners._objective import Initial, Objective, Search, initial_table, spread, typical_weight
-from rhostar.learners._progress import progress
 from rhostar.learners._smoothing import step_length
 from rhostar.search import Algorithm, distances_to
 from rhostar.utilities import Expansions, Utility

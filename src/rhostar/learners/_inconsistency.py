@@ -25,9 +25,8 @@ from rhostar import _failures as failures
 from rhostar.errors import FitError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
-from rhostar.learners import _costs_to_go as costs_to_go
 from rhostar.learners._base import Learner
-from rhostar.learners._distances import fill
+from rhostar.learners._distances import fill, matrix, same_starts, snapshots, trees
 
 
 class Terms(NamedTuple):
@@ -112,8 +111,8 @@ class InconsistencyLP(Learner):
         if limit is not None:
             limit = arrays.number(limit, "time_limit", "positive, or None", lambda x: x > 0)
         graph, goal = instances.graph, int(instances.goals[0])
-        matrix, _ = costs_to_go.matrix(instances, self.n_jobs)
-        largest = np.where(np.isfinite(matrix), matrix, -1.0).max(axis=0).astype(np.float64)
+        costs, _ = matrix(instances, self.n_jobs)
+        largest = np.where(np.isfinite(costs), costs, -1.0).max(axis=0).astype(np.float64)
         terms = inconsistency_terms(instances, self.n_jobs)
         small = merge(graph, terms, bins)
         known = largest >= 0
@@ -133,9 +132,9 @@ class InconsistencyLP(Learner):
 def inconsistency_terms(instances: InstanceSet, n_jobs: int | None = None) -> Terms:
     """Return the terms of the mean inconsistency over the instances and all starts, equal ones merged."""
     graph = instances.graph
-    distinct = costs_to_go.snapshots(instances)
-    starts = costs_to_go.same_starts(distinct, np.ones(graph.n) / (graph.n - 1))
-    edge, below = costs_to_go.trees(distinct, starts, n_jobs)
+    distinct = snapshots(instances)
+    starts = same_starts(distinct, np.ones(graph.n) / (graph.n - 1))
+    edge, below = trees(distinct, starts, n_jobs)
     k, v = np.nonzero((edge >= 0) & (below > 0))
     e = edge[k, v]
     weight = instances._stored[distinct.instances._stored_rows[k], e].astype(np.float64)

@@ -15,8 +15,7 @@ from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet, Provenance
 from rhostar.learners._base import Learner, one_of, table_of
-from rhostar.learners._costs_to_go import CostsToGo
-from rhostar.learners._distances import MeanDistance
+from rhostar.learners._distances import CostsToGo, MeanDistance
 from rhostar.learners._smoothing import blur
 from rhostar.search import Algorithm, solve_many
 from rhostar.utilities import Expansions, Utility, evaluate

@@ -13,8 +13,8 @@ from rhostar.graph import Graph
 from rhostar.heuristics import ChosenByWeights, DistanceHeuristic, Heuristic
 from rhostar.instances import InstanceSet
 from rhostar.learners._base import Learner, Seed, generator, one_of
-from rhostar.learners._clusters import clusters
 from rhostar.learners._weights import complete, edge_statistics, stated_bounds
+from rhostar.learners._wrappers import clusters
 from rhostar.search import distances_to
 
 

@@ -19,10 +19,9 @@ from rhostar import _core
 from rhostar import _failures as failures
 from rhostar.errors import InputError, InstanceError
 from rhostar.instances import InstanceSet, Provenance, provenance
-from rhostar.learners._base import Learner, Seed, generator
-from rhostar.learners._costs_to_go import CostsToGo
+from rhostar.learners._base import Learner, Seed, generator, progress
+from rhostar.learners._distances import CostsToGo
 from rhostar.learners._objective import Blur, Initial, Objective, Search, initial_table, spread
-from rhostar.learners._progress import progress
 from rhostar.search import Algorithm
 from rhostar.utilities import Utility
 

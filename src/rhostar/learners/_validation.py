@@ -1,27 +1,30 @@
-"""Cross-validation: learners are fitted on all folds of the training set but one, and run on that one.
+"""Cross-validation: learners are fitted on all folds of the training set but one, run on that one, and compared.
 
-Costs-to-go are computed once and shared by all fits (:class:`CostsToGo`); they also give the optimum of every path.
-How much is done is counted in vertices, never in seconds: the same seed gives the same result on every machine.
+Folds consist of whole snapshots or days. Costs-to-go are computed once and shared by all fits (:class:`CostsToGo`);
+they also give the optimum of every path. How much is done is counted in vertices, never in seconds: the same seed gives
+the same result on every machine. The fewest expansions within a bound on the mean excess win, the simpler one first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from rhostar.errors import InstanceError
+from rhostar import _arrays as arrays
+from rhostar.errors import InputError, InstanceError
 from rhostar.heuristics import Heuristic
 from rhostar.instances import InstanceSet, Provenance
 from rhostar.learners._base import Learner, Scorer, Seed, generator
-from rhostar.learners._costs_to_go import CostsToGo
-from rhostar.learners._folds import Split, fold_of_units, units
-from rhostar.learners._selection import Candidate, upper_bound
+from rhostar.learners._distances import CostsToGo
 from rhostar.search import Algorithm, solve_many
 from rhostar.utilities import Utility
+
+Split = Literal["snapshot", "day"]
+"""What stays on one side when instances are held out."""
 
 _SNAPSHOTS, _JUDGED = 16, 64
 """At least so many snapshots are used, and so many instances judge, however large the graph is."""
@@ -33,6 +36,65 @@ _LEVEL = 0.998
 """The level of the bound on the mean excess: the best of many candidates near the limit is taken."""
 _SURPRISE = 5.0
 """A snapshot still to come may have this many times the mean excess that is allowed, whatever was seen."""
+_SIMPLER = 0.02
+"""A simpler candidate wins if it is within one standard error of the best and within this share."""
+
+
+def units(instances: InstanceSet, split: Split) -> NDArray[np.int64]:
+    """Return the snapshot or the day of each instance: what stays on one side when some are held out.
+
+    Raises
+    ------
+    InputError
+        If the set does not know its days, or `split` is another word.
+    """
+    if split not in get_args(Split):
+        raise InputError(f"split must be 'snapshot' or 'day', got {split!r}")
+    if split == "snapshot":
+        return instances._stored_rows
+    if instances._stored_days is None:
+        raise InputError("split='day' needs instances that know their days, as those from time stamps do")
+    return instances._stored_days[instances._stored_rows]
+
+
+def fold_of_units(
+    instances: InstanceSet, folds: int, split: Split, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the different snapshots (or days) of a set, and the fold of each.
+
+    Raises
+    ------
+    InstanceError
+        If there is only one.
+    InputError
+        If `folds` is not an integer of at least 2.
+    """
+    folds = arrays.integer(folds, "folds", 2)
+    different = np.unique(units(instances, split))
+    if different.size < 2:
+        way_out = "; with one, its costs-to-go are best: learn with max_excess=0" if split == "snapshot" else ""
+        raise InstanceError(f"the training set needs at least 2 {split}s to hold out a part of it, got 1{way_out}")
+    return different, rng.permutation(different.size) % min(folds, different.size)
+
+
+class Candidate(NamedTuple):
+    """A learner that :class:`Auto` tried, and what it did on instances that it was not fitted on."""
+
+    learner: Learner
+    expanded: float
+    """Mean number of expansions; inf if the fit failed."""
+    mean_excess: float
+    """The mean share by which its paths cost more than the optimum; NaN if that is not known."""
+    bound: float
+    """An upper bound on that mean, and on the share in total, for new instances; NaN if that does not matter."""
+    losses: NDArray[np.float64]
+    """What decides, instance by instance; lower is better. None if the fit failed."""
+    fits: tuple[Heuristic, ...]
+    """What was learned from each fold."""
+
+    def __str__(self) -> str:
+        excess = "" if np.isnan(self.mean_excess) else f", {self.mean_excess:.2%} above the optimum"
+        return f"{self.learner}: {self.expanded:.1f} expansions{excess}"
 
 
 class Fold(NamedTuple):
@@ -118,13 +180,16 @@ class Validation:
             return used
         rows, sources = rng.permutation(np.resize(rows, count)), rng.choice(used.sources, count)
         some = sources != used.goals[0]
-        return InstanceSet(
+        rows, sources = np.append(used._stored_rows, rows[some]), np.append(used.sources, sources[some])
+        # The snapshots are those of the set: they were checked before.
+        return object.__new__(InstanceSet)._fill(
             used.graph,
             used._stored,
-            np.append(used.sources, sources[some]),
-            int(used.goals[0]),
-            rows=np.append(used._stored_rows, rows[some]),
-            infeasible="keep",
+            rows,
+            sources.astype(np.int32),
+            np.full(rows.size, used.goals[0]),
+            "further starts",
+            np.arange(rows.size),
             days=used._stored_days,
         )
 
@@ -133,9 +198,9 @@ class Validation:
         return clone(learner)._fit(self.folds[k].train, self.costs).heuristic_
 
     def judge(self, learner: Learner, fits: Sequence[Heuristic], factor: float = 1.0) -> Candidate:
-        """Run what was learned from the first folds, times a factor, on the instances that were held out."""
+        """Run what was learned from each fold, times a factor, on the instances that were held out."""
         expanded, losses, cost = [], [], []
-        for fold, fitted in zip(self.folds, fits, strict=False):
+        for fold, fitted in zip(self.folds, fits, strict=True):
             heuristic = fitted if factor == 1.0 else fitted.scaled(factor)
             how = {"algorithm": self.algorithm, "budget": self.budget, "n_jobs": self.n_jobs}
             runs = solve_many(fold.judged, heuristic, **how)  # type: ignore[arg-type]
@@ -144,7 +209,7 @@ class Validation:
             if self.scorer is not None:
                 losses.append(-self.scorer.each(heuristic, fold.judged, self.n_jobs))
         loss = np.concatenate(losses or expanded)
-        optimum = np.concatenate([fold.optimum for fold in self.folds[: len(fits)]])
+        optimum = np.concatenate([fold.optimum for fold in self.folds])
         excess = np.concatenate(cost) - optimum
         # Costs-to-go add up the same weights in another order.
         excess[excess <= 1e-9 * optimum] = 0.0
@@ -164,7 +229,100 @@ class Validation:
         by = (self.groups, sources) if self.further else (self.groups,)
         surprise = _SURPRISE * self.mean_excess
         return max(
-            upper_bound(values, groups[: values.size], scale, level=_LEVEL, surprise=surprise)
+            upper_bound(values, groups, scale, level=_LEVEL, surprise=surprise)
             for groups in by
             for values, scale in ((excess, optimum), (share, (optimum > 0).astype(np.float64)))
         )
+
+
+# ---------------------------------------------------------------- who wins
+
+
+class Estimate(NamedTuple):
+    """A mean and its standard error."""
+
+    mean: float
+    error: float
+
+
+def estimate(
+    values: NDArray[np.float64], groups: NDArray[np.int64], scale: NDArray[np.float64] | None = None
+) -> Estimate:
+    """Return Σ values / Σ scale with its standard error, in which the instances of one snapshot count as dependent.
+
+    Without `scale` this is the mean.
+    """
+    size = np.ones(values.size) if scale is None else scale
+    total = float(size.sum())
+    mean = float(values.sum()) / total if total > 0 else 0.0
+    _, of = np.unique(groups, return_inverse=True)
+    rest = np.bincount(of, values - mean * size)
+    count = rest.size
+    if count < 2 or total == 0:
+        return Estimate(mean, 0.0)
+    return Estimate(mean, float(np.sqrt((rest @ rest) * count / (count - 1)) / total))
+
+
+def upper_bound(
+    values: NDArray[np.float64],
+    groups: NDArray[np.int64],
+    scale: NDArray[np.float64],
+    *,
+    level: float,
+    surprise: float = 0.0,
+) -> float:
+    """Return a number that Σ values / Σ scale over new instances exceeds rarely; values are not negative.
+
+    It is the bound of Student's t at this level, by snapshots, with one snapshot added: as bad as the worst of them. A
+    few bad snapshots make up most of a mean like that of excess costs. If none of them is among those seen, both the
+    mean and its standard error are too small; the added one accounts for those still to come.
+
+    Parameters
+    ----------
+    values, groups, scale
+        As for :func:`estimate`.
+    level
+        The probability with which the bound should hold, such as 0.95.
+    surprise
+        The added snapshot is at least this bad: values / scale.
+    """
+    from scipy.special import stdtrit
+
+    _, of = np.unique(groups, return_inverse=True)
+    value, size = np.bincount(of, values).astype(np.float64), np.bincount(of, scale).astype(np.float64)
+    if size.sum() == 0:
+        return 0.0
+    worst = max(float(np.divide(value, size, out=np.zeros(size.size), where=size > 0).max()), surprise)
+    value, size = np.append(value, worst * size.mean()), np.append(size, size.mean())
+    found = estimate(value, np.arange(size.size), size)
+    return found.mean + float(stdtrit(size.size - 1, level)) * found.error
+
+
+def within(candidates: Sequence[Candidate], mean_excess: float) -> list[Candidate]:
+    """Return the candidates that were judged and whose bound is within the mean excess; the closest one if none is."""
+    judged = [one for one in candidates if one.losses.size]
+    inside = [one for one in judged if not one.bound > mean_excess]
+    return inside or (judged and [min(judged, key=lambda one: one.bound)])
+
+
+def best(candidates: Sequence[Candidate]) -> Candidate:
+    """Return the candidate with the lowest mean loss."""
+    return min(candidates, key=lambda one: float(one.losses.mean()))
+
+
+def choose(candidates: Sequence[Candidate], groups: NDArray[np.int64]) -> Candidate:
+    """Return the first candidate that is within one standard error of the best, and within 2 %.
+
+    Parameters
+    ----------
+    candidates
+        The simplest first.
+    groups
+        The snapshot of each instance.
+    """
+    leader = best(candidates)
+    for one in candidates:
+        worse = estimate(one.losses - leader.losses, groups)
+        if worse.mean <= min(worse.error, _SIMPLER * abs(float(leader.losses.mean()))):
+            return one
+    return leader

@@ -12,9 +12,8 @@ from rhostar.errors import WeightError
 from rhostar.graph import Graph
 from rhostar.heuristics import PerGoal, Table
 from rhostar.instances import InstanceSet
-from rhostar.learners import _costs_to_go as costs_to_go
 from rhostar.learners._base import Learner, one_of
-from rhostar.learners._distances import fill, finite_quantile
+from rhostar.learners._distances import fill, finite_quantile, snapshots
 from rhostar.learners._smoothing import blur
 from rhostar.search import distances_to
 
@@ -155,7 +154,7 @@ class EdgeStatistics(NamedTuple):
 
 def edge_statistics(instances: InstanceSet, statistic: str, level: float) -> EdgeStatistics:
     """Return "mean", "min" or "quantile" of each edge's finite weights over the instances."""
-    distinct = costs_to_go.snapshots(instances)
+    distinct = snapshots(instances)
     rows, times = distinct.instances._stored_rows, distinct.times
     m, total = instances.graph.m, int(times.sum())
     value, count = np.full(m, 0.0 if statistic == "mean" else np.inf), np.zeros(m, dtype=np.int64)

@@ -1,12 +1,15 @@
 #include "hierarchy/guide.hpp"
 
+#include <nanobind/stl/shared_ptr.h>
+
 #include "bindings/common.hpp"
+#include "bindings/hierarchy/hierarchy.hpp"
 
 namespace rhostar::bindings {
 
 namespace {
 
-using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Rows = nb::ndarray<const std::int32_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
 
 struct DissectionOutcome {
   Ending ending;
@@ -32,68 +35,93 @@ DissectionOutcome dissect(Graph& graph, Coordinates coordinates, Stop* stop) {
   return out;
 }
 
-PlainSkeletonOutcome skeleton(Graph& graph, Indices order, std::int64_t most, Stop* stop) {
-  std::vector<bool> taken(static_cast<std::size_t>(graph.csr.n));
-  bool fits = order.size() == taken.size();
-  for (std::size_t i = 0; fits && i < order.size(); ++i) {
-    fits = graph.has_vertex(order(i)) && !taken[static_cast<std::size_t>(order(i))];
-    if (fits) taken[static_cast<std::size_t>(order(i))] = true;
-  }
-  if (!fits) return bad_input<PlainSkeletonOutcome>();
-  PlainSkeletonOutcome out;
-  PythonInterrupt interrupt(stop);
-  {
-    Unlocked unlocked;
-    const std::vector<std::int32_t> ranks(order.data(), order.data() + order.size());
-    out = make_plain_skeleton(Neighbors(graph.csr), ranks, most, interrupt);
-  }
-  interrupt.raise_if_signalled();
-  return out;
+// One weight per edge, in the core's types.
+nb::object cut(const Graph& graph, const Row& weights) {
+  std::vector<double> found;
+  if (weights.size() != static_cast<std::size_t>(graph.csr.m) ||
+      !with_weights(weights, [&](const auto* data) { found = cut_weights(data, graph.csr); }))
+    throw nb::value_error("weights do not fit the graph");
+  return to_numpy(std::move(found));
 }
 
-// The weights are good ones: at least 0 and not NaN.
-HierarchyArrays build(const PlainSkeletonOutcome& of, const Graph& graph, Row weights, bool single, Stop* stop) {
-  if (of.skeleton.size() != graph.csr.n || weights.size() != static_cast<std::size_t>(graph.csr.m))
-    return bad_input<HierarchyArrays>();
-  HierarchyArrays out;
-  PythonInterrupt interrupt(stop);
-  const bool known = with_weights(weights, [&](const auto* data) {
-    Unlocked unlocked;
-    out = single ? build_hierarchy<float>(graph.csr, data, of.skeleton, interrupt)
-                 : build_hierarchy<double>(graph.csr, data, of.skeleton, interrupt);
-  });
-  interrupt.raise_if_signalled();
-  return known ? std::move(out) : bad_input<HierarchyArrays>();
+// What guides read of the hierarchy, which the arrays keep alive: the rank of each vertex, three numbers for the row of
+// each rank, and the lists.
+nb::object rows(const Customization& on) {
+  Hierarchy& hierarchy = *on.hierarchy;
+  const Skeleton& skeleton = hierarchy.topology.skeleton;
+  const std::vector<GuideRow>& rows = hierarchy.guide_rows.get(skeleton).of;
+  const auto* const numbers = reinterpret_cast<const std::int32_t*>(rows.data());
+  using Numbers = nb::ndarray<nb::numpy, const std::int32_t>;
+  const nb::object owner = nb::cast(on.hierarchy);
+  return nb::make_tuple(Numbers(skeleton.rank.data(), {skeleton.rank.size()}, owner),
+                        Numbers(numbers, {rows.size(), 3}, owner),
+                        Numbers(skeleton.list.data(), {skeleton.list.size()}, owner));
 }
 
 template <class Real>
-std::unique_ptr<const Potential> potential_of(HierarchyView view, std::size_t up, std::size_t down,
-                                              std::int64_t roundings, double beyond, double scale) {
-  view.ups = static_cast<std::int64_t>(up / Arc<Real>::bytes);
-  view.downs = static_cast<std::int64_t>(down / Arc<Real>::bytes);
-  if (up % Arc<Real>::bytes || down % Arc<Real>::bytes || !is_hierarchy<Real>(view)) return nullptr;
-  return std::make_unique<HierarchyPotential<Real>>(view, roundings, beyond, scale);
+nb::object lengths_as(const Customization& on) {
+  const Topology& topology = on.hierarchy->topology;
+  std::vector<Real> up, down;
+  std::vector<double> weights;
+  std::int64_t roundings = 0;
+  double sum = 0.0, most = 0.0;
+  {
+    Unlocked unlocked;
+    const std::shared_lock lock(on.mutex);
+    const Pair* const length = on.costs->length.data();
+    const double* const weight = on.costs->weight.data();
+    up.resize(on.costs->length.size());
+    down.resize(up.size());
+    for (std::size_t a = 0; a < up.size(); ++a) {
+      up[a] = at_most<Real>(length[a][0]);
+      down[a] = at_most<Real>(length[a][1]);
+    }
+    weights.assign(weight, weight + topology.graph.m);
+    if (!has_only_multiples(weight, topology.graph.m, exact_unit(weight, topology.graph)))
+      roundings = most_roundings(topology.skeleton);
+    for (std::int32_t e = 0; e < topology.graph.m; ++e)
+      if (weight[e] < no_way) {
+        sum += weight[e];
+        most = std::max(most, weight[e]);
+      }
+  }
+  // No path has more than n - 1 edges, and none visits an edge twice.
+  const double beyond = std::min(sum, most * (topology.graph.n - 1));
+  return nb::make_tuple(to_numpy(std::move(up)), to_numpy(std::move(down)), roundings, beyond,
+                        to_numpy(std::move(weights)));
+}
+
+// Lengths up and down; how often a value may be rounded; a number that no distance exceeds; and the weights.
+nb::object lengths(const Customization& on, bool single) {
+  return single ? lengths_as<float>(on) : lengths_as<double>(on);
+}
+
+template <class Real>
+nb::object potential_of(const Indices& rank, const Rows& rows, const Indices& list, const Row& up, const Row& down,
+                        std::int64_t roundings, double beyond, double scale) {
+  static_assert(sizeof(GuideRow) == 3 * sizeof(std::int32_t));
+  const GuideView<Real> view{.n = static_cast<std::int32_t>(rank.size()),
+                             .rank = rank.data(),
+                             .rows = reinterpret_cast<const GuideRow*>(rows.data()),
+                             .list = list.data(),
+                             .list_size = static_cast<std::int64_t>(list.size()),
+                             .up = static_cast<const Real*>(up.data()),
+                             .down = static_cast<const Real*>(down.data()),
+                             .arcs = static_cast<std::int64_t>(up.size())};
+  if (!is_aligned(view.up) || !is_aligned(view.down) || !view.is_good()) return nb::none();
+  return nb::cast(
+      sharing(std::make_unique<HierarchyPotential<Real>>(view, roundings, beyond, scale), rank, rows, list, up, down));
 }
 
 // None if the arrays do not fit each other.
-nb::object hierarchy_potential(const Indices& place, const Indices& parent, const Indices& first_up,
-                               const Indices& first_down, const Bytes& up, const Bytes& down, bool single,
-                               std::int64_t roundings, double beyond, double scale) {
-  const std::size_t n = place.size();
-  if (parent.size() != n || first_up.size() != n + 1 || first_down.size() != n + 1) return nb::none();
-  const HierarchyView view{.n = static_cast<std::int32_t>(n),
-                           .place = place.data(),
-                           .parent = parent.data(),
-                           .first_up = first_up.data(),
-                           .first_down = first_down.data(),
-                           .up = up.data(),
-                           .down = down.data(),
-                           .ups = 0,
-                           .downs = 0};
-  auto potential = single ? potential_of<float>(view, up.size(), down.size(), roundings, beyond, scale)
-                          : potential_of<double>(view, up.size(), down.size(), roundings, beyond, scale);
-  if (!potential) return nb::none();
-  return nb::cast(sharing(std::move(potential), place, parent, first_up, first_down, up, down));
+nb::object hierarchy_potential(const Indices& rank, const Rows& rows, const Indices& list, const Row& up,
+                               const Row& down, std::int64_t roundings, double beyond, double scale) {
+  if (rows.shape(0) != rank.size() || up.size() != down.size() || up.dtype() != down.dtype()) return nb::none();
+  if (up.dtype() == nb::dtype<float>())
+    return potential_of<float>(rank, rows, list, up, down, roundings, beyond, scale);
+  if (up.dtype() == nb::dtype<double>())
+    return potential_of<double>(rank, rows, list, up, down, roundings, beyond, scale);
+  return nb::none();
 }
 
 }  // namespace
@@ -101,23 +129,13 @@ nb::object hierarchy_potential(const Indices& place, const Indices& parent, cons
 void bind_guide(nb::module_& module, GraphClass& graph) {
   auto dissected = bind_result<DissectionOutcome>(module, "Dissection");
   bind_array<&DissectionOutcome::order>(dissected, "order");
-  bind_result<PlainSkeletonOutcome>(module, "Skeleton")
-      .def_prop_ro("arcs", [](const PlainSkeletonOutcome& self) { return self.skeleton.above.size(); })
-      .def("build", &build, nb::arg("graph"), nb::arg("weights").noconvert(), nb::arg("single"),
-           nb::arg("stop").none());
-  auto arrays = bind_result<HierarchyArrays>(module, "HierarchyArrays");
-  bind_array<&HierarchyArrays::place>(arrays, "place");
-  bind_array<&HierarchyArrays::parent>(arrays, "parent");
-  bind_array<&HierarchyArrays::first_up>(arrays, "first_up");
-  bind_array<&HierarchyArrays::first_down>(arrays, "first_down");
-  bind_array<&HierarchyArrays::up>(arrays, "up");
-  bind_array<&HierarchyArrays::down>(arrays, "down");
-  arrays.def_ro("roundings", &HierarchyArrays::roundings);
   graph.def("dissect", &dissect, nb::arg("coordinates").noconvert().none(), nb::arg("stop").none())
-      .def("skeleton", &skeleton, nb::arg("order").noconvert(), nb::arg("most"), nb::arg("stop").none());
-  module.def("hierarchy_potential", &hierarchy_potential, nb::arg("place").noconvert(), nb::arg("parent").noconvert(),
-             nb::arg("first_up").noconvert(), nb::arg("first_down").noconvert(), nb::arg("up").noconvert(),
-             nb::arg("down").noconvert(), nb::arg("single"), nb::arg("roundings"), nb::arg("beyond"), nb::arg("scale"));
+      .def("cut", &cut, nb::arg("weights").noconvert());
+  module.def("guide_rows", &rows, nb::arg("customized"));
+  module.def("guide_lengths", &lengths, nb::arg("customized"), nb::arg("single"));
+  module.def("hierarchy_potential", &hierarchy_potential, nb::arg("rank").noconvert(), nb::arg("rows").noconvert(),
+             nb::arg("list").noconvert(), nb::arg("up").noconvert(), nb::arg("down").noconvert(), nb::arg("roundings"),
+             nb::arg("beyond"), nb::arg("scale"));
 }
 
 }  // namespace rhostar::bindings

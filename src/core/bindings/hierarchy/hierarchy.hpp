@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bindings/common.hpp"
+#include "hierarchy/guide.hpp"
 #include "hierarchy/query.hpp"
 #include "hierarchy/update.hpp"
 
@@ -19,6 +20,7 @@ namespace rhostar::bindings {
 struct Hierarchy {
   Indices first_out, head, vertex, begin, list_first, list;
   Topology topology;
+  Lazy<GuideRows> guide_rows;
 
   // Costs to be written, which are no longer in use: fresh memory would have to be filled with zeros by the system.
   std::unique_ptr<Costs> take_costs() {
