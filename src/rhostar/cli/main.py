@@ -26,6 +26,7 @@ from rhostar.cli import (  # noqa: F401
     _fit,
     _solve,
     _evaluate,
+    _audit,
     _certify,
     _bounds,
     _report,
