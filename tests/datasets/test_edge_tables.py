@@ -234,7 +234,7 @@ def _by_python(path: Path) -> Iterator[edge_rows.EdgeRows]:
             if row and len(row) != len(names):
                 raise ReadError(path, reader.line_num, f"expected {len(names)} columns, got {len(row)}")
             if row:
-                yield edge_rows.typed(path, [[row[k]] for k in found], [reader.line_num].__getitem__)
+                yield edge_rows.check_types(path, [[row[k]] for k in found], [reader.line_num].__getitem__)
 
 
 def _both(path: Path, missing: str = "error") -> list[object]:

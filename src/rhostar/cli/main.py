@@ -27,6 +27,7 @@ from rhostar.cli import (  # noqa: F401
     _route,
     _solve,
     _evaluate,
+    _audit,
     _certify,
     _bounds,
     _report,
