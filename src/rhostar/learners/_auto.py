@@ -93,7 +93,7 @@ class Auto(Learner):
         After so many seconds no further candidate is tried; None for no limit. ``notes_`` says if that happened: the
         result then depends on the machine.
     folds
-        How many parts the training set is dealt into.
+        How many parts the training set is split into.
     split
         What stays in one part: all instances of a "snapshot", or of a "day" (see :attr:`InstanceSet.days`), whose
         snapshots are often alike.

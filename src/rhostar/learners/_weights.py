@@ -159,7 +159,7 @@ def edge_statistics(instances: InstanceSet, statistic: str, level: float) -> Edg
     m, total = instances.graph.m, int(times.sum())
     value, count = np.full(m, 0.0 if statistic == "mean" else np.inf), np.zeros(m, dtype=np.int64)
     if statistic in ("mean", "min"):
-        # Snapshot by snapshot, as they lie in the file: a mapped set may be larger than memory.
+        # Snapshot by snapshot, in the order of the file: a mapped set may be larger than memory.
         for row, often in zip(rows.tolist(), times.tolist(), strict=True):
             weights = instances._stored[row]
             finite = weights < np.inf

@@ -55,7 +55,7 @@ class Guarantee:
 
     @property
     def weakest(self) -> Certificate:
-        """The guarantee that says the least."""
+        """The weakest guarantee."""
         return max(self.rows, key=lambda row: row.looseness)
 
     @property
