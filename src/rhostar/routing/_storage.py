@@ -16,7 +16,8 @@ from rhostar.errors import InputError, StorageError
 from rhostar.graph._storage import hashable_label, plain_label, put_together, take_apart
 from rhostar.heuristics import Heuristic
 from rhostar.heuristics import _model as models  # knows all kinds of heuristics
-from rhostar.hierarchy import Hierarchy, elimination_order
+from rhostar.hierarchy import Hierarchy
+from rhostar.hierarchy._order import elimination_order
 from rhostar.hierarchy._storage import hierarchy_parts, open_hierarchy
 from rhostar.routing._edges import UserEdges
 from rhostar.routing._guide import Guide
