@@ -97,7 +97,8 @@ def assemble(
         if one and len(names) > 1:
             if first.size < kept.size:
                 listed = ", ".join([*map(str, names[:_LISTED]), *["..."] * (len(names) > _LISTED)])
-                raise ReadError(path, None, f"expected one snapshot, got {len(names)}: {listed}; keep the rows of one")
+                what = f"expected one snapshot, got {len(names)}: {listed}; say which with time (--time)"
+                raise ReadError(path, None, what)
             names, rank = names[-1:], np.zeros_like(rank)  # each edge was measured once, not all at the same time
         loops = first == second
         others = 0
