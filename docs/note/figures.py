@@ -74,7 +74,7 @@ def message(path: Path) -> None:
         for _ in range(10):
             graph = rs.Graph.from_edges(n, *zip(*((u, v) for u in range(n) for v in range(n) if u != v), strict=True))
             instances = [
-                rs.Instance(graph, [rng.getrandbits(rng.randint(1, 40)) for _ in range(graph.m)], 0, n - 1)  # type: ignore[arg-type]
+                rs.instances.Instance(graph, [rng.getrandbits(rng.randint(1, 40)) for _ in range(graph.m)], 0, n - 1)  # type: ignore[arg-type]
                 for _ in range(n)
             ]
             found = rs.theory.encode([rng.getrandbits(rng.randint(1, 40)) for _ in range(n)], instances, orders=6)
