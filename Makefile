@@ -13,7 +13,7 @@ CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
 .PHONY: demo test test-quick bench-calls lint coverage docs note build wheel release test-sanitized lock clean help theorems
 .PHONY: bench-search bench-pieces bench-reading bench-learners bench-planning bench-certificates bench-overhead
-.PHONY: bench-learn bench-portfolio test-cluster fuzz bench-scale test-networkx bench-networkx bench-any-goal bench-workloads bench-hierarchy
+.PHONY: bench-learn bench-portfolio test-cluster fuzz bench-scale test-networkx bench-networkx bench-any-goal bench-workloads bench-hierarchy bench-router
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## learn, compare and certify on a generated city; writes demo/report.html
@@ -117,6 +117,9 @@ bench-workloads: .venv/.dev .venv/.peers .venv/.built  ## find which method is c
 
 bench-hierarchy: .venv/.dev .venv/.peers .venv/.built  ## compare customizable hierarchies with RoutingKit; updates docs/hierarchy.md
 	$(BIN)/python benchmarks/hierarchy.py
+
+bench-router: .venv/.dev .venv/.peers .venv/.built  ## compare a router with its engines and with other libraries; updates docs/routing.md
+	$(BIN)/python benchmarks/router.py
 
 # Only for these comparisons; one that does not install is left out.
 .venv/.peers: locks/peers.txt | .venv/.python

@@ -135,7 +135,7 @@ def weight_row(values: ArrayLike, name: str, m: int) -> NDArray[Any]:
 
 
 def indices(values: ArrayLike, name: str) -> NDArray[np.int32]:
-    """Return a private int32 copy that nobody can change after the core has validated it."""
+    """Return a private int32 copy that cannot change after the core has validated it."""
     array = as_array(values, name)
     if array.size == 0:
         array = array.astype(np.int32)

@@ -205,7 +205,7 @@ def test_consistent_under_the_least_weights_is_certain() -> None:
     assert 0 < row.value < 1e-12, "sums round"
     whole = on_train(steps(), train=draw(300, integers=True), integer_weights=3, lower=1, upper=3)
     assert whole["U3"].value == 0
-    assert row.sentence.startswith("It is certain, if no weight is ever below its lower bound, that every answer")
+    assert row.sentence.startswith("As long as no weight falls below its lower bound, every answer")
     assert table.best is row
     labels = {entry.label for entry in on_train(1.01 * steps(), train=draw(300), lower=1.0, upper=1.5).dropped}
     assert "U3" in labels
@@ -657,7 +657,7 @@ def test_an_admissible_rho_is_certainly_optimal_with_reopening() -> None:
     assert table.best.label == "U5"
     assert table.best.optimal
     assert 0 < table.best.value < 1e-12, "sums round"
-    assert table.best.sentence.startswith("It is certain, if no weight is ever below its lower bound, that every")
+    assert table.best.sentence.startswith("As long as no weight falls below its lower bound, every")
     assert certify(rho, **sets, reopen=False).best.label == "H4 betting"
 
 

@@ -323,6 +323,36 @@ def test_it_fits_every_screen_and_loads_nothing(browser: Any, graph_page: Path, 
 
 
 @pytest.fixture(scope="module")
+def audit_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    instances = rs.datasets.city(200, seed=3).draw(400, seed=1)
+    heuristic = rs.heuristics.euclidean(instances.graph).scaled(2.5)
+    report = rs.report.audit_page(
+        rs.audit(heuristic, instances),
+        rs.weight_curve(heuristic, instances, factors=(0.4, 0.6, 1.0), exact=5),
+        rs.choose_weight(heuristic, instances),
+    )
+    return rs.report.write(report, tmp_path_factory.mktemp("audit") / "audit.html")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_of_an_audit_fits_every_screen(browser: Any, audit_page: Path, width: int, scheme: str) -> None:
+    with Tab(browser, audit_page, viewport={"width": width, "height": 800}, color_scheme=scheme) as tab:
+        assert tab.ask("document.documentElement.scrollWidth") <= width
+        assert tab.complaints == []
+        assert [url for url in tab.requests if not url.startswith(("file:", "data:"))] == []
+        # Letters in the figures are at least 9 pixels high.
+        heights = tab.ask(
+            "[...document.querySelectorAll('.chart svg text')].map(e => e.getBoundingClientRect().height)"
+        )
+        assert len(heights) > 20
+        assert min(heights) >= 9
+        assert tab.ask("document.querySelectorAll('.findings li').length") >= 8
+        tab.page.click("#weights summary")
+        assert "Factors were tested in a fixed order" in tab.page.inner_text("#weights")
+
+
+@pytest.fixture(scope="module")
 def own_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A network of one's own: no coordinates, labels, three goals, a guarantee for each, costs in seconds."""
     city = rs.datasets.city(300, seed=2).graph

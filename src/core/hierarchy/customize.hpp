@@ -24,6 +24,7 @@
 #include "engine/interrupt.hpp"
 #include "engine/status.hpp"
 #include "hierarchy/skeleton.hpp"
+#include "hierarchy/stored.hpp"
 
 namespace rhostar {
 
@@ -50,8 +51,8 @@ struct Plan {
     bool top;
   };
 
-  std::vector<std::int32_t> edge;          // of each arc, up and down; m for none
-  std::vector<std::int32_t> targets;       // in the order in which nodes read them
+  Stored<std::int32_t> edge;               // of each arc, up and down; m for none
+  Stored<std::int32_t> targets;            // in the order in which nodes read them
   std::vector<std::int64_t> first_target;  // of each node
   std::vector<Block> blocks;
 
@@ -62,54 +63,101 @@ struct Plan {
     return true;
   }
 
+  // The same if edges and targets come from a file: edges exist, and targets are what prepare() makes.
+  bool open(const Csr& graph, const Skeleton& skeleton) {
+    if (edge.size() != 2 * static_cast<std::size_t>(skeleton.arcs())) return false;
+    bool good = true;
+    for (const std::int32_t e : edge) good &= static_cast<std::uint32_t>(e) <= static_cast<std::uint32_t>(graph.m);
+    if (!good || !check_targets(skeleton)) return false;
+    cut_blocks(skeleton);
+    return true;
+  }
+
  private:
   bool place_edges(const Csr& graph, const Skeleton& skeleton) {
-    edge.assign(2 * static_cast<std::size_t>(skeleton.arcs()), graph.m);
-    for (std::int32_t v = 0; v < graph.n; ++v)
+    std::vector<std::int32_t> found(2 * static_cast<std::size_t>(skeleton.arcs()), graph.m);
+    for (std::int32_t tail = 0; tail < graph.n; ++tail) {  // by ranks: what belongs together is close in memory
+      const std::int32_t v = skeleton.vertex[tail];
       for (std::int32_t e = graph.first_out[v]; e < graph.first_out[v + 1]; ++e) {
-        const std::int32_t tail = skeleton.rank[v], head = skeleton.rank[graph.head[e]];
+        const std::int32_t head = skeleton.rank[graph.head[e]];
         const std::int32_t arc = skeleton.arc(std::min(tail, head), std::max(tail, head));
         if (arc < 0) return false;
-        edge[2 * static_cast<std::size_t>(arc) + (tail > head)] = e;
+        found[2 * static_cast<std::size_t>(arc) + (tail > head)] = e;
       }
+    }
+    edge = std::move(found);
     return true;
   }
 
   bool place_targets(const Skeleton& skeleton) {
+    std::vector<std::int32_t> found;
+    found.reserve(2 * skeleton.list.size());
+    first_target.reserve(static_cast<std::size_t>(skeleton.nodes()));
     for (std::int32_t s = 0; s < skeleton.nodes(); ++s) {
       const std::int32_t* const list = skeleton.list_of(s);
       const std::int32_t h = skeleton.list_size(s);
-      first_target.push_back(static_cast<std::int64_t>(targets.size()));
-      if (h <= short_list) {
-        for (std::int32_t i = 0; i < h; ++i)
-          for (std::int32_t j = i + 1; j < h; ++j) {
-            const std::int32_t arc = skeleton.arc(list[i], list[j]);
-            if (arc < 0) return false;
-            targets.push_back(arc);
-          }
-        continue;
-      }
-      for (std::int32_t i = 0; i + 1 < h;) {
+      first_target.push_back(static_cast<std::int64_t>(found.size()));
+      std::int32_t end = 0;  // of the ranks of the list that belong to the same node as list[i]
+      for (std::int32_t i = 0; i + 1 < h; ++i) {
         const std::int32_t above = skeleton.node[list[i]], size = skeleton.list_size(above);
-        std::int32_t end = i + 1;
-        while (end < h && list[end] < skeleton.begin[above + 1]) ++end;
-        targets.push_back(end);
-        targets.push_back(size);
-        const std::int32_t* at = skeleton.list_of(above);
-        const std::int32_t* const stop = at + size;
-        for (std::int32_t j = i + 1; j < h; ++j) {
-          if (j < end) {
-            targets.push_back(list[j] - skeleton.begin[above + 1]);
-          } else {
-            while (at < stop && *at < list[j]) ++at;
-            if (at == stop || *at != list[j]) return false;
-            targets.push_back(static_cast<std::int32_t>(at - skeleton.list_of(above)));
-          }
+        const bool is_short = h <= short_list;
+        if (!is_short) {
+          if (i < end) continue;
+          end = i + 1;
+          while (end < h && list[end] < skeleton.begin[above + 1]) ++end;
+          found.push_back(end);
+          found.push_back(size);
         }
-        i = end;
+        // Both lists are sorted.
+        const std::int32_t base = is_short ? skeleton.first[list[i] + 1] - size : 0, last = skeleton.begin[above + 1];
+        const std::int32_t *const begin = skeleton.list_of(above), *const stop = begin + size, *at = begin;
+        for (std::int32_t j = i + 1; j < h; ++j) {
+          if (list[j] < last) {
+            found.push_back(base + list[j] - last);
+            continue;
+          }
+          while (at < stop && *at < list[j]) ++at;
+          if (at == stop || *at != list[j]) return false;
+          found.push_back(base + static_cast<std::int32_t>(at - begin));
+        }
       }
     }
+    targets = std::move(found);
     return true;
+  }
+
+  bool check_targets(const Skeleton& skeleton) {
+    const std::int32_t *next = targets.data(), *const stop = next + targets.size();
+    first_target.reserve(static_cast<std::size_t>(skeleton.nodes()));
+    for (std::int32_t s = 0; s < skeleton.nodes(); ++s) {
+      const std::int32_t* const list = skeleton.list_of(s);
+      const std::int32_t h = skeleton.list_size(s);
+      first_target.push_back(next - targets.data());
+      std::int32_t end = 0;
+      for (std::int32_t i = 0; i + 1 < h; ++i) {
+        const std::int32_t above = skeleton.node[list[i]], size = skeleton.list_size(above);
+        std::int32_t base = skeleton.first[list[i] + 1] - size;
+        if (h > short_list) {
+          if (i < end) continue;
+          if (stop - next < 2) return false;
+          end = i + 1;
+          while (end < h && list[end] < skeleton.begin[above + 1]) ++end;
+          if (*next++ != end || *next++ != size) return false;
+          base = 0;
+        }
+        if (stop - next < h - i - 1) return false;
+        const std::int32_t last = skeleton.begin[above + 1];
+        const std::int32_t* const others = skeleton.list_of(above);
+        bool good = true;
+        for (std::int32_t j = i + 1; j < h; ++j, ++next) {
+          const auto place = static_cast<std::int64_t>(*next) - base;
+          if (list[j] < last) good &= place == list[j] - last;
+          else good &= 0 <= place && place < size && others[place] == list[j];
+        }
+        if (!good) return false;
+      }
+    }
+    return next == stop;
   }
 
   void cut_blocks(const Skeleton& skeleton) {

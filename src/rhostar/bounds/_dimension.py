@@ -27,7 +27,7 @@ def capacities(
     fixed_source: bool = False,
     reopen: bool = True,
 ) -> tuple[Capacity, ...]:
-    """Return every count of runs that applies. Any of them may be used; choosing the least uses no δ.
+    """Return every count of runs that applies. Any of them may be used; choosing the lowest uses no δ.
 
     Parameters
     ----------
@@ -219,12 +219,12 @@ class PseudoDimension(LabeledRows[Row]):
 
     @property
     def upper(self) -> int:
-        """The least upper bound for utilities of a run."""
+        """The lowest upper bound for utilities of a run."""
         return min(row.value for row in self.rows if row.origin != "lower" and row.of_runs)
 
     @property
     def paper(self) -> int | None:
-        """The least of the paper's own upper bounds that apply; None where none does."""
+        """The lowest of the paper's own upper bounds that apply; None where none does."""
         return min((row.value for row in self.rows if row.origin == "paper"), default=None)
 
     @property

@@ -22,7 +22,7 @@ _STEPS = 60
 
 
 class ConfidenceInterval(NamedTuple):
-    """Where the mean lies with probability at least 1 − delta; a side that is not bounded has 0 or H."""
+    """Where the mean is with probability at least 1 − delta; a side that is not bounded has 0 or H."""
 
     low: float
     """The lower end; 0 if only the upper side is bounded."""

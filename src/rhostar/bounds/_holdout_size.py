@@ -1,4 +1,4 @@
-"""How many untouched instances a promise for one heuristic needs: found by simulating the bound that will be used."""
+"""How many untouched instances a guarantee for one heuristic needs: found by simulating the bound that will be used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STEP = 1.1
 
 @dataclass(frozen=True)
 class HoldoutPlan:
-    """How many instances to hold out, and what the promise will probably be.
+    """How many instances to hold out, and what the guarantee will probably be.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class HoldoutPlan:
     delta: float
     """The probability with which the bound may be wrong."""
     extrapolated: bool
-    """Whether N lies beyond what was simulated; the width then follows from 1/sqrt(N)."""
+    """Whether N is beyond what was simulated; the width then follows from 1/sqrt(N)."""
 
     def __str__(self) -> str:
         how = "extrapolated" if self.extrapolated else "simulated"
@@ -69,13 +69,13 @@ def holdout_size(
     limit
         H.
     epsilon
-        How far the bound may lie above the measured mean.
+        How far the bound may be above the measured mean.
     pilot
         Utilities of a few instances; they need not be used again. Give this or `mean`.
     mean
         A guess of the mean utility, where there is no pilot.
     delta
-        Probability with which the promise may be wrong.
+        Probability with which the guarantee may be wrong.
     assurance
         The fraction of draws in which the bound should be that close.
     trials

@@ -84,12 +84,12 @@ class Plans(LabeledRows[Plan]):
 
     @property
     def best(self) -> float:
-        """The least value among bounds on utilities of a run."""
+        """The lowest value among bounds on utilities of a run."""
         return min(row.value for row in self.rows if row.of_runs)
 
     @property
     def paper(self) -> float:
-        """The least value of the paper's own bounds."""
+        """The lowest value of the paper's own bounds."""
         return min(row.value for row in self.rows if row.origin == "paper")
 
     def __getitem__(self, label: str) -> float:
@@ -210,7 +210,7 @@ def sample_size(
     algorithm
         "astar" or "gbfs".
     delta
-        Probability with which the promise may fail.
+        Probability with which the guarantee may fail.
     side
         "both" for ``|mean − E u|`` ≤ ε, "upper" or "lower" for one side.
     spreads
@@ -222,7 +222,7 @@ def sample_size(
     Returns
     -------
     Plans
-        One row for each bound; ``int(...)`` is the least.
+        One row for each bound; ``int(...)`` is the lowest.
 
     Raises
     ------
@@ -273,7 +273,7 @@ def deviation(
     Returns
     -------
     Plans
-        One row for each bound; ``float(...)`` is the least. Values at or above `limit` say nothing.
+        One row for each bound; ``float(...)`` is the lowest. Values at or above `limit` say nothing.
 
     Raises
     ------

@@ -28,7 +28,7 @@ def running_mean(
     For u_i and û_i in [0, 1], û_i known before u_i, and λ in (0, 1) fixed beforehand: exp(λ(μ_i − u_i) − ψ(λ)(u_i −
     û_i)²) has expectation at most 1 given the past, with ψ(λ) = −ln(1 − λ) − λ (Fan, Grama and Liu 2015; Howard et al.
     2021). So with probability at least 1 − δ the running mean is at most mean + (ln(1/δ) + ψ(λ)·Σ(u_i − û_i)²)/(λN).
-    Five λ share δ, and the least bound is returned; Azuma's inequality with the rest of δ guards it for small N.
+    Five λ share δ, and the lowest bound is returned; Azuma's inequality with the rest of δ guards it for small N.
 
     Parameters
     ----------

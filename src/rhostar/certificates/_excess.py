@@ -63,7 +63,7 @@ class WeightBounds:
     @property
     def conditions(self) -> tuple[str, ...]:
         """What must hold on new instances for a bound that is certain; nothing where the lower bounds are 0."""
-        return ("no weight is ever below its lower bound",) if (self.lower > 0).any() else ()
+        return ("no weight falls below its lower bound",) if (self.lower > 0).any() else ()
 
     @property
     def integers_assumed(self) -> tuple[str, ...]:
@@ -76,7 +76,7 @@ class WeightBounds:
 
     def assumed(self, *, exact: bool) -> tuple[str, ...]:
         """Return what a bound that is certain assumes about the weights of new instances."""
-        above = ("no weight is ever above its upper bound",) if self.bounded and not exact else ()
+        above = ("no weight rises above its upper bound",) if self.bounded and not exact else ()
         return (*self.conditions, *above, *self.integers_assumed, *self.rounding_assumed(exact=exact))
 
     def rounding(self, rho: NDArray[np.float64], limit: float, *, exact: bool) -> float:

@@ -51,15 +51,16 @@ def percent(share: float) -> str:
 
 def sentence(row: Certificate) -> str:
     """Return the bound: how sure, about what, of which search, on which instances, and what was measured."""
-    conditions = f", if {' and '.join(row.conditions)}" if row.conditions else ""
+    conditions = " and ".join(row.conditions)
     if row.delta > 0:
         draws = arrays.counted(row.samples, row.unit)
         opening = f"With probability at least {confidence(row.delta)} over the draw of the {draws},"
     else:
-        opening = f"It is certain{conditions}{',' if conditions else ''} that"
+        opening = f"As long as {conditions}," if conditions else "It is certain that"
         conditions = ""
     measured = "" if row.observed is None else f" (measured {row.observed:.6g})"
-    return f"{opening} {_claim(row)}{conditions}{measured}{', which is vacuous' if row.vacuous else ''}."
+    provided = f", if {conditions}" if conditions else ""
+    return f"{opening} {_claim(row)}{provided}{measured}{', which is vacuous' if row.vacuous else ''}."
 
 
 def _claim(row: Certificate) -> str:
@@ -74,7 +75,7 @@ def _claim(row: Certificate) -> str:
         some = f"at least {percent(row.share)} of the answers"
         return f"{some} of {run} have a {row.subject} of {bound} {row.population}"
     if row.optimal:
-        up_to = "" if row.value == 0 else f" up to rounding, by {bound},"
+        up_to = "" if row.value == 0 else f", to within {outward(row.value, row.side)} of rounding,"
         return f"every answer of {run} is optimal{up_to} {row.population}"
     return f"every answer of {run} has a {row.subject} of {bound} {row.population}"
 
@@ -82,5 +83,5 @@ def _claim(row: Certificate) -> str:
 def _clipping(row: Certificate) -> str:
     if row.clipped is None or row.limit is None:
         return ""
-    these = f"{percent(row.clipped)} of these were" if row.clipped > 0 else "none of these was"
-    return f" (clipped at {row.limit:g}; {these})"
+    these = f"{percent(row.clipped)} did" if row.clipped > 0 else "none did"
+    return f" (values above {row.limit:g} count as {row.limit:g}; {these})"

@@ -225,7 +225,7 @@ def astar_path(
     heuristic
         A function ``heuristic(node, target)`` as networkx takes it, None for 0 everywhere, or learned values: an array
         in the order of ``G.nodes``, a mapping by node, a mapping from targets to arrays, or a fitted learner or
-        :class:`rhostar.Model`. One that promises optimal answers first compares all weights with its bounds.
+        :class:`rhostar.Model`. One that guarantees optimal answers first compares all weights with its bounds.
     weight
         An edge attribute (1 if an edge lacks it; the cheapest of parallel edges), a function
         ``weight(u, v, data)`` that may return None to hide an edge, or None for 1 everywhere.

@@ -1,6 +1,7 @@
 from ._advise import Advice as Advice
 from ._advise import Option as Option
 from ._advise import advise as advise
+from ._audit import audit_page as audit_page
 from ._build import build as build
 from ._build import compare as compare
 from ._certificate import certificate_section as certificate_section

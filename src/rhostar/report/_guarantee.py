@@ -56,7 +56,7 @@ class Guarantee:
 
     @property
     def weakest(self) -> Certificate:
-        """The guarantee that says the least."""
+        """The weakest guarantee."""
         return max(self.rows, key=looseness)
 
     @property

@@ -18,7 +18,8 @@ namespace rhostar::bindings {
 
 // What is made once for each graph, with the arrays that it reads.
 struct Hierarchy {
-  Indices first_out, head, vertex, begin, list_first, list;
+  Indices first_out, head;
+  std::vector<Indices> parts;  // of the skeleton, or all that a file has
   Topology topology;
   Lazy<GuideRows> guide_rows;
 
