@@ -60,12 +60,13 @@ docs: .venv/.dev .venv/.built  ## build the documentation, with the reference, i
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 	@echo "build/docs/index.html"
 
-note: .venv/.built  ## typeset the theory with its proofs: build/note/note.pdf; needs pdflatex
+note: .venv/.built  ## typeset the theory with its proofs, warnings are errors: build/note/note.pdf; needs pdflatex
 	$(BIN)/python docs/note/figures.py build/note
 	@command -v pdflatex >/dev/null || { echo "No pdflatex: the figures are in build/note, but the note cannot be typeset. Install a TeX (Debian, Ubuntu: apt install texlive-latex-recommended lmodern)"; exit 1; }
 	cd docs/note && for pass in 1 2 3; do TEXINPUTS=".:$(CURDIR)/build/note:" \
 	  pdflatex -interaction=batchmode -halt-on-error -output-directory="$(CURDIR)/build/note" note.tex >/dev/null \
 	  || { tail -n 30 "$(CURDIR)/build/note/note.log"; exit 1; }; done
+	@! grep -nE 'Warning|Overfull|Underfull' build/note/note.log || { echo "The note has warnings: mend them."; exit 1; }
 	@echo "build/note/note.pdf"
 
 build: .venv/.built  ## build the compiled core, if it changed

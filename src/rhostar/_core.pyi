@@ -279,7 +279,13 @@ class Potential:
 
     @property
     def n(self) -> int: ...
+    @property
+    def evaluated(self) -> int:
+        """How many values were computed so far; 0 unless it was lowered."""
     def values(self, goals: _Indices, stop: Stop | None) -> PotentialValues: ...
+
+def lowered_potential(of: Potential, factor: float, loss: float) -> Potential:
+    """Return the larger of `factor` times a potential and the potential less `loss`."""
 
 def metric_potential(metric: str, coordinates: _Floats, scale: float) -> Potential: ...
 def landmark_potential(to: _Floats, away: _Floats, beyond: float, scale: float) -> Potential: ...

@@ -230,7 +230,8 @@ struct Lanes {
   };
   std::vector<Link> links;
   std::vector<std::int32_t> work, more, walked;
-  std::vector<double> value;  // all NaN between queries
+  std::vector<double> value;        // all NaN between queries
+  std::vector<std::int32_t> place;  // all -1 between queries
 
   explicit Lanes(std::int32_t n) : known(static_cast<std::size_t>(n), no_ways) {}
 };
@@ -344,7 +345,9 @@ class Query {
   // Replaces arcs until all are edges. Each round looks at every arc that may stand for two; what it will need is
   // fetched some arcs ahead, in three steps that depend on each other.
   bool unpack() {
-    auto& [known, links, work, more, walked, value] = lanes_;
+    auto& links = lanes_.links;
+    auto& work = lanes_.work;
+    auto& more = lanes_.more;
     work.clear();
     for (std::int32_t i = 0; i < static_cast<std::int32_t>(links.size()); ++i) {
       links[i].next = i + 1;

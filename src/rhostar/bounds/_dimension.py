@@ -312,7 +312,7 @@ def pseudo_dimension(
       A    ≤                541,857  paper    A*, any weights
       I    ≤                 10,606  paper    A*, weights in 0..10
       Ap   ≤                532,228  sharper  A*, any weights
-      Wp   ≤                135,542  sharper  A*, any weights
+      Wp   ≤                111,893  sharper  A*, any weights
       C1   ≤                  3,852  sharper  A*, weights in 0..10
       C1p  ≤                  3,849  sharper  A*, weights in 0..10
       Q64  ≤                 13,248  sharper  functions of 207 float64 numbers

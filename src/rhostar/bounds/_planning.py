@@ -237,7 +237,7 @@ def sample_size(
       H1 with C1p                    24,848  sharper
       H1 with C1                     24,948  sharper
       H1 with Q64                   111,088  sharper
-      H3p with Wp                   731,740  sharper
+      H3p with Wp                   694,202  sharper
       H3p with Ap                   761,074  sharper
       H3 with I                   3,484,949  paper
       H3 with A                  37,559,360  paper

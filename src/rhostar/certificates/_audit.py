@@ -24,7 +24,8 @@ from rhostar.certificates._value_check import ValueCheck, check_values
 from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.heuristics import Heuristic, HeuristicLike, PerGoal, Table, as_heuristic
-from rhostar.instances import ContentKeys, InstanceSet, Network
+from rhostar.instances import InstanceSet, Network
+from rhostar.instances._content_keys import ContentKeys
 from rhostar.routing import Router
 
 PAIRS = 1000
@@ -60,8 +61,6 @@ class Audit:
     ----------
     statements
         Sentences about new queries, each with its numbers. All hold at once with probability `confidence`.
-    sentences
-        Everything in words, in the order in which it is printed.
     log
         The queries that were measured.
     values
@@ -114,7 +113,7 @@ class Audit:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was found, in words."""
+        """Everything in words, in the order in which it is printed."""
         texts = {one.key: one.text for one in self.statements}
         found = [texts.pop("too high", "")]
         if self.log.estimate is not None:

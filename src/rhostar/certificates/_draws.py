@@ -24,7 +24,9 @@ from rhostar.certificates._sentence import percent
 from rhostar.errors import AssumptionError, InputError, InstanceError
 from rhostar.graph import Graph
 from rhostar.heuristics import Heuristic
-from rhostar.instances import ContentKeys, InstanceSet, Provenance, provenance
+from rhostar.instances import InstanceSet
+from rhostar.instances._content_keys import ContentKeys
+from rhostar.instances._provenance import Provenance, provenance
 
 Duplicates = Literal["raise", "drop", "allow"]
 

@@ -48,7 +48,8 @@ from rhostar.certificates._training_bounds import Bound, Measured, Setting, choo
 from rhostar.errors import AssumptionError, InputError
 from rhostar.graph import Graph
 from rhostar.heuristics import HeuristicLike, as_heuristic
-from rhostar.instances import InstanceSet, Provenance
+from rhostar.instances import InstanceSet
+from rhostar.instances._provenance import Provenance
 from rhostar.utilities import Score, SolvedWithin, Utility
 
 # Caps from other data: this quantile of the weights of each edge. Lower caps give tighter bounds and more work.

@@ -34,7 +34,8 @@ def elimination_order(graph: Graph) -> NDArray[np.int32]:
     Examples
     --------
     >>> import rhostar as rs
-    >>> sorted(rs.hierarchy.elimination_order(rs.Graph.grid(2, 2)).tolist())
+    >>> from rhostar.hierarchy._order import elimination_order
+    >>> sorted(elimination_order(rs.Graph.grid(2, 2)).tolist())
     [0, 1, 2, 3]
     """
     order = graph._elimination_order

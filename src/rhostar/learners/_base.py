@@ -17,7 +17,8 @@ from sklearn.base import BaseEstimator
 from rhostar import _arrays as arrays
 from rhostar.errors import InputError, InstanceError, not_fitted
 from rhostar.heuristics import Heuristic, Table
-from rhostar.instances import InstanceSet, Provenance
+from rhostar.instances import InstanceSet
+from rhostar.instances._provenance import Provenance
 from rhostar.search import Algorithm, solve_many
 from rhostar.utilities import Utility, evaluate
 

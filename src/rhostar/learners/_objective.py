@@ -12,7 +12,8 @@ from sklearn.base import clone
 from rhostar import _arrays as arrays
 from rhostar._parallel import map_chunks
 from rhostar.errors import InputError
-from rhostar.instances import InstanceSet, Provenance
+from rhostar.instances import InstanceSet
+from rhostar.instances._provenance import Provenance
 from rhostar.learners._base import Learner, one_of, table_of
 from rhostar.learners._distances import CostsToGo, MeanDistance
 from rhostar.search import Algorithm, solve_many

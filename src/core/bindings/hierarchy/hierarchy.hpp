@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -111,7 +112,9 @@ class Reading {
   }
   Reading(const Reading&) = delete;
   Reading& operator=(const Reading&) = delete;
-  ~Reading() { hierarchy_.give_back(std::move(lanes_)); }
+  ~Reading() {
+    if (std::uncaught_exceptions() == 0) hierarchy_.give_back(std::move(lanes_));  // else not in order: no memory
+  }
   const Customized& view() const { return *view_; }
   Lanes& lanes() { return *lanes_; }
 
