@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 from rhostar import _arrays as arrays
+from rhostar import _arrays as checks
 from rhostar._display import LabeledRows, html_table
 from rhostar.bounds import _capacity as capacity
-from rhostar.bounds import _checks as checks
 from rhostar.bounds import _logcount as logcount
 from rhostar.bounds import _sizes as sizes
 from rhostar.bounds import _transcripts as transcripts
