@@ -13,7 +13,7 @@ CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
 .PHONY: demo test test-quick bench-calls lint coverage docs note build wheel release test-sanitized lock clean help theorems
 .PHONY: bench-search bench-pieces bench-reading bench-learners bench-planning bench-certificates bench-overhead
-.PHONY: bench-learn bench-portfolio test-cluster test-peers validity fuzz bench-scale test-networkx bench-networkx bench-any-goal bench-workloads bench-hierarchy
+.PHONY: bench-learn bench-portfolio test-cluster test-peers validity fuzz bench-scale test-networkx bench-networkx bench-any-goal bench-workloads bench-hierarchy bench-router
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## learn, compare and certify on a generated city; writes demo/report.html
@@ -67,12 +67,13 @@ docs: .venv/.dev .venv/.built  ## build the documentation, with the reference, i
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 	@echo "build/docs/index.html"
 
-note: .venv/.built  ## typeset the theory with its proofs: build/note/note.pdf; needs pdflatex
+note: .venv/.built  ## typeset the theory with its proofs, warnings are errors: build/note/note.pdf; needs pdflatex
 	$(BIN)/python docs/note/figures.py build/note
 	@command -v pdflatex >/dev/null || { echo "No pdflatex: the figures are in build/note, but the note cannot be typeset. Install a TeX (Debian, Ubuntu: apt install texlive-latex-recommended lmodern)"; exit 1; }
 	cd docs/note && for pass in 1 2 3; do TEXINPUTS=".:$(CURDIR)/build/note:" \
 	  pdflatex -interaction=batchmode -halt-on-error -output-directory="$(CURDIR)/build/note" note.tex >/dev/null \
 	  || { tail -n 30 "$(CURDIR)/build/note/note.log"; exit 1; }; done
+	@! grep -nE 'Warning|Overfull|Underfull' build/note/note.log || { echo "The note has warnings: mend them."; exit 1; }
 	@echo "build/note/note.pdf"
 
 build: .venv/.built  ## build the compiled core, if it changed
@@ -124,6 +125,9 @@ bench-workloads: .venv/.dev .venv/.peers .venv/.built  ## find which method is c
 
 bench-hierarchy: .venv/.dev .venv/.peers .venv/.built  ## compare customizable hierarchies with RoutingKit; updates docs/hierarchy.md
 	$(BIN)/python benchmarks/hierarchy.py
+
+bench-router: .venv/.dev .venv/.peers .venv/.built  ## compare a router with its engines and with other libraries; updates docs/routing.md
+	$(BIN)/python benchmarks/router.py
 
 # Only for these comparisons; one that does not install is left out.
 .venv/.peers: locks/peers.txt | .venv/.python

@@ -95,8 +95,8 @@ def read_arrays(
     what
         What the file should be, for errors.
     mappable
-        Says which arrays are mapped if they lie in the file as they are, aligned; the others are read. A mapped array
-        is read-only, and nobody may write to the file while it is in use; replacing the file is fine.
+        Says which arrays are mapped if they are stored uncompressed and aligned; the others are read. A mapped array
+        is read-only, and the file must not be written to while it is in use; replacing the file is fine.
 
     Raises
     ------

@@ -68,7 +68,7 @@ def load(folder: Path, key: str, function: Callable[..., Any]) -> tuple[Any] | N
         form = json.loads(parts.pop("form").tobytes())
         if form["digest"] != _digest(key, form["value"], parts):
             return None
-        return (_restored(get_type_hints(function)["return"], form["value"], parts),)
+        return (_restore(get_type_hints(function)["return"], form["value"], parts),)
     except _DAMAGED:
         return None  # it is computed again, and the file replaced
 
@@ -78,7 +78,7 @@ def save(folder: Path, key: str, function: Callable[..., Any], result: Any) -> N
     parts: dict[str, NDArray[Any]] = {}
     try:
         value = _plain(result, parts)
-        _restored(get_type_hints(function)["return"], value, parts)
+        _restore(get_type_hints(function)["return"], value, parts)
     except _DAMAGED:
         return
     form = {"digest": _digest(key, value, parts), "value": value}
@@ -109,12 +109,12 @@ def _plain(value: Any, parts: dict[str, NDArray[Any]]) -> Any:
     return [_plain(field, parts) for field in fields]
 
 
-def _restored(kind: Any, value: Any, parts: Mapping[str, NDArray[Any]]) -> Any:
+def _restore(kind: Any, value: Any, parts: Mapping[str, NDArray[Any]]) -> Any:
     """Return a value of an annotated type from its plain form; any other form is a ValueError."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is UnionType:
         kind = next(one for one in inner if (one is NoneType) == (value is None))
-        return _restored(kind, value, parts)
+        return _restore(kind, value, parts)
     if kind in _PLAIN and type(value) is kind:
         return value
     if kind is float:
@@ -125,9 +125,9 @@ def _restored(kind: Any, value: Any, parts: Mapping[str, NDArray[Any]]) -> Any:
             return array.copy()
     elif isinstance(value, list):
         if origin is list:
-            return [_restored(inner[0], part, parts) for part in value]
+            return [_restore(inner[0], part, parts) for part in value]
         kinds = inner if origin is tuple else tuple(_fields(kind).values())
-        fields = [_restored(one, part, parts) for one, part in zip(kinds, value, strict=True)]
+        fields = [_restore(one, part, parts) for one, part in zip(kinds, value, strict=True)]
         return tuple(fields) if origin is tuple else kind(*fields)
     raise ValueError(f"not a {kind}")
 

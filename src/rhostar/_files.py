@@ -19,7 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 from rhostar.errors import StorageError
 
 _LARGE = 1 << 30
-"""Bytes beyond which an array that is written row by row lies in a file."""
+"""Bytes beyond which an array that is written row by row is stored in a file."""
 
 
 @contextlib.contextmanager
@@ -70,7 +70,7 @@ def spacious(shape: tuple[int, int], dtype: DTypeLike = np.float64) -> NDArray[A
     """Return a matrix to be written row by row: in memory, or in a nameless temporary file if it is large.
 
     The system writes the pages of a file to disk when it needs their memory, so snapshots can be larger than memory.
-    The file is gone when the matrix is. ``TMPDIR`` says where such files lie.
+    The file is gone when the matrix is. ``TMPDIR`` says where such files are.
 
     Raises
     ------

@@ -111,7 +111,7 @@ def map_calls(
         try:
             result = function(*own, _core.Stop(), **arguments)
         except Exception as error:
-            workers.named(error, name)
+            workers.add_name(error, name)
             raise
         yield result
 

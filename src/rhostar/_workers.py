@@ -59,10 +59,10 @@ def attempt(
     try:
         return Outcome(function(*own, stop, **arguments), None)
     except Exception as error:
-        return Outcome(None, named(error, name))
+        return Outcome(None, add_name(error, name))
 
 
-def named(error: Exception, name: str) -> Exception:
+def add_name(error: Exception, name: str) -> Exception:
     """Add a note with the name of the call; errors of rhostar name the instance themselves."""
     if not isinstance(error, RhostarError):
         error.add_note(f"This happened in {name}.")

@@ -15,7 +15,7 @@ from rhostar.bounds import _capacity as capacity
 from rhostar.certificates import Linear, Quantized
 from rhostar.certificates._measure import optimal_paths
 from rhostar.errors import AssumptionError, HeuristicError, InputError, InstanceError, ModelError, UtilityError
-from rhostar.instances import Provenance, provenance
+from rhostar.instances._provenance import Provenance, provenance
 from rhostar.utilities import Cost, Custom, Expansions, SolvedWithin, Suboptimality
 
 GRAPH = rs.Graph.grid(4, 4)
@@ -205,7 +205,7 @@ def test_consistent_under_the_least_weights_is_certain() -> None:
     assert 0 < row.value < 1e-12, "sums round"
     whole = on_train(steps(), train=draw(300, integers=True), integer_weights=3, lower=1, upper=3)
     assert whole["U3"].value == 0
-    assert row.sentence.startswith("It is certain, if no weight is ever below its lower bound, that every answer")
+    assert row.sentence.startswith("As long as no weight falls below its lower bound, every answer")
     assert table.best is row
     labels = {entry.label for entry in on_train(1.01 * steps(), train=draw(300), lower=1.0, upper=1.5).dropped}
     assert "U3" in labels
@@ -568,8 +568,8 @@ def test_print_and_json() -> None:
     for row in table.rows:
         assert row.label in text
         assert max(map(len, str(row).splitlines())) <= 80
-        assert rs.Certificate.from_json(row.to_json()) == row
-    again = rs.CertificateTable.from_json(table.to_json())
+        assert rs.certificates.Certificate.from_json(row.to_json()) == row
+    again = rs.certificates.CertificateTable.from_json(table.to_json())
     assert again.rows == table.rows
     assert again.dropped == table.dropped
     assert str(again) == text
@@ -585,10 +585,10 @@ def test_what_is_no_certificate_is_refused() -> None:
         row.to_dict() | {"value": float("nan")},
     ):
         with pytest.raises(InputError):
-            rs.Certificate.from_dict(broken)
+            rs.certificates.Certificate.from_dict(broken)
     for text in ("{", "[]", "3"):
         with pytest.raises(InputError):
-            rs.CertificateTable.from_json(text)
+            rs.certificates.CertificateTable.from_json(text)
     with pytest.raises(InputError, match="no row"):
         certify(holdout=draw(50))["U2"]
 
@@ -657,7 +657,7 @@ def test_an_admissible_rho_is_certainly_optimal_with_reopening() -> None:
     assert table.best.label == "U5"
     assert table.best.optimal
     assert 0 < table.best.value < 1e-12, "sums round"
-    assert table.best.sentence.startswith("It is certain, if no weight is ever below its lower bound, that every")
+    assert table.best.sentence.startswith("As long as no weight falls below its lower bound, every")
     assert certify(rho, **sets, reopen=False).best.label == "H4 betting"
 
 

@@ -25,11 +25,11 @@ def copied(instances: rs.InstanceSet, change: Any = lambda weights: weights) -> 
     return rs.InstanceSet(GRAPH, weights, instances.sources, GOAL)
 
 
-def certify(rho: Any, *, holdout: Any, utility: Any = UTILITY, **options: Any) -> rs.CertificateTable:
+def certify(rho: Any, *, holdout: Any, utility: Any = UTILITY, **options: Any) -> rs.certificates.CertificateTable:
     return rs.certify(rho, holdout, utility, **options)
 
 
-def on_train(rho: Any, *, train: Any, utility: Any = UTILITY, **options: Any) -> rs.CertificateTable:
+def on_train(rho: Any, *, train: Any, utility: Any = UTILITY, **options: Any) -> rs.certificates.CertificateTable:
     return rs.certify_training(rho, train, utility, **options)
 
 
@@ -161,13 +161,13 @@ def test_a_limit_read_off_the_data() -> None:
 
 
 def test_least_weights_taken_from_data() -> None:
-    """It is certain only if no weight is ever below them, and the sentence says so."""
+    """It is certain only if no weight falls below them, and the sentence says so."""
     train, holdout = draw(300), draw(100, seed=1)
     least = np.minimum(train.weights.min(axis=0), holdout.weights.min(axis=0))
     safe = rs.learners.LowerEnvelope(least).fit(train)
     found = certify(safe, holdout=holdout, lower=least).best
     assert found.label == "U3"
-    assert found.sentence.startswith("It is certain, if no weight is ever below its lower bound, that every answer")
+    assert found.sentence.startswith("As long as no weight falls below its lower bound, every answer")
     later = draw(500, seed=2)
     lower = (later.weights < least).any(axis=1)
     excess = rs.evaluate(safe.rho_, later, UTILITY)[0].values
@@ -192,7 +192,7 @@ def test_infeasible_instances() -> None:
     assert "given that there is a path (50% of draws had a path)" in text
     whole = rs.InstanceSet(GRAPH, weights, 0, GOAL, infeasible="keep")
     text = certify(np.zeros(25), holdout=whole, utility=Cost(limit=40.0)).best.sentence
-    assert "(clipped at 40; 50% of these were)" in text
+    assert "(values above 40 count as 40; 50% did)" in text
 
 
 def test_edges_that_may_be_absent() -> None:

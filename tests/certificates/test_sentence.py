@@ -47,7 +47,7 @@ def test_what_was_run_is_said() -> None:
     assert "with reopening, a budget of 7 expansions and this rho" in sentence(budget=7, utility=Cost(limit=9.0))
     assert "with a budget of 1 expansion and this rho" in sentence(budget=1, algorithm="gbfs", utility=Cost(limit=9.0))
     greedy = sentence(algorithm="gbfs", utility=Expansions(limit=16.0))
-    assert "the mean number of expanded vertices (clipped at 16; none of these was)" in greedy
+    assert "the mean number of expanded vertices (values above 16 count as 16; none did)" in greedy
     assert "of greedy best-first search to goal 15 with this rho" in greedy
     assert "near-optimal answers (at most 1.25 times the optimum)" in sentence(utility=SolvedWithin(1.25))
     assert "the share of optimal answers of A*" in sentence(utility=SolvedWithin(1.0))
@@ -63,7 +63,7 @@ def test_the_clipped_share_is_printed() -> None:
     runs = rs.solve_many(draw(500), STEPS)
     share = np.mean(runs.cost > 3.0)
     assert share > 0.5
-    assert f"(clipped at 3; {100 * share:.3g}% of these were)" in table.best.sentence
+    assert f"(values above 3 count as 3; {100 * share:.3g}% did)" in table.best.sentence
     assert table.best.clipped == share
     assert table.best.value < runs.cost.mean(), "which is why"
 
@@ -106,9 +106,9 @@ def test_what_is_measured_is_what_is_claimed() -> None:
 
 def test_certain_names_its_condition() -> None:
     certain = sentence(STEPS, lower=1.0)
-    assert certain.startswith("It is certain, if no weight is ever below its lower bound, that every answer of A*")
+    assert certain.startswith("As long as no weight falls below its lower bound, every answer of A*")
     ranged = sentence(1.1 * STEPS, lower=1.0)
-    assert "if no weight is ever below its lower bound (measured" in ranged
+    assert "if no weight falls below its lower bound (measured" in ranged
     assert "clipped" not in ranged, "no answer can reach the limit"
     assert sentence(np.zeros(16), lower=0.0).startswith("It is certain that"), "weights are never below 0"
 
@@ -129,7 +129,7 @@ def test_one_sentence_everywhere(tmp_path: Any) -> None:
     assert said in " ".join(str(table).split())
     assert said in table._repr_html_()
     assert json.loads(table.to_json())["rows"][0]["sentence"] == said
-    assert rs.CertificateTable.from_json(table.to_json()).best.sentence == said
+    assert rs.certificates.CertificateTable.from_json(table.to_json()).best.sentence == said
     assert report.certificate_section(table).sentence == said
     assert report.certificate_section(table.to_dict()).sentence == said
     minutes = report.certificate_section(table, subject="minutes lost").sentence
@@ -138,7 +138,7 @@ def test_one_sentence_everywhere(tmp_path: Any) -> None:
     model = rs.Model.of(learner, GRAPH).with_certificate(table.to_dict())
     model.save(tmp_path / "m.npz")
     kept = rs.Model.load(tmp_path / "m.npz").certificate
-    assert rs.CertificateTable.from_dict(kept).best.sentence == said
+    assert rs.certificates.CertificateTable.from_dict(kept).best.sentence == said
 
 
 def test_the_tile_of_a_page_says_which_number_it_is() -> None:

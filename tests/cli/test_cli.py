@@ -319,8 +319,8 @@ def test_a_small_demo_leaves_a_page(
     assert len(cities) == 1  # it takes seconds
     assert [m["name"] for m in found["methods"]][3:5] == ["A*, learned, exact", "A*, learned"]
     assert found["methods"][3]["excess_max"] == pytest.approx(0, abs=1e-9)
-    assert found["exact"].startswith("It is certain, if no weight is ever below its lower bound, that every answer")
-    assert "is optimal up to rounding" in found["exact"]
+    assert found["exact"].startswith("As long as no weight falls below its lower bound, every answer")
+    assert "is optimal, to within" in found["exact"]
     assert found["bytes"] == (tmp_path / "report.html").stat().st_size
     assert found["guarantee"].startswith("With probability at least 0.95 over the draw of the 100 instances, the mean")
     assert "the mean cost above the optimum of A* to goal" in found["guarantee"]
@@ -573,7 +573,7 @@ def test_a_format_registered_elsewhere_is_imported(
     (tmp_path / "small.ring").write_text("5")
     words = ("import", tmp_path / "small.ring", "-o", tmp_path / "set", "-n", 3, "--force")
     found = answer(capsys, *words, "--set", "weight=2.5", "--goal", 4)
-    assert (found["vertices"], found["instances"], found["goals"], found["largest_weight"]) == (5, 3, [4], 2.5)
+    assert (found["vertices"], found["instances"], found["goals"], found["highest_weight"]) == (5, 3, [4], 2.5)
     code, _, err = run(capsys, *words, "--set", "color=red")
     assert (code, err) == (2, "rhostar: format ring has no option 'color'; it has weight\n")
     assert "ring     .ring: ring of vertices, their number in the file" in run(capsys, "import", "--help")[1]

@@ -35,12 +35,12 @@ def test_the_default_is_exact_and_certain(capsys: pytest.CaptureFixture[str], fo
     _, out, err = run(capsys, "certify", folder / "trips", "-m", model, "-u", "suboptimality", "-H", 10)
     said = " ".join(out.split())
     assert err == ""
-    assert "It is certain, if no weight is ever below its lower bound, that every answer of A* to goal x144 " in said
-    assert "is optimal up to rounding" in said
+    assert "As long as no weight falls below its lower bound, every answer of A* to goal x144 " in said
+    assert "is optimal, to within" in said
     # The same words would be false of values that overestimate.
     rs.Model.of(rs.learners.MeanDistance().fit(instances[:100]), instances.graph).save(folder / "bold.npz")
     out = run(capsys, "certify", folder / "trips", "-m", folder / "bold.npz", "-u", "suboptimality", "-H", 10)[1]
-    assert "optimal up to rounding" not in out
+    assert "optimal, to within" not in out
 
 
 def test_bounds_from_the_data_say_if(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
@@ -115,7 +115,7 @@ def test_tables_of_bounds(capsys: pytest.CaptureFixture[str], folder: Path) -> N
         (["--weight-bounds", "{folder}/short.csv"], "or only three columns in this order, got a, b"),
         (["--mean-excess", "little"], "--mean-excess must be a share such as 1% or 0.01, got 'little'"),
         (["--max-excess", "-1%"], "--max-excess must be a share such as 1% or 0.01, got '-1%'"),
-        (["--max-excess", "0", "-a", "gbfs"], "greedy search does not weigh what a path costs"),
+        (["--max-excess", "0", "-a", "gbfs"], "greedy search ignores what a path costs"),
         (["--mean-excess", "1%", "--max-excess", "1%"], "max_excess and mean_excess cannot be combined"),
         (["--mean-excess", "1%", "--weight-bounds", "0,1"], "lower belongs to max_excess"),
         (

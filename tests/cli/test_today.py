@@ -107,7 +107,7 @@ def test_edges_that_today_lacks(capsys: pytest.CaptureFixture[str], city: Path) 
         (
             "from,to,seconds,snapshot\nx{0},x{1},4,8:00\nx{0},x{1},5,9:00\n",
             ["--missing", "last"],
-            "expected one snapshot, got 2: 8:00, 9:00; keep the rows of one",
+            "expected one snapshot, got 2: 8:00, 9:00; say which with time",
         ),
         ("from,to,seconds\nx0,x1,4\n", ["--missing", "zero"], "missing must be one of error, closed, last, median"),
     ],

@@ -191,7 +191,7 @@ def test_several_times_are_not_merged_into_one(tmp_path: Path) -> None:
     path = tmp_path / "today.csv"
     for column in ("time", "Timestamp", "snapshot", "hour"):
         path.write_text(f"tail,head,weight,{column}\na,b,5,07:00\nb,a,6,07:00\na,b,9,08:00\nb,a,8,08:00\n")
-        with pytest.raises(ReadError, match="expected one snapshot, got 2: 07:00, 08:00; keep the rows of one"):
+        with pytest.raises(ReadError, match="expected one snapshot, got 2: 07:00, 08:00; say which with time"):
             datasets.read_snapshot(path, graph)
         # Each edge once, measured at different times: today's weights.
         path.write_text(f"tail,head,weight,{column}\na,b,5,07:00\nb,a,6,07:01\n")
@@ -234,7 +234,7 @@ def _by_python(path: Path) -> Iterator[edge_rows.EdgeRows]:
             if row and len(row) != len(names):
                 raise ReadError(path, reader.line_num, f"expected {len(names)} columns, got {len(row)}")
             if row:
-                yield edge_rows.typed(path, [[row[k]] for k in found], [reader.line_num].__getitem__)
+                yield edge_rows.check_types(path, [[row[k]] for k in found], [reader.line_num].__getitem__)
 
 
 def _both(path: Path, missing: str = "error") -> list[object]:

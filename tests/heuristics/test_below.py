@@ -248,7 +248,7 @@ def test_each_kind_of_excess() -> None:
             with pytest.raises(InputError, match=f"{name} must be"):
                 rs.learn(instances, **{name: wrong})
     for name in ("max_excess", "mean_excess"):
-        with pytest.raises(InputError, match="greedy search does not weigh what a path costs"):
+        with pytest.raises(InputError, match="greedy search ignores what a path costs"):
             rs.learn(instances, **{name: 0.01}, algorithm="gbfs")
         with pytest.raises(InputError, match=f"{name} and utility cannot be combined"):
             rs.learn(instances, **{name: 0.01}, utility=rs.utilities.Expansions(limit=10))

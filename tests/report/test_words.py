@@ -69,7 +69,7 @@ def test_several_goals_are_all_spoken_of() -> None:
     assert "answers of A* to goal shop with café are at most" in Guarantee((shop,)).sentence
     limited = replace(shop, settings=("reopening", "a budget of 9 expansions"))
     assert "A* to goal shop with café with a budget of 9 expansions are at most" in Guarantee((limited,)).sentence
-    table = rs.CertificateTable((shop,), (), 0.05, "a title")
+    table = rs.certificates.CertificateTable((shop,), (), 0.05, "a title")
     page = render(replace(full_report(small_set()), sections=(rs.report.certificate_section(table),)))
     assert "H4 betting, goal shop with café" in shown(page)
 
@@ -78,16 +78,16 @@ def test_guarantees_of_other_kinds() -> None:
     certain = certificate(
         "U3", value=1e-13, delta=0.0, statistic="every", optimal=True, limit=None, clipped=None, observed=0.0,
         subject="cost above the optimum", population="on every instance",
-        conditions=("no weight is ever below its lower bound",),
+        conditions=("no weight falls below its lower bound",),
     )  # fmt: skip
     guarantee = Guarantee((certain,), costs=costs("min"))
     assert guarantee.sentence == (
         "Every answer of A* to goal 5 is the fastest route, up to the rounding of sums. "
-        "This is certain, if no weight is ever below its lower bound."
+        "This is certain, if no weight falls below its lower bound."
     )
     assert guarantee.tile == (
         "always",
-        "the fastest route, up to the rounding of sums: guaranteed for certain, if no weight is ever below its lower "
+        "the fastest route, up to the rounding of sums: guaranteed for certain, if no weight falls below its lower "
         "bound",
     )
     most = certificate(statistic="quantile", share=0.99, subject="cost above the optimum", limit=None, clipped=None)

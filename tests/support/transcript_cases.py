@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rhostar.search import reference
-from rhostar.theory._processes import Problem
+from rhostar.theory import _transcript_code as code
+from rhostar.theory._processes import Number, Problem
+from rhostar.theory._slacks import Unit
 
 
 @dataclass
@@ -62,3 +65,67 @@ def counter(rng: random.Random, k: int) -> Case:
         edges[u].setdefault(v, rng.choice([0, rng.randint(0, unit * 2**k)]))
     edges[0].setdefault(goal, 4 * top * (k + 4))
     return Case({u: sorted(some.items()) for u, some in edges.items()}, source, goal, rho)
+
+
+def wide(rng: random.Random, n: int) -> Case:
+    """Weights and values of very different sizes."""
+    children = {
+        u: [(v, rng.getrandbits(rng.randint(1, 40))) for v in range(n) if v != u and rng.random() < 0.7]
+        for u in range(n)
+    }
+    source, goal = rng.sample(range(n), 2)
+    rho = [rng.choice([-1, 1]) * rng.getrandbits(rng.randint(1, 40)) for _ in range(n)]
+    return Case(children, source, goal, rho)
+
+
+def some_cases(rng: random.Random) -> list[Case]:
+    """Some instances on the same vertices, with one goal and one ρ."""
+    n, size = rng.randint(2, 8), rng.choice([1, 2, 5, 12])
+    make = rng.choice([wide, random_problem])
+    cases = [make(rng, n) for _ in range(size)]
+    goal, rho = cases[0].goal, cases[0].rho
+    for case in cases:
+        case.goal, case.rho = goal, rho
+        if case.source == goal:
+            case.source = (goal + 1) % n
+    return cases
+
+
+def units_of_cases(cases: list[Case], reopen: bool) -> tuple[list[Unit], list[Number]]:
+    problems = [case.problem for case in cases]
+    return code.units_of(problems, reopen), code.untied(problems, cases[0].rho)
+
+
+class Adaptive:
+    """An abstract argmin process: which vertices come together and their offsets are drawn from the history."""
+
+    def __init__(self, n: int, seed: int) -> None:
+        self._n, self._seed, self._history = n, seed, list[int]()
+        self._options = self._draw()
+
+    def _draw(self) -> dict[int, Number]:
+        left = [v for v in range(self._n) if v not in self._history]
+        rng = random.Random(repr((self._seed, self._history)))
+        if not left or rng.random() < 0.05:
+            return {}
+        chosen = rng.sample(left, rng.randint(1, len(left)))
+        return {v: rng.getrandbits(rng.choice([3, 6, 12])) * self._n + v for v in chosen}
+
+    def options(self) -> dict[int, Number]:
+        return dict(self._options)
+
+    def select(self, v: int) -> None:
+        self._history.append(v)
+        self._options = self._draw()
+
+
+def families(rng: random.Random, count: int) -> Iterator[tuple[list[Unit], list[Number]]]:
+    """Units under one ρ without ties: runs without reopening, closures, and abstract processes."""
+    for k in range(count):
+        if k % 3 < 2:
+            yield units_of_cases(some_cases(rng), reopen=k % 3 == 1)
+            continue
+        n = rng.randint(2, 7)
+        rho: list[Number] = [n * n * rng.getrandbits(rng.choice([2, 5, 11])) + v * n for v in range(n)]
+        seeds = [rng.getrandbits(30) for _ in range(rng.randint(1, 6))]
+        yield [lambda n=n, seed=seed: Adaptive(n, seed) for seed in seeds], rho  # type: ignore[misc]

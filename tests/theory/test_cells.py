@@ -1,4 +1,4 @@
-"""Why finitely many exponents do for real weights: ρ in the middle of its cell, and combinations that halve."""
+"""Why finitely many exponents do for real weights: the proof for few vertices, from the cells to the decoder."""
 
 from __future__ import annotations
 
@@ -10,118 +10,105 @@ from fractions import Fraction
 import pytest
 
 from rhostar.bounds import _transcripts as bound
+from rhostar.errors import InputError
+from rhostar.theory import _cells as cells
 from rhostar.theory import _processes as processes
 from rhostar.theory import _slacks as slacks
 from rhostar.theory import _transcript_code as code
 from rhostar.theory._processes import Problem
 from support.transcript_cases import Case
 
-Differences = dict[tuple[int, int], set[int]]
 
-
-def path_lengths(problem: Problem, root: int) -> list[set[int]]:
-    """For each vertex the lengths of all simple paths from a root."""
-    found: list[set[int]] = [set() for _ in range(problem.n)]
-
-    def follow(v: int, length: int, seen: frozenset[int]) -> None:
-        found[v].add(length)
-        for c, w in problem.children[v]:
-            if c not in seen:
-                follow(c, length + int(w), seen | {c})
-
-    follow(root, 0, frozenset({root}))
-    return found
-
-
-def differences(problems: list[Problem], far: int) -> Differences:
-    """All T with which ρ_v − ρ_w may be compared, and ±Λ."""
-    n = problems[0].n
-    found: Differences = {pair: {far, -far} for pair in itertools.permutations(range(n), 2)}
-    for problem in problems:
-        for z in range(n):
-            lengths = path_lengths(problem, z)
-            for v, w in found:
-                found[v, w] |= {b - a for a in lengths[v] for b in lengths[w]}
-    return found
-
-
-def corners(n: int, bounds: dict[tuple[int, int], int]) -> list[tuple[Fraction, ...]]:
-    """All corners of ρ_v − ρ_w ≤ bound, ρ_0 = 0: spanning trees of tight constraints."""
-    found = set()
-    for tree in itertools.combinations(bounds, n - 1):
-        x = {0: Fraction(0)}
-        for _ in range(n):
-            for v, w in tree:
-                if v in x and w not in x:
-                    x[w] = x[v] - bounds[v, w]
-                elif w in x and v not in x:
-                    x[v] = x[w] + bounds[v, w]
-        if len(x) == n and all(x[v] - x[w] <= c for (v, w), c in bounds.items()):
-            found.add(tuple(x[v] for v in range(n)))
-    return sorted(found)
-
-
-def rank(rows: list[list[Fraction]]) -> int:
-    rows, done = [list(row) for row in rows], 0
-    for column in range(len(rows[0]) if rows else 0):
-        pivot = next((i for i in range(done, len(rows)) if rows[i][column]), None)
-        if pivot is None:
-            continue
-        rows[done], rows[pivot] = rows[pivot], rows[done]
-        for i in range(done + 1, len(rows)):
-            share = rows[i][column] / rows[done][column]
-            rows[i] = [a - share * b for a, b in zip(rows[i], rows[done], strict=True)]
-        done += 1
-    return done
-
-
-def independent(points: list[tuple[Fraction, ...]], n: int) -> list[tuple[Fraction, ...]]:
-    """n affinely independent points."""
-    chosen = points[:1]
-    for point in points[1:]:
-        more = [*chosen, point]
-        if rank([[a - b for a, b in zip(one, more[0], strict=True)] for one in more[1:]]) == len(chosen):
-            chosen = more
-    assert len(chosen) == n, "a bounded open cell has full dimension"
-    return chosen
+def draw(rng: random.Random) -> tuple[list[Problem], list[processes.Number]]:
+    """Instances on 3 or 4 vertices with weights of very different sizes, and values far apart or very close."""
+    n, size = rng.choice([3, 3, 4]), rng.choice([1, 2])
+    rho = [Fraction(rng.getrandbits(rng.choice([1, 16, 80])), rng.choice([1, 1 << 90])) for _ in range(n)]
+    cases = []
+    for _ in range(size):
+        children = {
+            u: [(v, rng.getrandbits(rng.choice([1, 4, 14, 40]))) for v in range(n) if v != u and rng.random() < 0.8]
+            for u in range(n)
+        }
+        cases.append(Case(children, rng.randrange(1, n), 0, []))
+    problems = [case.problem for case in cases]
+    return problems, code.untied(problems, rho)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_in_the_middle_of_a_cell_slacks_are_those_of_its_corners_up_to_a_factor_n(seed: int) -> None:
+def test_the_middle_of_a_cell(seed: int) -> None:
+    """Same results of all comparisons; slacks are those of the corners up to a factor n; small integer forms."""
     rng = random.Random(seed)
-    for _ in range(60):
-        n, size, cases = rng.choice([3, 3, 4]), rng.choice([1, 2]), []
-        goal, rho = 0, [8 * rng.getrandbits(rng.randint(1, 16)) for _ in range(n)]
-        while len(cases) < size:
-            children = {
-                u: [(v, rng.getrandbits(rng.randint(1, 14))) for v in range(n) if v != u and rng.random() < 0.8]
-                for u in range(n)
-            }
-            cases.append(Case(children, rng.randrange(1, n), goal, rho))
-        problems = [case.problem for case in cases]
-        values = code.untied(problems, rho)
-        compared = differences(problems, 1 << 30)
-        bounds = {(v, w): min(T for T in every if values[v] - values[w] < T) for (v, w), every in compared.items()}
-        chosen = independent(corners(n, bounds), n)
-        middle = [sum((point[v] for point in chosen), Fraction(0)) / n for v in range(n)]
-        for (v, w), every in compared.items():
-            for T in every:
-                if values[v] - values[w] < T:
-                    at_corners = [T - (point[v] - point[w]) for point in chosen]
-                    assert min(at_corners) >= 0
-                    assert 0 < max(at_corners) / n <= T - (middle[v] - middle[w]) <= max(at_corners)
-                else:
-                    assert middle[v] - middle[w] > T, "the middle is in the same cell"
+    for _ in range(40):
+        problems, rho = draw(rng)
+        n, compared = len(rho), cells.thresholds(problems)
+        weights = [int(w) for problem in problems for some in problem.children for _, w in some]
+        far = max(T for some in compared.values() for T in some)
+        assert all(
+            sum(a * b for a, b in zip(y, [*weights, far], strict=True)) == T
+            for some in compared.values()
+            for T, y in some.items()
+        )
+        middle = cells.middle_of_cell(problems, rho)
+        assert all(abs(a - b) < far for a in middle for b in middle)
+        for (v, w), some in compared.items():
+            for T in some:
+                if abs(T) < far:
+                    assert (middle[v] - middle[w] < T) == (rho[v] - rho[w] < T), "the middle is in the same cell"
+                    assert middle[v] - middle[w] != T
+        for forms, slack in cells.slack_forms(problems, rho):
+            assert len(forms) == n
+            assert max(abs(y) for form in forms for y in form) <= n
+            at_corners = [sum(y * c for y, c in zip(form, [*weights, far], strict=True)) for form in forms]
+            assert min(at_corners) >= 0
+            assert 0 < Fraction(max(at_corners), n) <= slack <= max(at_corners)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_whole_proof(seed: int) -> None:
+    """ρ to the middle of its cell, exponents from a list that the decoder makes, both codes, no ρ for the decoder."""
+    rng, moved = random.Random(100 + seed), 0
+    for _ in range(40):
+        problems, rho = draw(rng)
+        n, size = len(rho), len(problems)
+        middle, scale = cells.middle_of_cell(problems, rho), cells.exponent_scale(problems)
+        assert len(scale) <= bound.exponents(n, size)
         for reopen in (False, True):
             units = code.units_of(problems, reopen)
-            truths = [processes.transcript(unit(), values) for unit in units]
-            assert [processes.transcript(unit(), middle) for unit in units] == truths
-            seen = {
-                edge.exponent for i, unit in enumerate(units) for edge in slacks.edges_of(unit, i, truths[i], middle)
-            }
-            assert len(seen) <= bound.exponents(n, size)
-            message = code.encode_units(units, n, size, middle)
-            assert code.decode_units(units, n, size, message.number) == truths
+            truths = [processes.transcript(unit(), rho) for unit in units]
+            message = code.encode_units(units, n, size, middle, scale=scale)
+            assert message.bits <= message.limit
+            assert code.decode_units(units, n, size, message.number, scale=cells.exponent_scale(problems)) == truths
+            order = rng.sample(range(len(units)), len(units))
+            fine = code.encode_shared(units, n, size, middle, order, scale=scale)
+            assert code.decode_shared(units, n, size, fine.number, order, scale=scale) == truths
+            there = {e.exponent for i, unit in enumerate(units) for e in slacks.edges_of(unit, i, truths[i], rho)}
+            moved += not there <= set(scale)
+    assert moved > 10, "where rho is, slacks have other exponents"
+
+
+def test_a_corner_is_not_enough() -> None:
+    """At one corner, or at the mean of fewer than n of them, some slack is 0."""
+    rng, zero = random.Random(5), 0
+    for _ in range(20):
+        problems, rho = draw(rng)
+        n, compared = len(rho), cells.thresholds(problems)
+        bounds = cells.cell(cells.shrunk(rho, compared), compared)
+        chosen = cells.independent(cells.corners(n, bounds))
+        mean = [Fraction(sum(point[v] for point in chosen[:-1]), n - 1) for v in range(n)]
+        zero += any(mean[v] - mean[w] == T for (v, w), T in bounds.items())
+    assert zero > 0
+
+
+def test_what_is_refused() -> None:
+    halves = Problem((((1, Fraction(1, 2)),), ()), 0, 1)
+    with pytest.raises(InputError, match="integers"):
+        cells.exponent_scale([halves])
+    large = Problem((((1, 1 << 60),), ()), 0, 1)
+    with pytest.raises(InputError, match="too large"):
+        cells.exponent_scale([large])
+    tied = Problem((((1, 1),), ((2, 1),), ()), 0, 2)
+    with pytest.raises(InputError, match="border"):
+        cells.middle_of_cell([tied], [0, 1, 0])
 
 
 @pytest.mark.parametrize(("p", "largest"), [(2, 2), (2, 5), (3, 2), (3, 3)])

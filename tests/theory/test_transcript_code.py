@@ -1,7 +1,9 @@
-"""The code of the upper bound: what is decoded is what was encoded, within L(N, M) bits, and broken twins fail."""
+"""The code of the upper bound: what is decoded is what was encoded, within L and L*, and broken twins fail."""
 
 from __future__ import annotations
 
+import inspect
+import itertools
 import math
 import random
 from fractions import Fraction
@@ -12,46 +14,21 @@ import pytest
 import rhostar as rs
 from rhostar.bounds import _transcripts as bound
 from rhostar.errors import InputError
+from rhostar.theory import _channel as channel
 from rhostar.theory import _closures as transcripts
+from rhostar.theory import _color_code as steps
+from rhostar.theory import _color_tree as trees
 from rhostar.theory import _processes as processes
 from rhostar.theory import _slacks as slacks
 from rhostar.theory import _transcript_code as code
+from rhostar.theory._color_tree import Key
 from rhostar.theory._processes import Problem
-from support.transcript_cases import Case, counter, random_problem
-
-
-def wide(rng: random.Random, n: int) -> Case:
-    """Weights and values of very different sizes."""
-    children = {
-        u: [(v, rng.getrandbits(rng.randint(1, 40))) for v in range(n) if v != u and rng.random() < 0.7]
-        for u in range(n)
-    }
-    source, goal = rng.sample(range(n), 2)
-    rho = [rng.choice([-1, 1]) * rng.getrandbits(rng.randint(1, 40)) for _ in range(n)]
-    return Case(children, source, goal, rho)
-
-
-def draw(rng: random.Random) -> list[Case]:
-    """Some instances on the same vertices, with one goal and one ρ."""
-    n, size = rng.randint(2, 8), rng.choice([1, 2, 5, 12])
-    make = rng.choice([wide, random_problem])
-    cases = [make(rng, n) for _ in range(size)]
-    goal, rho = cases[0].goal, cases[0].rho
-    for case in cases:
-        case.goal, case.rho = goal, rho
-        if case.source == goal:
-            case.source = (goal + 1) % n
-    return cases
-
-
-def units(cases: list[Case], reopen: bool) -> tuple[list[slacks.Unit], list[processes.Number]]:
-    problems = [case.problem for case in cases]
-    return code.units_of(problems, reopen), code.untied(problems, cases[0].rho)
+from support.transcript_cases import Case, counter, families, some_cases, units_of_cases, wide
 
 
 def round_trip(cases: list[Case], reopen: bool, orders: int = 6) -> code.Message:
     """Encode, decode, and compare with what A* does on each instance."""
-    some, rho = units(cases, reopen)
+    some, rho = units_of_cases(cases, reopen)
     n, N = len(rho), len(cases)
     message = code.encode_units(some, n, N, rho, orders=orders)
     found = code.decode_units(some, n, N, message.number)
@@ -75,15 +52,27 @@ def round_trip(cases: list[Case], reopen: bool, orders: int = 6) -> code.Message
 def test_decoded_runs_are_the_runs_within_the_bound(seed: int, reopen: bool) -> None:
     rng, largest = random.Random(seed), 0.0
     for _ in range(40):
-        cases = draw(rng)
+        cases = some_cases(rng)
         message = round_trip(cases, reopen)
         n, N = len(cases[0].rho), len(cases)
         assert message.limit == bound.code_length(n, N, (n - 1) * N if reopen else N)
         assert message.bits <= message.limit
         assert message.bits == pytest.approx(math.fsum(message.spent.values()))
-        assert message.number < 2 ** (message.bits + 1e-6)
+        assert message.number < 2 ** (message.bits + 3)
         largest = max(largest, message.bits / message.limit)
     assert largest > 0.2, "the bound would say little if messages were always far shorter"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_both_codes_on_abstract_processes_too(seed: int) -> None:
+    rng = random.Random(seed)
+    for some, rho in families(rng, 60):
+        n, truths = len(rho), [processes.transcript(unit(), rho) for unit in some]
+        message = code.encode_units(some, n, 1, rho, orders=2)
+        assert code.decode_units(some, n, 1, message.number) == truths
+        order = rng.sample(range(len(some)), len(some))
+        fine = code.encode_shared(some, n, 1, rho, order)
+        assert code.decode_shared(some, n, 1, fine.number, order) == truths
 
 
 def test_long_runs() -> None:
@@ -95,81 +84,96 @@ def test_long_runs() -> None:
 
 
 def test_what_the_bits_are_for() -> None:
-    """Each purpose stays within its own part of L, summed over the message; pairs are a matching."""
-    rng = random.Random(10)
-    for _ in range(60):
-        cases = draw(rng)
-        some, rho = units(cases, reopen=True)
-        n, N, M = len(rho), len(cases), len(some)
-        message = code.encode_units(some, n, N, rho, orders=12)
-        lg = math.log2(n)
-        assert len(message.owners) <= n - 1
-        assert message.spent["owners"] <= lg + (n - 1) * math.log2(M) + 1e-9
-        edges = sum(1 for purpose, *_ in message.symbols if purpose == "mantissas")
-        pairs = sum(1 for purpose, *_ in message.symbols if purpose == "matchings") // 2
-        assert message.spent["mantissas"] == pytest.approx(edges * lg)
-        assert message.spent["exponents"] == pytest.approx(edges * math.log2(bound.exponents(n, N)))
-        assert message.spent["edges"] <= (n - 1) * lg + edges * (2 * lg - 1) + 1e-9
-        assert message.spent["matchings"] <= 2 * lg * pairs + 1e-9
+    """In the mean over all orders, each purpose stays within its own part of L, and of L*."""
+    rng, seen = random.Random(10), 0
+    for some, rho in families(rng, 60):
+        n, M = len(rho), len(some)
+        truth = steps.truth_of(some, n, rho)
+        if not 1 <= len(truth.owners) <= 4:
+            continue
+        E, lg = bound.exponents(n, 1), math.log2(n)
+        H = sum(1 / r for r in range(1, len(truth.owners) + 1))
+        spent = {False: dict[str, float](), True: dict[str, float]()}
+        every = list(itertools.permutations(truth.owners))
+        for order, fine in itertools.product(every, (False, True)):
+            out = channel.Writer()
+            shared = [*order, *(i for i in range(M) if i not in order)]
+            steps.Transfer(out, some, n, code.default_scale(n, 1), truth, fine=fine).run(shared if fine else order)
+            for purpose, bits in out.spent.items():
+                spent[fine][purpose] = spent[fine].get(purpose, 0) + bits / len(every)
+        simple, fine_ = spent[False], spent[True]
+        for some_spent in spent.values():
+            assert some_spent.get("sides", 0) <= H * math.lgamma(n + 1) / math.log(2) + 1e-9
+            assert some_spent["mantissas"] <= (n - 1) * H * lg + 1e-9
+        assert simple["owners"] <= lg + len(truth.owners) * math.log2(M) + 1e-9
+        assert simple["edges"] <= 2 * lg * len(truth.owners) + 2 * (n - 1) * H * (2 * lg - 1) + 1e-9
+        assert simple["exponents"] <= 2 * (n - 1) * H * math.log2(E) + 1e-9
+        assert fine_["exponents"] <= H * math.log2(math.comb(2 * E + n - 3, n - 1)) + 1e-9
+        assert fine_["owners"] <= lg + max(math.log2(math.comb(M, m)) for m in range(min(n, M + 1))) + 1e-9
+        count_and_places = 2 * (n - 1) * H * (2 * lg - 1) + bound.places(n)
+        assert fine_["edges"] + fine_.get("places", 0) <= count_and_places + 1e-9
+        seen += 1
+    assert seen > 20
 
 
-def paid_pairs(some: list[slacks.Unit], rho: list[processes.Number]) -> tuple[int, int]:
-    """Σ_u |pairs of u given the forest of all others|, and the edges of the forest of all."""
-    n = len(rho)
-    truths = [processes.transcript(unit(), rho) for unit in some]
-    edges = [slacks.edges_of(unit, i, truths[i], rho) for i, unit in enumerate(some)]
-    total = 0
-    for i, unit in enumerate(some):
-        others = slacks.forest(n, (e for j, part in enumerate(edges) if j != i for e in part))
-        known = slacks.Knowledge(n, others)
-        walk = code.follow(unit, known, n, code.paid_choices(unit, truths[i], known, n, lambda *_: None))
-        assert walk.selected == truths[i]
-        ends = [v for pair in walk.paid for v in pair]
-        assert len(ends) == len(set(ends)), "a matching"
-        total += len(walk.paid)
-    return total, len(slacks.forest(n, (e for part in edges for e in part)))
+@pytest.mark.parametrize("reopen", [False, True])
+def test_the_mean_over_all_orders_is_within_the_fine_bound(reopen: bool) -> None:
+    rng, largest = random.Random(2), 0.0
+    for _ in range(12):
+        cases = [wide(rng, 5) for _ in range(4)]
+        for case in cases:
+            case.goal, case.rho, case.source = 4, cases[0].rho, case.source % 4
+        some, rho = units_of_cases(cases, reopen)
+        owners = steps.truth_of(some, 5, rho).owners
+        lengths = []
+        for first in itertools.permutations(owners):
+            order = [*first, *(i for i in range(len(some)) if i not in first)]
+            lengths.append(code.encode_shared(some, 5, 4, rho, order).bits)
+        limit = bound.fine_code_length(5, 4, len(some))
+        assert sum(lengths) / len(lengths) <= limit
+        largest = max(largest, sum(lengths) / len(lengths) / limit)
+    assert largest > 0.2
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_the_cut_lemma(seed: int) -> None:
-    rng, most = random.Random(seed), 0.0
-    for _ in range(60):
-        some, rho = units(draw(rng), reopen=bool(rng.randint(0, 1)))
-        n = len(rho)
-        for _ in range(2):
-            chosen = rng.sample(some, rng.randint(1, min(len(some), 12)))
-            total, forest = paid_pairs(chosen, rho)
-            assert total <= n / 2 * math.log2(n) + 1e-9
-            assert forest <= n - 1
-            most = max(most, total / (n / 2 * math.log2(n)))
-    assert most > 0.2
+def test_the_shared_order_is_part_of_the_message() -> None:
+    rng, wrong, tried = random.Random(3), 0, 0
+    for some, rho in families(rng, 60):
+        n, order = len(rho), rng.sample(range(len(some)), len(some))
+        if len(steps.truth_of(some, n, rho).owners) < 3:
+            continue
+        number = code.encode_shared(some, n, 1, rho, order).number
+        truths = [processes.transcript(unit(), rho) for unit in some]
+        try:
+            wrong += code.decode_shared(some, n, 1, number, order[::-1]) != truths
+        except InputError:
+            wrong += 1
+        tried += 1
+    assert tried > 10
+    assert wrong > tried / 2
 
 
-class Pairs:
-    """An abstract process that asks for the pairs along one direction of a cube, one after the other."""
-
-    def __init__(self, pairs: list[tuple[int, int]], offsets: list[int]) -> None:
-        self._left = list(zip(pairs, offsets, strict=True))
-
-    def options(self) -> dict[int, processes.Number]:
-        return {self._left[0][0][0]: 0, self._left[0][0][1]: self._left[0][1]} if self._left else {}
-
-    def select(self, v: int) -> None:
-        del self._left[0]
-
-
-@pytest.mark.parametrize("d", [2, 3, 4])
-def test_the_cut_lemma_is_tight_for_abstract_processes(d: int) -> None:
-    """The cube: d units, each with the 2^(d−1) pairs of one direction, at scales far apart: (m/2)·lg m pairs."""
-    m, rng = 1 << d, random.Random(d)
-    rho: list[processes.Number] = [rng.randrange(1 << 10) for _ in range(m)]
-    some: list[slacks.Unit] = []
-    for i in range(d):
-        pairs = [(v, v | 1 << i) for v in range(m) if not v >> i & 1]
-        apart = [1 << (20 + 20 * i + 2 * k) for k in range(len(pairs))]
-        offsets = [rho[a] - rho[b] + x for (a, b), x in zip(pairs, apart, strict=True)]
-        some.append(lambda pairs=pairs, offsets=offsets: Pairs(pairs, offsets))  # type: ignore[misc]
-    assert paid_pairs(some, rho)[0] == m * d // 2
+def test_symbols() -> None:
+    out, mean = channel.Writer(), Fraction(7, 3)
+    put = [(3, 5), (0, 1), (6, 7)]
+    for value, among in put:
+        out.uniform("a", value, among)
+        out.geometric("b", value, mean)
+        out.side("c", value > 1, (2, 5))
+    read = channel.Reader(out.number())
+    for value, among in put:
+        assert read.uniform("a", None, among) == value
+        assert read.geometric("b", None, mean) == value
+        assert read.side("c", None, (2, 5)) == (value > 1)
+    spent = sum(math.log2(among) + math.log2(1 + 7 / 3) + value * math.log2(1 + 3 / 7) for value, among in put)
+    assert out.bits == pytest.approx(spent + math.log2(7 / 2) + 2 * math.log2(7 / 5))
+    assert set(out.spent) == {"a", "b", "c"}
+    with pytest.raises(InputError, match="not below"):
+        out.uniform("a", 2, 2)
+    with pytest.raises(InputError, match="size 0"):
+        out.side("c", True, (2, 0))
+    for size in (0, 1, 3):
+        ranks = range(math.comb(7, size))
+        assert [channel.rank_of(channel.set_of(k, size)) for k in ranks] == list(ranks)
 
 
 def test_public_names() -> None:
@@ -193,7 +197,7 @@ def test_public_names() -> None:
 
 
 def failures(reopen: bool = False, seeds: int = 25) -> int:
-    """How many sets of runs do not come back."""
+    """How many sets of runs do not come back, by either code."""
     wrong = 0
     for seed in range(seeds):
         rng = random.Random(seed)
@@ -203,6 +207,11 @@ def failures(reopen: bool = False, seeds: int = 25) -> int:
             case.source = case.source if case.source != 6 else 0
         try:
             round_trip(cases, reopen, orders=1)
+            some, rho = units_of_cases(cases, reopen)
+            order = rng.sample(range(len(some)), len(some))
+            number = code.encode_shared(some, 7, 15, rho, order).number
+            truths = [processes.transcript(unit(), rho) for unit in some]
+            assert code.decode_shared(some, 7, 15, number, order) == truths
         except (AssertionError, InputError):
             wrong += 1
     return wrong
@@ -216,6 +225,17 @@ def test_rounding_too_coarse(monkeypatch: pytest.MonkeyPatch) -> None:
     """Slacks known to a factor 2 only: estimates are off by more than half of the largest."""
     monkeypatch.setattr(slacks, "middle", lambda exponent, step, n: Fraction(2) ** exponent)
     assert failures() > 5
+
+
+def test_no_mantissas(monkeypatch: pytest.MonkeyPatch) -> None:
+    true = channel.Reader.uniform
+
+    def dropped(self: channel.Reader, purpose: str, value: int | None, among: int) -> int:
+        found = true(self, purpose, value, among)
+        return 0 if purpose == "mantissas" else found
+
+    monkeypatch.setattr(channel.Reader, "uniform", dropped)
+    assert failures() > 0
 
 
 def test_estimates_trusted_too_early(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,27 +259,42 @@ def test_estimates_trusted_too_late(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("which", [0, -1])
-def test_one_edge_of_the_forest_less(monkeypatch: pytest.MonkeyPatch, which: int) -> None:
-    true = slacks.forest
+def test_one_owner_less(monkeypatch: pytest.MonkeyPatch, which: int) -> None:
+    true = steps.truth_of
 
-    def dropped(n: int, edges: object) -> list[slacks.Edge]:
-        kept = true(n, edges)  # type: ignore[arg-type]
-        if len(kept) == n - 1:
-            del kept[which]
-        return kept
+    def dropped(units: object, n: int, rho: object) -> steps.Truth:
+        found = true(units, n, rho)  # type: ignore[arg-type]
+        if len(found.owners) > 1:
+            del found.owners[which]
+        return found
 
-    monkeypatch.setattr(code, "forest", dropped)
+    monkeypatch.setattr(code, "truth_of", dropped)
     assert failures() > 5
 
 
-def test_a_spanning_forest_that_is_not_minimal(monkeypatch: pytest.MonkeyPatch) -> None:
-    true = slacks.forest
+def test_edges_of_the_whole_forest_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the edges of the forests that leave out a unit, the decoder's tree is another one."""
+    true = steps.Transfer.needed
 
-    def largest_first(n: int, edges: object) -> list[slacks.Edge]:
-        turned = {e._replace(exponent=-e.exponent): e for e in edges}  # type: ignore[attr-defined]
-        return [turned[e] for e in true(n, turned)]
+    def fewer(self: steps.Transfer, i: int) -> list[Key]:
+        own = true(self, i)
+        kept = set(trees.kruskal(self._n, self._in_order([*self._whole, *own])))
+        return [key for key in own if key in kept]
 
-    monkeypatch.setattr(code, "forest", largest_first)
+    monkeypatch.setattr(steps.Transfer, "needed", fewer)
+    assert failures() > 0
+
+
+def test_another_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut at the smallest λ, not at the largest."""
+    space = dict(vars(trees))
+    exec(inspect.getsource(trees.color_tree).replace("max(inside)", "min(inside)"), space)
+    monkeypatch.setattr(steps, "color_tree", space["color_tree"])
+    assert failures() > 0
+
+
+def test_a_forest_that_is_not_minimal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps, "kruskal", lambda n, keys: trees.kruskal(n, keys[::-1])[::-1])
     assert failures() > 5
 
 
@@ -273,22 +308,26 @@ def test_no_tie_rule() -> None:
     assert code.decode_units(some, 4, 1, message.number) == [(0, 1, 2, 3)]
 
 
+def test_a_slack_off_the_scale() -> None:
+    problem = Problem((((1, 1), (2, 9)), ((3, 1),), ((3, 1),), ()), 0, 3)
+    with pytest.raises(InputError, match="not on the scale"):
+        code.encode_units(code.units_of([problem], reopen=False), 4, 1, [0, 0, 1, 2], scale=[50])
+
+
 def test_a_damaged_message() -> None:
-    cases = draw(random.Random(3))
-    some, rho = units(cases, reopen=True)
-    n, N = len(rho), len(cases)
-    message = code.encode_units(some, n, N, rho)
-    truth = code.decode_units(some, n, N, message.number)
-    assert message.spent["matchings"] > 0
-    seen = 0
-    for change in range(1, 60):
+    some, rho = units_of_cases([wide(random.Random(3), 7)], reopen=True)
+    message = code.encode_units(some, 7, 1, rho)
+    truth = code.decode_units(some, 7, 1, message.number)
+    assert message.spent["sides"] > 0
+    seen, digits = 0, message.number.bit_length() - 1
+    for place in range(digits):
         try:
-            seen += code.decode_units(some, n, N, message.number + change) != truth
+            seen += code.decode_units(some, 7, 1, message.number ^ 1 << place) != truth
         except InputError:
             seen += 1
-    assert seen > 30
-    with pytest.raises(InputError, match="left over"):
-        code.decode_units(some, n, N, message.number + (math.prod(among for *_, among in message.symbols)))
+    assert seen > digits / 2
+    with pytest.raises(InputError, match="at least 1"):
+        code.decode_units(some, 7, 1, 0)
 
 
 def test_instances_must_agree() -> None:

@@ -6,8 +6,8 @@
 //   up[yz] = min(up[yz], down[xy] + up[xz]),   down[yz] = min(down[yz], up[xy] + down[xz]).
 //
 // Both lengths are neighbors in memory, so that one vector instruction does both. A node does this for all its ranks at
-// once: what it offers to one arc is a minimum in registers, and only the result goes to the arc. Where it goes is
-// prepared once for each skeleton (Plan).
+// once: what it offers to one arc is a minimum in registers (minplus.hpp), and only the result goes to the arc. Where
+// it goes is prepared once for each skeleton (Plan).
 #pragma once
 
 #include <algorithm>
@@ -23,17 +23,11 @@
 #include "engine/csr.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/status.hpp"
+#include "hierarchy/minplus.hpp"
 #include "hierarchy/skeleton.hpp"
+#include "hierarchy/stored.hpp"
 
 namespace rhostar {
-
-using Pair = double __attribute__((vector_size(16)));  // {up, down}
-
-constexpr double no_way = std::numeric_limits<double>::infinity();
-constexpr Pair no_ways{no_way, no_way};
-
-[[gnu::always_inline]] inline Pair least(Pair a, Pair b) { return a < b ? a : b; }
-[[gnu::always_inline]] inline Pair swapped(Pair a) { return Pair{a[1], a[0]}; }
 
 // ---------------------------------------------------------------- where results go
 
@@ -50,8 +44,8 @@ struct Plan {
     bool top;
   };
 
-  std::vector<std::int32_t> edge;          // of each arc, up and down; m for none
-  std::vector<std::int32_t> targets;       // in the order in which nodes read them
+  Stored<std::int32_t> edge;               // of each arc, up and down; m for none
+  Stored<std::int32_t> targets;            // in the order in which nodes read them
   std::vector<std::int64_t> first_target;  // of each node
   std::vector<Block> blocks;
 
@@ -62,54 +56,101 @@ struct Plan {
     return true;
   }
 
+  // The same if edges and targets come from a file: edges exist, and targets are what prepare() makes.
+  bool open(const Csr& graph, const Skeleton& skeleton) {
+    if (edge.size() != 2 * static_cast<std::size_t>(skeleton.arcs())) return false;
+    bool good = true;
+    for (const std::int32_t e : edge) good &= static_cast<std::uint32_t>(e) <= static_cast<std::uint32_t>(graph.m);
+    if (!good || !check_targets(skeleton)) return false;
+    cut_blocks(skeleton);
+    return true;
+  }
+
  private:
   bool place_edges(const Csr& graph, const Skeleton& skeleton) {
-    edge.assign(2 * static_cast<std::size_t>(skeleton.arcs()), graph.m);
-    for (std::int32_t v = 0; v < graph.n; ++v)
+    std::vector<std::int32_t> found(2 * static_cast<std::size_t>(skeleton.arcs()), graph.m);
+    for (std::int32_t tail = 0; tail < graph.n; ++tail) {  // by ranks: what belongs together is close in memory
+      const std::int32_t v = skeleton.vertex[tail];
       for (std::int32_t e = graph.first_out[v]; e < graph.first_out[v + 1]; ++e) {
-        const std::int32_t tail = skeleton.rank[v], head = skeleton.rank[graph.head[e]];
+        const std::int32_t head = skeleton.rank[graph.head[e]];
         const std::int32_t arc = skeleton.arc(std::min(tail, head), std::max(tail, head));
         if (arc < 0) return false;
-        edge[2 * static_cast<std::size_t>(arc) + (tail > head)] = e;
+        found[2 * static_cast<std::size_t>(arc) + (tail > head)] = e;
       }
+    }
+    edge = std::move(found);
     return true;
   }
 
   bool place_targets(const Skeleton& skeleton) {
+    std::vector<std::int32_t> found;
+    found.reserve(2 * skeleton.list.size());
+    first_target.reserve(static_cast<std::size_t>(skeleton.nodes()));
     for (std::int32_t s = 0; s < skeleton.nodes(); ++s) {
       const std::int32_t* const list = skeleton.list_of(s);
       const std::int32_t h = skeleton.list_size(s);
-      first_target.push_back(static_cast<std::int64_t>(targets.size()));
-      if (h <= short_list) {
-        for (std::int32_t i = 0; i < h; ++i)
-          for (std::int32_t j = i + 1; j < h; ++j) {
-            const std::int32_t arc = skeleton.arc(list[i], list[j]);
-            if (arc < 0) return false;
-            targets.push_back(arc);
-          }
-        continue;
-      }
-      for (std::int32_t i = 0; i + 1 < h;) {
+      first_target.push_back(static_cast<std::int64_t>(found.size()));
+      std::int32_t end = 0;  // of the ranks of the list that belong to the same node as list[i]
+      for (std::int32_t i = 0; i + 1 < h; ++i) {
         const std::int32_t above = skeleton.node[list[i]], size = skeleton.list_size(above);
-        std::int32_t end = i + 1;
-        while (end < h && list[end] < skeleton.begin[above + 1]) ++end;
-        targets.push_back(end);
-        targets.push_back(size);
-        const std::int32_t* at = skeleton.list_of(above);
-        const std::int32_t* const stop = at + size;
-        for (std::int32_t j = i + 1; j < h; ++j) {
-          if (j < end) {
-            targets.push_back(list[j] - skeleton.begin[above + 1]);
-          } else {
-            while (at < stop && *at < list[j]) ++at;
-            if (at == stop || *at != list[j]) return false;
-            targets.push_back(static_cast<std::int32_t>(at - skeleton.list_of(above)));
-          }
+        const bool is_short = h <= short_list;
+        if (!is_short) {
+          if (i < end) continue;
+          end = i + 1;
+          while (end < h && list[end] < skeleton.begin[above + 1]) ++end;
+          found.push_back(end);
+          found.push_back(size);
         }
-        i = end;
+        // Both lists are sorted.
+        const std::int32_t base = is_short ? skeleton.first[list[i] + 1] - size : 0, last = skeleton.begin[above + 1];
+        const std::int32_t *const begin = skeleton.list_of(above), *const stop = begin + size, *at = begin;
+        for (std::int32_t j = i + 1; j < h; ++j) {
+          if (list[j] < last) {
+            found.push_back(base + list[j] - last);
+            continue;
+          }
+          while (at < stop && *at < list[j]) ++at;
+          if (at == stop || *at != list[j]) return false;
+          found.push_back(base + static_cast<std::int32_t>(at - begin));
+        }
       }
     }
+    targets = std::move(found);
     return true;
+  }
+
+  bool check_targets(const Skeleton& skeleton) {
+    const std::int32_t *next = targets.data(), *const stop = next + targets.size();
+    first_target.reserve(static_cast<std::size_t>(skeleton.nodes()));
+    for (std::int32_t s = 0; s < skeleton.nodes(); ++s) {
+      const std::int32_t* const list = skeleton.list_of(s);
+      const std::int32_t h = skeleton.list_size(s);
+      first_target.push_back(next - targets.data());
+      std::int32_t end = 0;
+      for (std::int32_t i = 0; i + 1 < h; ++i) {
+        const std::int32_t above = skeleton.node[list[i]], size = skeleton.list_size(above);
+        std::int32_t base = skeleton.first[list[i] + 1] - size;
+        if (h > short_list) {
+          if (i < end) continue;
+          if (stop - next < 2) return false;
+          end = i + 1;
+          while (end < h && list[end] < skeleton.begin[above + 1]) ++end;
+          if (*next++ != end || *next++ != size) return false;
+          base = 0;
+        }
+        if (stop - next < h - i - 1) return false;
+        const std::int32_t last = skeleton.begin[above + 1];
+        const std::int32_t* const others = skeleton.list_of(above);
+        bool good = true;
+        for (std::int32_t j = i + 1; j < h; ++j, ++next) {
+          const auto place = static_cast<std::int64_t>(*next) - base;
+          if (list[j] < last) good &= place == list[j] - last;
+          else good &= 0 <= place && place < size && others[place] == list[j];
+        }
+        if (!good) return false;
+      }
+    }
+    return next == stop;
   }
 
   void cut_blocks(const Skeleton& skeleton) {
@@ -243,7 +284,7 @@ Ending take_weights(const W* weights, const Csr& graph, Costs& costs) {
 
 namespace customize {
 
-// What the columns of a node offer: the minimum over c of factor[c] + row[c][0 .. width-1].
+// What the columns of a small node offer: the minimum over c of factor[c] + row[c][0 .. width-1].
 template <int width>
 [[gnu::always_inline]] inline std::array<Pair, width> offer(const Pair* const* row, std::int64_t at, const Pair* factor,
                                                             std::int32_t count, std::array<Pair, width> best) {
@@ -263,6 +304,8 @@ constexpr std::array<Pair, width> nothing() {
 
 // Columns of a node that are taken together.
 constexpr std::int32_t most_columns = 64;
+// Columns times list: a product pays for larger nodes only.
+constexpr std::int32_t most_direct = 256;
 
 class Pass {
  public:
@@ -373,6 +416,7 @@ class Pass {
     for (std::int32_t y = from + 1; y < to; ++y) {
       Pair* const own = length_ + skeleton_.first[y];
       const std::int32_t size = skeleton_.first[y + 1] - skeleton_.first[y];
+      if (size == 0) break;
       for (std::int32_t begin = from; begin < y; begin += most_columns) {
         const std::int32_t count = std::min(most_columns, y - begin);
         for (std::int32_t c = 0; c < count; ++c) {
@@ -380,14 +424,7 @@ class Pass {
           factor[c] = swapped(*arc);
           row[c] = arc + 1;
         }
-        std::int32_t j = 0;
-        for (; j + 8 <= size; j += 8) {
-          const auto best =
-              offer<8>(row, j, factor, count,
-                       {own[j], own[j + 1], own[j + 2], own[j + 3], own[j + 4], own[j + 5], own[j + 6], own[j + 7]});
-          for (int k = 0; k < 8; ++k) own[j + k] = best[k];
-        }
-        for (; j < size; ++j) own[j] = offer<1>(row, j, factor, count, {own[j]})[0];
+        product_.one(row, factor, count, 0, size, &own);
       }
     }
     // To the rows above.
@@ -405,56 +442,45 @@ class Pass {
         }
         continue;
       }
+      if (offered_.size() < 2 * static_cast<std::size_t>(h)) offered_.resize(4 * static_cast<std::size_t>(h));
+      Pair* const offered[2] = {offered_.data(), offered_.data() + h};
       for (std::int32_t i = 0; i + 1 < h;) {
         const std::int32_t end = *target_++, size = *target_++;
         const std::int32_t* const place = target_ - (i + 1);  // place[j] is that of list[j]
         target_ += h - (i + 1);
-        for (; i + 1 < end; i += 2) {
+        if (count * h <= most_direct) {
+          for (; i < end; ++i) {
+            Pair* const there = length_ + skeleton_.first[list[i] + 1] - size;
+            for (std::int32_t c = 0; c < count; ++c) factor[c] = swapped(row[c][i]);
+            std::int32_t j = i + 1;
+            for (; j + 4 <= h; j += 4) {
+              const auto best = offer<4>(row, j, factor, count, nothing<4>());
+              for (int k = 0; k < 4; ++k) put(there + place[j + k], best[k]);
+            }
+            for (; j < h; ++j) put(there + place[j], offer<1>(row, j, factor, count, nothing<1>())[0]);
+          }
+          continue;
+        }
+        for (; i < end && i + 1 < h; i += 2) {
+          const bool both = i + 1 < end;
+          std::fill(offered[0] + i + 1, offered[0] + h, no_ways);
+          if (both) {
+            std::fill(offered[1] + i + 1, offered[1] + h, no_ways);
+            for (std::int32_t c = 0; c < count; ++c) {
+              factor[2 * c] = swapped(row[c][i]);
+              factor[2 * c + 1] = swapped(row[c][i + 1]);
+            }
+            product_.two(row, factor, count, i + 1, h, offered);
+          } else {
+            for (std::int32_t c = 0; c < count; ++c) factor[c] = swapped(row[c][i]);
+            product_.one(row, factor, count, i + 1, h, offered);
+          }
           Pair* const there = length_ + skeleton_.first[list[i] + 1] - size;
           Pair* const next = length_ + skeleton_.first[list[i + 1] + 1] - size;
-          Pair between = no_ways;
-          for (std::int32_t c = 0; c < count; ++c) {
-            factor[2 * c] = swapped(row[c][i]);
-            factor[2 * c + 1] = swapped(row[c][i + 1]);
-            between = least(between, factor[2 * c] + row[c][i + 1]);
-          }
-          put(there + place[i + 1], between);
-          std::int32_t j = i + 2;
-          for (; j + 4 <= h; j += 4) {
-            Pair best[2][4] = {{no_ways, no_ways, no_ways, no_ways}, {no_ways, no_ways, no_ways, no_ways}};
-            for (std::int32_t c = 0; c < count; ++c) {
-              const Pair* const its = row[c] + j;
-              const Pair a = factor[2 * c], b = factor[2 * c + 1];
-              for (int k = 0; k < 4; ++k) {
-                best[0][k] = least(best[0][k], a + its[k]);
-                best[1][k] = least(best[1][k], b + its[k]);
-              }
-            }
-            for (int k = 0; k < 4; ++k) {
-              put(there + place[j + k], best[0][k]);
-              put(next + place[j + k], best[1][k]);
-            }
-          }
-          for (; j < h; ++j) {
-            Pair one = no_ways, two = no_ways;
-            for (std::int32_t c = 0; c < count; ++c) {
-              one = least(one, factor[2 * c] + row[c][j]);
-              two = least(two, factor[2 * c + 1] + row[c][j]);
-            }
-            put(there + place[j], one);
-            put(next + place[j], two);
-          }
+          for (std::int32_t j = i + 1; j < h; ++j) put(there + place[j], offered[0][j]);
+          for (std::int32_t j = both ? i + 2 : h; j < h; ++j) put(next + place[j], offered[1][j]);
         }
-        for (; i < end; ++i) {
-          Pair* const there = length_ + skeleton_.first[list[i] + 1] - size;
-          for (std::int32_t c = 0; c < count; ++c) factor[c] = swapped(row[c][i]);
-          std::int32_t j = i + 1;
-          for (; j + 4 <= h; j += 4) {
-            const auto best = offer<4>(row, j, factor, count, nothing<4>());
-            for (int k = 0; k < 4; ++k) put(there + place[j + k], best[k]);
-          }
-          for (; j < h; ++j) put(there + place[j], offer<1>(row, j, factor, count, nothing<1>())[0]);
-        }
+        i = end;
       }
     }
     const std::int64_t wide = to - from;
@@ -467,6 +493,8 @@ class Pass {
   const Plan& plan_;
   Pair* length_;
   const std::int32_t* target_ = nullptr;
+  std::vector<Pair> offered_;  // two rows
+  minplus::Products product_ = minplus::choose();
 };
 
 }  // namespace customize

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -138,16 +139,17 @@ class Matrix {
     std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.rank < b.rank; });
     // The ways of each end, from the root down, and how many ancestors it shares with the end before it.
     ways_.clear();
-    std::vector<std::int32_t> before, now;
-    for (std::size_t k = 0; k < ends.size(); ++k) {
-      if (interrupt.requested()) return {.status = Status::stopped};
-      climb(ends[k], now);
-      const auto both = std::min(before.size(), now.size());
-      ends[k].shared = static_cast<std::int32_t>(
-          std::mismatch(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(both), before.begin()).first -
-          now.begin());
-      std::swap(before, now);
+    for (const int lane : {0, 1}) {
+      std::vector<End*> group;
+      for (std::size_t k = 0; k <= ends.size(); ++k) {
+        if (k < ends.size() && (ends[k].row >= 0) == (lane == 0)) group.push_back(&ends[k]);
+        if (group.empty() || (k < ends.size() && group.size() < together)) continue;
+        if (interrupt.requested()) return {.status = Status::stopped};
+        climb(group, lane);
+        group.clear();
+      }
     }
+    for (std::size_t k = 1; k < ends.size(); ++k) ends[k].shared = shared_depth(ends[k - 1], ends[k]);
     for (std::size_t k = 0; k < ends.size(); ++k) {
       if (ends[k].row < 0) continue;
       if (interrupt.requested()) return {.status = Status::stopped};
@@ -174,22 +176,84 @@ class Matrix {
     std::size_t way = 0;
   };
 
-  void climb(End& end, std::vector<std::int32_t>& ancestors) {
-    const int lane = end.row >= 0 ? 0 : 1;
-    Pair* const known = lanes_.known.data();
-    known[end.rank][lane] = 0.0;
-    ancestors.clear();
-    for (std::int32_t r = end.rank; r >= 0; r = skeleton_.next(r)) {
-      ancestors.push_back(r);
-      if (known[r][lane] < no_way) offer(skeleton_, on_.length, known, known[r], r);
+  // Ends that walk up together: each arc is read once for all of them.
+  static constexpr std::size_t together = 2 * minplus::pairs_together;
+  using Ways = std::array<Pair, together / 2>;
+
+  void climb(const std::vector<End*>& group, int lane) {
+    auto& [chain, first_of_chain] = chains_;
+    chain.clear();
+    first_of_chain.clear();
+    lanes_.place.resize(lanes_.known.size(), -1);
+    for (const End* end : group) {
+      first_of_chain.push_back(static_cast<std::int32_t>(chain.size()));
+      for (std::int32_t r = end->rank; r >= 0 && lanes_.place[r] < 0; r = skeleton_.next(r)) {
+        lanes_.place[r] = static_cast<std::int32_t>(chain.size());
+        chain.push_back(r);
+      }
     }
-    std::reverse(ancestors.begin(), ancestors.end());
-    end.depth = static_cast<std::int32_t>(ancestors.size());
-    end.way = ways_.size();
-    for (const std::int32_t r : ancestors) {
-      ways_.push_back(known[r][lane]);
-      known[r] = no_ways;
+    Ways none;
+    none.fill(no_ways);
+    known_.assign(chain.size(), none);
+    for (std::size_t k = 0; k < group.size(); ++k) known_[lanes_.place[group[k]->rank]][k / 2][k % 2] = 0.0;
+    // A chain ends where it meets an earlier one, so the last ones come first.
+    auto end = static_cast<std::int32_t>(chain.size());
+    for (auto begin = first_of_chain.rbegin(); begin != first_of_chain.rend(); end = *begin, ++begin)
+      for (std::int32_t i = *begin; i < end;) {
+        const std::int32_t s = skeleton_.node[chain[i]];
+        const std::int32_t count = std::min(end - i, skeleton_.begin[s + 1] - chain[i]);
+        rise(s, chain[i], count, known_.data() + i, lane);
+        i += count;
+      }
+    for (std::size_t k = 0; k < group.size(); ++k) {
+      End& each = *group[k];
+      each.way = ways_.size();
+      for (std::int32_t r = each.rank; r >= 0; r = skeleton_.next(r))
+        ways_.push_back(known_[lanes_.place[r]][k / 2][k % 2]);
+      each.depth = static_cast<std::int32_t>(ways_.size() - each.way);
+      std::reverse(ways_.begin() + static_cast<std::ptrdiff_t>(each.way), ways_.end());
     }
+    for (const std::int32_t r : chain) lanes_.place[r] = -1;
+  }
+
+  // Offers what is known about `count` ranks of a node, from r on, to the ranks above each of them; two at a time, and
+  // the last one twice if it is left over.
+  void rise(std::int32_t s, std::int32_t r, std::int32_t count, Ways* own, int lane) {
+    const std::int32_t after = skeleton_.begin[s + 1], h = skeleton_.list_size(s);
+    const std::int32_t* const list = skeleton_.list_of(s);
+    above_.clear();
+    for (std::int32_t y = r + 1; y < after; ++y) above_.push_back(lanes_.place[y]);
+    for (std::int32_t i = 0; i < h; ++i) above_.push_back(lanes_.place[list[i]]);
+    const auto size = static_cast<std::int32_t>(above_.size());
+    for (std::int32_t x = 0; x < count; x += 2) {
+      const Pair* one = on_.length + skeleton_.first[r + x];
+      const Pair* two = one;
+      Ways* last = own + x;
+      if (x + 1 < count) {
+        ++last;
+        for (std::size_t k = 0; k < together / 2; ++k)
+          (*last)[k] = least((*last)[k], own[x][k] + Pair{(*one)[lane], (*one)[lane]});
+        two = on_.length + skeleton_.first[r + x + 1];
+        ++one;
+      }
+      const auto done = static_cast<std::int32_t>(last - own);
+      product_.spread(own[x].data(), last->data(), one, two, lane, above_.data() + done, size - done,
+                      known_.front().data());
+    }
+  }
+
+  // How many ancestors two ends have in common; a rank is an ancestor of itself.
+  std::int32_t shared_depth(const End& a, const End& b) const {
+    std::int32_t x = a.rank, y = b.rank, left = a.depth;
+    while (x != y && x >= 0 && y >= 0) {
+      if (x < y) {
+        x = skeleton_.next(x);
+        --left;
+      } else {
+        y = skeleton_.next(y);
+      }
+    }
+    return x == y && x >= 0 ? left : 0;
   }
 
   // The minimum over the ancestors that both have.
@@ -212,6 +276,12 @@ class Matrix {
   const Skeleton& skeleton_;
   Lanes& lanes_;
   std::vector<double> ways_;
+  minplus::Products product_ = minplus::choose();
+  std::vector<std::int32_t> above_;
+  struct {
+    std::vector<std::int32_t> rank, first;
+  } chains_;
+  std::vector<Ways> known_;  // about each rank of the chains
 };
 
 }  // namespace rhostar

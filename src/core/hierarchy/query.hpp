@@ -32,45 +32,80 @@ struct Below {
   struct Entry {
     std::int32_t node, place;
   };
-  std::vector<std::int32_t> first_side, first_node;
-  std::vector<Sides> side;
-  std::vector<Entry> node;
+  Stored<std::int32_t> first_side, first_node;
+  Stored<Sides> side;
+  Stored<Entry> node;
 
   static bool is_small(const Skeleton& skeleton, std::int32_t s) {
     return skeleton.begin[s + 1] - skeleton.begin[s] - 1 + skeleton.list_size(s) <= most_arcs;
   }
 
-  void list_all(const Skeleton& skeleton) {
+  void list_all(const Skeleton& skeleton, const Plan& plan) {
     // Counted in the first round; in the second, each range is written from its end.
-    first_side.assign(static_cast<std::size_t>(skeleton.arcs()) + 1, 0);
-    first_node.assign(skeleton.vertex.size() + 1, 0);
+    std::vector<std::int32_t> sides_from(static_cast<std::size_t>(skeleton.arcs()) + 1);
+    std::vector<std::int32_t> nodes_from(skeleton.vertex.size() + 1);
+    std::vector<Sides> sides;
+    std::vector<Entry> entries;
     for (const bool write : {false, true}) {
       for (std::int32_t s = 0; s < skeleton.nodes(); ++s) {
         const std::int32_t h = skeleton.list_size(s);
         const std::int32_t* const list = skeleton.list_of(s);
         if (!is_small(skeleton, s)) {
           for (std::int32_t i = 0; i < h; ++i) {
-            if (write) node[--first_node[list[i]]] = {s, i};
-            else ++first_node[list[i]];
+            if (write) entries[--nodes_from[list[i]]] = {s, i};
+            else ++nodes_from[list[i]];
           }
           continue;
         }
-        for (std::int32_t x = skeleton.begin[s]; x < skeleton.begin[s + 1]; ++x) {
-          const std::int32_t begin = skeleton.first[x], end = skeleton.first[x + 1], tail = end - h;
-          const auto above = [&](std::int32_t arc) { return arc < tail ? x + 1 + arc - begin : list[arc - tail]; };
-          for (std::int32_t low = begin; low < end; ++low)
-            for (std::int32_t high = low + 1; high < end; ++high) {
-              const std::int32_t of = skeleton.arc(above(low), above(high));
-              if (write) side[--first_side[of]] = {low, high};
-              else ++first_side[of];
-            }
+        const auto put = [&](std::int32_t of, std::int32_t low, std::int32_t high) {
+          if (write) sides[--sides_from[of]] = {low, high};
+          else ++sides_from[of];
+        };
+        const std::int32_t end = skeleton.begin[s + 1];
+        for (std::int32_t x = skeleton.begin[s]; x < end; ++x) {
+          const std::int32_t row = skeleton.first[x], tail = skeleton.first[x + 1] - h;
+          for (std::int32_t y = x + 1; y < end; ++y)  // rows of a node are aligned
+            for (std::int32_t low = row + (y - x - 1), high = low + 1, of = skeleton.first[y]; high < tail + h; ++high)
+              put(of++, low, high);
+          const std::int32_t* target = plan.targets.data() + plan.first_target[s];
+          for (std::int32_t i = 0; i < h; ++i)
+            for (std::int32_t j = i + 1; j < h; ++j)
+              put(h <= Plan::short_list ? *target++ : skeleton.arc(list[i], list[j]), tail + i, tail + j);
         }
       }
-      if (write) return;
-      for (auto* first : {&first_side, &first_node}) std::partial_sum(first->begin(), first->end(), first->begin());
-      side.resize(static_cast<std::size_t>(first_side.back()));
-      node.resize(static_cast<std::size_t>(first_node.back()));
+      if (write) break;
+      for (auto* from : {&sides_from, &nodes_from}) std::partial_sum(from->begin(), from->end(), from->begin());
+      sides.resize(static_cast<std::size_t>(sides_from.back()));
+      entries.resize(static_cast<std::size_t>(nodes_from.back()));
     }
+    first_side = std::move(sides_from);
+    first_node = std::move(nodes_from);
+    side = std::move(sides);
+    node = std::move(entries);
+  }
+
+  // If they come from a file: whether all numbers are in their ranges, and arcs come from ranks below, so that no
+  // search for an arc's parts goes on forever. Nodes and places are those that list_all() finds.
+  bool check(const Skeleton& skeleton) const {
+    const auto is_partition = [](const Stored<std::int32_t>& first, std::size_t count, std::size_t size) {
+      bool good = first.size() == count + 1 && first[0] == 0 && static_cast<std::size_t>(first[count]) == size;
+      for (std::size_t i = 0; good && i < count; ++i) good = first[i] <= first[i + 1];
+      return good;
+    };
+    if (!is_partition(first_side, static_cast<std::size_t>(skeleton.arcs()), side.size()) ||
+        !is_partition(first_node, skeleton.vertex.size(), node.size()))
+      return false;
+    bool good = true;
+    for (std::int32_t arc = 0; arc < skeleton.arcs(); ++arc)
+      for (std::int32_t i = first_side[arc]; i < first_side[arc + 1]; ++i)
+        good &= 0 <= side[i].low && side[i].low < arc && 0 <= side[i].high && side[i].high < arc;
+    for (std::int32_t r = 0; r < skeleton.size(); ++r)
+      for (std::int32_t i = first_node[r]; good && i < first_node[r + 1]; ++i) {
+        const auto [s, place] = node[i];
+        good = 0 <= s && s < skeleton.nodes() && 0 <= place && place < skeleton.list_size(s) &&
+               skeleton.list_of(s)[place] == r;
+      }
+    return good;
   }
 };
 
@@ -91,10 +126,16 @@ struct Topology {
               below.first_node, below.side, below.node, first_below);
   }
 
-  // Everything that follows from the parts of the skeleton; false if they are not those of a skeleton of this graph.
-  bool open() {
-    if (!skeleton.open(graph.n) || !plan.prepare(graph, skeleton)) return false;
-    below.list_all(skeleton);
+  // Everything that follows from the parts of the skeleton, or, if `saved`, a check of what a file has of it. False if
+  // they are not those of a skeleton of this graph.
+  bool open(bool saved = false) {
+    if (!skeleton.open(graph.n)) return false;
+    if (saved) {
+      if (!plan.open(graph, skeleton) || !below.check(skeleton)) return false;
+    } else {
+      if (!plan.prepare(graph, skeleton)) return false;
+      below.list_all(skeleton, plan);
+    }
     for (std::int32_t r = 0; r < graph.n; ++r) {
       const std::int64_t arcs = skeleton.first[r + 1] - skeleton.first[r];
       pairs += arcs * (arcs - 1) / 2;
@@ -189,7 +230,8 @@ struct Lanes {
   };
   std::vector<Link> links;
   std::vector<std::int32_t> work, more, walked;
-  std::vector<double> value;  // all NaN between queries
+  std::vector<double> value;        // all NaN between queries
+  std::vector<std::int32_t> place;  // all -1 between queries
 
   explicit Lanes(std::int32_t n) : known(static_cast<std::size_t>(n), no_ways) {}
 };
@@ -303,7 +345,9 @@ class Query {
   // Replaces arcs until all are edges. Each round looks at every arc that may stand for two; what it will need is
   // fetched some arcs ahead, in three steps that depend on each other.
   bool unpack() {
-    auto& [known, links, work, more, walked, value] = lanes_;
+    auto& links = lanes_.links;
+    auto& work = lanes_.work;
+    auto& more = lanes_.more;
     work.clear();
     for (std::int32_t i = 0; i < static_cast<std::int32_t>(links.size()); ++i) {
       links[i].next = i + 1;

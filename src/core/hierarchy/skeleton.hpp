@@ -205,8 +205,15 @@ class Skeleton {
   static constexpr std::int32_t absent = std::numeric_limits<std::int32_t>::min();
   std::int32_t place_in(std::int32_t s, std::int32_t z) const {
     if (z < begin[s + 1]) return z - begin[s + 1];
-    const std::int32_t *from = list_of(s), *to = from + list_size(s), *found = std::lower_bound(from, to, z);
-    return found != to && *found == z ? static_cast<std::int32_t>(found - from) : absent;
+    const std::int32_t* const from = list_of(s);
+    const std::int32_t size = list_size(s);
+    std::int32_t at = 0;
+    if (size <= 16) {  // counting takes no decisions that could be guessed wrong
+      for (std::int32_t i = 0; i < size; ++i) at += from[i] < z;
+    } else {
+      at = static_cast<std::int32_t>(std::lower_bound(from, from + size, z) - from);
+    }
+    return at < size && from[at] == z ? at : absent;
   }
   // Where the part of y's row that belongs to the list begins.
   std::int32_t tail(std::int32_t y) const { return first[y + 1] - list_size(node[y]); }

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 from rhostar import _arrays as arrays
+from rhostar import _arrays as checks
 from rhostar._display import LabeledRows, html_table
 from rhostar.bounds import _capacity as capacity
-from rhostar.bounds import _checks as checks
 from rhostar.bounds import _logcount as logcount
 from rhostar.bounds import _sizes as sizes
 from rhostar.bounds import _transcripts as transcripts
@@ -27,7 +27,7 @@ def capacities(
     fixed_source: bool = False,
     reopen: bool = True,
 ) -> tuple[Capacity, ...]:
-    """Return every count of runs that applies. Any of them may be used; choosing the least uses no δ.
+    """Return every count of runs that applies. Any of them may be used; choosing the lowest uses no δ.
 
     Parameters
     ----------
@@ -219,12 +219,12 @@ class PseudoDimension(LabeledRows[Row]):
 
     @property
     def upper(self) -> int:
-        """The least upper bound for utilities of a run."""
+        """The lowest upper bound for utilities of a run."""
         return min(row.value for row in self.rows if row.origin != "lower" and row.of_runs)
 
     @property
     def paper(self) -> int | None:
-        """The least of the paper's own upper bounds that apply; None where none does."""
+        """The lowest of the paper's own upper bounds that apply; None where none does."""
         return min((row.value for row in self.rows if row.origin == "paper"), default=None)
 
     @property
@@ -312,7 +312,7 @@ def pseudo_dimension(
       A    ≤                541,857  paper    A*, any weights
       I    ≤                 10,606  paper    A*, weights in 0..10
       Ap   ≤                532,228  sharper  A*, any weights
-      Wp   ≤                135,542  sharper  A*, any weights
+      Wp   ≤                111,893  sharper  A*, any weights
       C1   ≤                  3,852  sharper  A*, weights in 0..10
       C1p  ≤                  3,849  sharper  A*, weights in 0..10
       Q64  ≤                 13,248  sharper  functions of 207 float64 numbers

@@ -36,7 +36,7 @@ def summarize_gaps(gaps: ArrayLike | None) -> GapSummary:
 
     For any π that never overestimates on the instance, opt ≥ min(cost, min over OPEN of g + π) at the end of A*, and
     without reopening also the least g_new + π over improvements of closed vertices that were ignored. The difference
-    to the cost is the gap. It needs ``lower_bound=`` in the search, such as the distances under the least weights.
+    to the cost is the gap. It needs ``lower_bound=`` in the search, such as the distances under the lowest weights.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def summarize_gaps(gaps: ArrayLike | None) -> GapSummary:
     >>> graph = rs.Graph.grid(10, 10)
     >>> weights = np.random.default_rng(0).uniform(1, 2, size=(50, graph.m))
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=99)
-    >>> least = rs.distances_to(graph, np.ones(graph.m), goal=99)
-    >>> print(rs.bounds.summarize_gaps(rs.solve_many(instances, 1.3 * least, lower_bound=least).gap))
+    >>> lowest = rs.distances_to(graph, np.ones(graph.m), goal=99)
+    >>> print(rs.bounds.summarize_gaps(rs.solve_many(instances, 1.3 * lowest, lower_bound=lowest).gap))
     50 answers: 0.0% certainly optimal, gap 4.076 on average, median 4.1859, largest 4.9433
     """
     if gaps is None:

@@ -1,4 +1,4 @@
-"""How many untouched instances a promise for one heuristic needs: found by simulating the bound that will be used."""
+"""How many untouched instances a guarantee for one heuristic needs: found by simulating the bound that will be used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.bounds import _checks as checks
 from rhostar.bounds._betting import betting
 from rhostar.errors import InputError
 
@@ -20,7 +19,7 @@ _STEP = 1.1
 
 @dataclass(frozen=True)
 class HoldoutPlan:
-    """How many instances to hold out, and what the promise will probably be.
+    """How many instances to hold out, and what the guarantee will probably be.
 
     Examples
     --------
@@ -39,7 +38,7 @@ class HoldoutPlan:
     delta: float
     """The probability with which the bound may be wrong."""
     extrapolated: bool
-    """Whether N lies beyond what was simulated; the width then follows from 1/sqrt(N)."""
+    """Whether N is beyond what was simulated; the width then follows from 1/sqrt(N)."""
 
     def __str__(self) -> str:
         how = "extrapolated" if self.extrapolated else "simulated"
@@ -70,13 +69,13 @@ def holdout_size(
     limit
         H.
     epsilon
-        How far the bound may lie above the measured mean.
+        How far the bound may be above the measured mean.
     pilot
         Utilities of a few instances; they need not be used again. Give this or `mean`.
     mean
         A guess of the mean utility, where there is no pilot.
     delta
-        Probability with which the promise may be wrong.
+        Probability with which the guarantee may be wrong.
     assurance
         The fraction of draws in which the bound should be that close.
     trials
@@ -103,17 +102,17 @@ def holdout_size(
     Hold out 294 instances: the bound is then at most 0.02 above the measured mean in 80% of draws (simulated,
     delta = 0.05).
     """
-    limit, delta = checks.positive(limit, "limit"), checks.probability(delta)
-    epsilon, assurance = checks.positive(epsilon, "epsilon"), checks.probability(assurance, "assurance")
+    limit, delta = arrays.positive(limit, "limit"), arrays.probability(delta)
+    epsilon, assurance = arrays.positive(epsilon, "epsilon"), arrays.probability(assurance, "assurance")
     trials, seed = arrays.integer(trials, "trials", 1), arrays.integer(random_state, "random_state", 0)
     if (pilot is None) == (mean is None):
         raise InputError("give either pilot, utilities of a few instances, or mean, a guess")
     if mean is not None:
-        guess = checks.not_negative(mean, "mean") / limit
+        guess = arrays.not_negative(mean, "mean") / limit
         if guess > 1:
             raise InputError(f"mean must be at most the limit {limit}, got {mean}")
     else:
-        values = checks.utilities(np.asarray(pilot, dtype=np.float64), limit) / limit
+        values = arrays.utilities(np.asarray(pilot, dtype=np.float64), limit) / limit
 
     def width(size: int) -> float:
         rng = np.random.default_rng([seed, size])

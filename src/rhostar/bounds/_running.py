@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rhostar.bounds import _checks as checks
+from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError
 
 _STAKES = np.array([0.05, 0.1, 0.2, 0.4, 0.7])
@@ -28,7 +28,7 @@ def running_mean(
     For u_i and û_i in [0, 1], û_i known before u_i, and λ in (0, 1) fixed beforehand: exp(λ(μ_i − u_i) − ψ(λ)(u_i −
     û_i)²) has expectation at most 1 given the past, with ψ(λ) = −ln(1 − λ) − λ (Fan, Grama and Liu 2015; Howard et al.
     2021). So with probability at least 1 − δ the running mean is at most mean + (ln(1/δ) + ψ(λ)·Σ(u_i − û_i)²)/(λN).
-    Five λ share δ, and the least bound is returned; Azuma's inequality with the rest of δ guards it for small N.
+    Five λ share δ, and the lowest bound is returned; Azuma's inequality with the rest of δ guards it for small N.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ def running_mean(
     >>> round(running_mean(rng.random(1000) < expectations, 1.0), 3)
     0.109
     """
-    limit, delta = checks.positive(limit, "limit"), checks.probability(delta)
-    scaled = checks.utilities(np.asarray(values, dtype=np.float64), limit) / limit
+    limit, delta = arrays.positive(limit, "limit"), arrays.probability(delta)
+    scaled = arrays.utilities(np.asarray(values, dtype=np.float64), limit) / limit
     if predictions is None:
         guess = np.concatenate([[0.0], np.cumsum(scaled)[:-1] / np.arange(1, scaled.size)])
     else:

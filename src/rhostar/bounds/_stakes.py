@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.bounds import _checks as checks
+from rhostar import _arrays as checks
 from rhostar.bounds._holdout import ConfidenceInterval, interval
 
 _STAKES = np.array([1.0, 0.75, 0.5, 0.25, 0.125, 0.06, 0.03, 0.015, 0.0075])

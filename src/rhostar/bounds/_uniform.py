@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.bounds import _checks as checks
+from rhostar import _arrays as checks
 from rhostar.bounds._holdout import kl_upper
 from rhostar.errors import ArrayError, InputError
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rhostar import _arrays as arrays
 
 if TYPE_CHECKING:
     from rhostar.certificates._certificate import Certificate
-    from rhostar.graph import Graph
 
 _DIGITS = 6
 
@@ -51,46 +49,18 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g}%" if share in (0, 1) or 5e-5 < share < 0.9995 else f"{100 * share:.6g}%"
 
 
-def search_fields(algorithm: str, reopen: bool, budget: int | None) -> dict[str, Any]:
-    """Return the fields of a certificate that say which search was run.
-
-    Examples
-    --------
-    >>> from rhostar.certificates._sentence import search_fields
-    >>> search_fields("astar", True, 50)
-    {'search': 'A*', 'settings': ('reopening', 'a budget of 50 expansions')}
-    """
-    name = "greedy best-first search" if algorithm == "gbfs" else "A*" if reopen else "A* without reopening"
-    settings = ("reopening",) if name == "A*" else ()
-    return {
-        "search": name,
-        "settings": settings if budget is None else (*settings, f"a budget of {arrays.counted(budget, 'expansion')}"),
-    }
-
-
-def goal_name(graph: Graph, goal: int) -> str:
-    """Return a goal by its label, or by its number if vertices have none: "goal depot 3"."""
-    return f"goal {goal if graph.labels is None else graph.labels[goal]}"
-
-
-def goal_words(graph: Graph, goals: Sequence[int], *, every: bool = False) -> str:
-    """Return where searches lead: to one goal, to goals drawn like the given ones, or to every one of them."""
-    if len(goals) == 1:
-        return f"to {goal_name(graph, goals[0])}"
-    return f"to any of these {len(goals)} goals" if every else f"to goals drawn as these {len(goals)} were"
-
-
 def sentence(row: Certificate) -> str:
     """Return the bound: how sure, about what, of which search, on which instances, and what was measured."""
-    conditions = f", if {' and '.join(row.conditions)}" if row.conditions else ""
+    conditions = " and ".join(row.conditions)
     if row.delta > 0:
         draws = arrays.counted(row.samples, row.unit)
         opening = f"With probability at least {confidence(row.delta)} over the draw of the {draws},"
     else:
-        opening = f"It is certain{conditions}{',' if conditions else ''} that"
+        opening = f"As long as {conditions}," if conditions else "It is certain that"
         conditions = ""
     measured = "" if row.observed is None else f" (measured {row.observed:.6g})"
-    return f"{opening} {_claim(row)}{conditions}{measured}{', which is vacuous' if row.vacuous else ''}."
+    provided = f", if {conditions}" if conditions else ""
+    return f"{opening} {_claim(row)}{provided}{measured}{', which is vacuous' if row.vacuous else ''}."
 
 
 def _claim(row: Certificate) -> str:
@@ -105,7 +75,7 @@ def _claim(row: Certificate) -> str:
         some = f"at least {percent(row.share)} of the answers"
         return f"{some} of {run} have a {row.subject} of {bound} {row.population}"
     if row.optimal:
-        up_to = "" if row.value == 0 else f" up to rounding, by {bound},"
+        up_to = "" if row.value == 0 else f", to within {outward(row.value, row.side)} of rounding,"
         return f"every answer of {run} is optimal{up_to} {row.population}"
     return f"every answer of {run} has a {row.subject} of {bound} {row.population}"
 
@@ -113,5 +83,5 @@ def _claim(row: Certificate) -> str:
 def _clipping(row: Certificate) -> str:
     if row.clipped is None or row.limit is None:
         return ""
-    these = f"{percent(row.clipped)} of these were" if row.clipped > 0 else "none of these was"
-    return f" (clipped at {row.limit:g}; {these})"
+    these = f"{percent(row.clipped)} did" if row.clipped > 0 else "none did"
+    return f" (values above {row.limit:g} count as {row.limit:g}; {these})"

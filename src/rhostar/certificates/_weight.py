@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
+from rhostar import _arrays as checks
 from rhostar import bounds
 from rhostar._display import html_table, text_table
-from rhostar.bounds import _checks as checks
 from rhostar.certificates._audit import accept, find_queries
 from rhostar.certificates._draws import find_unseen
 from rhostar.certificates._query_log import QueryLog, measure_queries

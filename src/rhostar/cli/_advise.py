@@ -10,7 +10,7 @@ import typer
 from rhostar.cli import _options as options
 from rhostar.cli._app import app
 from rhostar.cli._output import Json, emit, working
-from rhostar.cli._weight_bounds import WeightBounds, stated
+from rhostar.cli._weight_bounds import WeightBounds, parse_bounds
 
 
 @app.command()
@@ -31,7 +31,7 @@ def advise(
     import rhostar as rs
 
     instances = rs.InstanceSet.load(folder)
-    bounds = stated(weight_bounds, instances.graph)
+    bounds = parse_bounds(weight_bounds, instances.graph)
     lower = None if bounds is None else bounds.pair[0]
     excess = options.share(mean_excess, "--mean-excess") or 0.0
     with working("measuring", quiet=json):

@@ -9,7 +9,7 @@ import typer
 from rhostar.cli import _options as options
 from rhostar.cli._app import app, listing
 from rhostar.cli._output import Json, emit, working
-from rhostar.cli._weight_bounds import FROM_DATA, WeightBounds, of_model, stated
+from rhostar.cli._weight_bounds import FROM_DATA, WeightBounds, of_model, parse_bounds
 
 
 @app.command(cls=listing("Utilities", options.utilities))
@@ -54,7 +54,7 @@ def certify(
     train, holdout = options.parts(instances, fitted)
     training = training or holdout is None
     chosen = fitted.search_with(algorithm)
-    given = stated(weight_bounds, instances.graph)
+    given = parse_bounds(weight_bounds, instances.graph)
     own = chosen == "astar" and given is None and fitted.heuristic.lower is not None
     if weight_bounds == FROM_DATA and not own:
         raise InputError(
@@ -68,7 +68,7 @@ def certify(
         {"--quantile": quantile, "--by": by, "--groups": None if groups == "none" else groups},
     )
 
-    def run(pair: tuple[Any, Any] | None) -> rs.CertificateTable:
+    def run(pair: tuple[Any, Any] | None) -> rs.certificates.CertificateTable:
         lower, upper = pair or (None, None)
         if not training:
             assert holdout is not None

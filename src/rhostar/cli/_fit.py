@@ -11,7 +11,7 @@ import typer
 from rhostar.cli import _options as options
 from rhostar.cli._app import app, listing
 from rhostar.cli._output import Json, emit, watching, working
-from rhostar.cli._weight_bounds import Stated, WeightBounds, stated
+from rhostar.cli._weight_bounds import Stated, WeightBounds, parse_bounds
 
 if TYPE_CHECKING:
     from rhostar.heuristics._model import Model
@@ -93,7 +93,7 @@ def fit(
     instances = rs.InstanceSet.load(folder)
     train, sides = _parts(instances, split, fraction, seed)
     given = options.parameters(settings)
-    bounds = stated(weight_bounds, instances.graph)
+    bounds = parse_bounds(weight_bounds, instances.graph)
     most, mean = (
         options.share(word, name) for word, name in ((max_excess, "--max-excess"), (mean_excess, "--mean-excess"))
     )

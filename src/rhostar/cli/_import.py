@@ -92,7 +92,7 @@ def import_(
                 named = ", ".join(map(str, options.names(found.graph, lost.tolist())))
                 raise InfeasibleError(f"no instance drawn leads to {named}{summary.reach(network, lost)}")
         if any_goal:
-            instances = _drawn(instances, seed)
+            instances = _draw_goals(instances, seed)
         reading, names = (None, None) if network is None else (network.reading, network.names)
         facts = summary.facts(reading, names, instances, left_out)
         instances.save(out)
@@ -103,7 +103,7 @@ def import_(
         pairs([*entries(told), *summary.lines(facts)])
 
 
-def _drawn(instances: InstanceSet, seed: int) -> InstanceSet:
+def _draw_goals(instances: InstanceSet, seed: int) -> InstanceSet:
     """Return the same instances with goals drawn anew; pairs without a path are left out."""
     import numpy as np
 

@@ -52,7 +52,7 @@ def report(
             options.methods(test, models, baseline, algorithm, reopen),
             title=title,
             train=options.seen(instances, *models.values()),
-            sections=[] if not kept else [_promised(kept, named=len(models) > 1)],
+            sections=[] if not kept else [_certificates(kept, named=len(models) > 1)],
             scenes=scenes,
             budget=budget,
             cost_unit=unit,
@@ -63,10 +63,10 @@ def report(
     emit({"written": str(path), "bytes": path.stat().st_size, "figures": figures and str(figures)}, json)
 
 
-def _promised(kept: Mapping[str, Mapping[str, Any]], *, named: bool) -> CertificateSection:
+def _certificates(kept: Mapping[str, Mapping[str, Any]], *, named: bool) -> CertificateSection:
     """Return the section on the certificates, each with the name of its model if there are several."""
     import rhostar as rs
 
     *others, (name, table) = kept.items()
-    also = {other: rs.CertificateTable.from_dict(found) for other, found in others}
+    also = {other: rs.certificates.CertificateTable.from_dict(found) for other, found in others}
     return rs.report.certificate_section(table, method=name if named else "", also=also)

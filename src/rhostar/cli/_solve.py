@@ -37,7 +37,7 @@ def solve(
     """Find one path.
 
     Source, goal and weights are those of an instance of the set, or your own: --weights today.csv --source a --goal b.
-    A model that promises optimal answers compares the weights with its bounds, and answers are optimal in any case.
+    A model that guarantees optimal answers compares the weights with its bounds, and answers are optimal in any case.
     The exit code is 1 if there is no path, and 3 if the budget runs out.
     """
     import rhostar as rs

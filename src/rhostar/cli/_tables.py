@@ -36,17 +36,19 @@ def columns(text: str) -> dict[str, str]:
     return found
 
 
-def today(path: Path, instances: InstanceSet, named: str, missing: str) -> tuple[Any, dict[str, Any]]:
+def today(path: Path, instances: InstanceSet, named: str, missing: str, time: str = "") -> tuple[Any, dict[str, Any]]:
     """Return one weight for each edge of the instances' graph from a table, and what to say about it.
 
     Parameters
     ----------
     path
-        The table, with one snapshot.
+        The table, with one snapshot unless a time is given.
     instances
         The set; "last" and "median" take weights from its snapshots.
     named, missing
         The options --columns and --missing.
+    time
+        The name of the snapshot, if there are several.
     """
     from rhostar.datasets._edge_table import snapshot_of
 
@@ -54,7 +56,13 @@ def today(path: Path, instances: InstanceSet, named: str, missing: str) -> tuple
     ends: Any = tuple(given.get(name, name) for name in ("tail", "head", "weight"))
     policy: Any = missing or "error"
     network = snapshot_of(
-        path, instances.graph, ends, snapshot=given.get("snapshot"), missing=policy, history=instances._stored
+        path,
+        instances.graph,
+        ends,
+        snapshot=given.get("snapshot"),
+        missing=policy,
+        history=instances._stored,
+        time=time or None,
     )
     facts: dict[str, Any] = {}
     if network.reading.missing:

@@ -1,4 +1,4 @@
-"""The option ``--weight-bounds``: the least and largest weights that edges can have."""
+"""The option ``--weight-bounds``: the lowest and highest weights that edges can have."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WeightBounds = Annotated[
     str,
     typer.Option(
         "--weight-bounds",
-        help="The least weight of each edge: a table with the columns tail, head and weight, or three others in this "
+        help="The lower bound of each edge: a table with the columns tail, head and weight, or three others in this "
         "order; two numbers such as 1,60 for all edges; or from-data.",
         metavar="FILE|LOW,HIGH|from-data",
     ),
@@ -38,7 +38,7 @@ class Stated(NamedTuple):
     """What did not fit; empty if all did."""
 
 
-def stated(word: str, graph: Graph) -> Stated | None:
+def parse_bounds(word: str, graph: Graph) -> Stated | None:
     """Return the bounds that a word on the command line names; None for from-data, or if there is none."""
     from rhostar.errors import InputError
 
@@ -55,7 +55,7 @@ def stated(word: str, graph: Graph) -> Stated | None:
 
 
 def of_model(model: Model, graph: Graph) -> tuple[NDArray[np.float64], float]:
-    """Return the bounds that a model with a promise of optimal answers rests on."""
+    """Return the bounds under which the answers of a model are optimal."""
     import numpy as np
 
     heuristic = model.heuristic
@@ -72,7 +72,7 @@ def of_model(model: Model, graph: Graph) -> tuple[NDArray[np.float64], float]:
 
 
 def _read(path: Path, graph: Graph) -> Stated:
-    """Return the least weights in a table, by the labels of its edges; the least row of an edge counts."""
+    """Return the lower bounds in a table, by the labels of its edges; the lowest row of an edge counts."""
     import numpy as np
 
     from rhostar.datasets._edge_files import table
@@ -90,13 +90,13 @@ def _read(path: Path, graph: Graph) -> Stated:
 
 
 def _columns(path: Path) -> tuple[str, str, str]:
-    """Return the names of the columns for the tail, the head and the least weight."""
+    """Return the names of the columns for the tail, the head and the lower bound."""
     from rhostar.datasets import _text_files as text
     from rhostar.errors import ReadError
 
     if path.suffix in (".parquet", ".pq"):
         return "tail", "head", "weight"
-    with text.opened(path) as raw:
+    with text.open_text(path) as raw:
         first = raw.readline().decode("utf-8-sig", errors="replace")
     names = [name.strip() for name in next(csv.reader([first]), [])]
     if {"tail", "head", "weight"} <= set(names):

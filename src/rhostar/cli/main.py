@@ -24,6 +24,7 @@ from rhostar.cli import (  # noqa: F401
     _info,
     _advise,
     _fit,
+    _route,
     _solve,
     _evaluate,
     _audit,

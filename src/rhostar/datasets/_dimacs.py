@@ -49,7 +49,7 @@ def read_dimacs(
     base
         The number of the first vertex; None takes 1, unless a vertex 0 occurs.
     max_vertices
-        How many vertices the header may promise. The default is a million, or four for each arc if that is more: a
+        How many vertices the header may declare. The default is a million, or four for each arc if that is more: a
         file in which most vertices have no arc is probably damaged, and every vertex takes memory.
 
     Returns
@@ -91,16 +91,16 @@ def read_dimacs(
         arcs += tail.size
         if arcs > m:
             line = int(block.line[m - arcs])
-            raise ReadError(path, line, f"the header promises {m} arcs, this is one more")
+            raise ReadError(path, line, f"the header declares {m} arcs, this is one more")
         tails.append(tail.astype(np.int32))
         heads.append(head.astype(np.int32))
         weights.append(weight)
         whole = block.whole
     n, m = header.require(None)
     if arcs != m:
-        raise ReadError(path, header.line, f"the header promises {m} arcs, the file has {arcs}: is it truncated?")
+        raise ReadError(path, header.line, f"the header declares {m} arcs, the file has {arcs}: is it truncated?")
     bound = max(_MANY, 4 * arcs) if max_vertices is None else arrays.integer(max_vertices, "max_vertices", 1)
-    text.require_believable(path, header.line, n, f"vertices (with {arcs} arcs)", bound, "max_vertices")
+    text.require_plausible(path, header.line, n, f"vertices (with {arcs} arcs)", bound, "max_vertices")
     first = ids.base()
     places = None if coordinates is None else _read_coordinates(coordinates, n, first)
     tail, head = arrays.joined(tails, np.int32), arrays.joined(heads, np.int32)
@@ -118,7 +118,7 @@ def _read_coordinates(path: text.Path, n: int, base: int) -> NDArray[np.float64]
     for block in text.records(path, "iff", ("vertex", "x", "y"), letter="v", comments="c", other=header.take):
         (count,) = header.require(int(block.line[0]))
         if count != n:
-            raise ReadError(path, header.line, f"the header promises {count} vertices, the graph has {n}")
+            raise ReadError(path, header.line, f"the header declares {count} vertices, the graph has {n}")
         vertex, x, y = block.columns
         inside = (vertex >= base) & (vertex < base + n)
         text.require(path, block, inside, vertex, f"vertex must be in {base}..{base + n - 1}")

@@ -37,13 +37,13 @@ class Distribution(ABC):
     graph: Graph
     goal: int
     edge_bounds: tuple[NDArray[np.float64], NDArray[np.float64]]
-    """The least and the largest weight that each edge can have while it is present."""
+    """The lowest and the highest weight that each edge can have while it is present."""
     law: str
     """The distribution in words."""
 
     @property
     def weight_bounds(self) -> tuple[float, float]:
-        """The least and the largest weight that any edge can have while it is present."""
+        """The lowest and the highest weight that any edge can have while it is present."""
         return float(self.edge_bounds[0].min(initial=np.inf)), float(self.edge_bounds[1].max(initial=0.0))
 
     @abstractmethod

@@ -105,7 +105,7 @@ def _is_parquet(path: text.Path) -> bool:
 
 
 def _csv_rows(path: text.Path, wanted: tuple[str, ...], snapshot: edge_rows.Snapshot) -> Iterator[edge_rows.EdgeRows]:
-    with text.opened(path) as stream:
+    with text.open_text(path) as stream:
         data = stream.read(_BLOCK)
         header, end, _ = (data if data.endswith(b"\n") or len(data) == _BLOCK else data + b"\n").partition(b"\n")
         if b"\r" in header.rstrip(b"\r"):  # lines end in the old way of the Macintosh
@@ -143,7 +143,7 @@ def _coded(part: _core.TableRows, line: int) -> edge_rows.EdgeRows:
 
 def _fields(path: text.Path, line: int, row: bytes) -> list[str]:
     try:
-        return next(csv.reader([text.decoded(path, line, row)], strict=True), [])
+        return next(csv.reader([text.decode(path, line, row)], strict=True), [])
     except csv.Error as error:
         raise ReadError(path, line, f"not a CSV file: {error}") from None
 
@@ -188,13 +188,13 @@ def _parquet_rows(
         with pq.ParquetFile(path) as file:
             weight, count = os.stat(path).st_size, file.metadata.num_rows
             if count > max(_SMALL, _RATIO * weight):
-                what = f"the file has {weight} bytes and promises {count} rows, which is not believable"
+                what = f"the file has {weight} bytes and declares {count} rows, which is not plausible"
                 raise ReadError(path, None, what)
             names = [str(name) for name in file.schema_arrow.names]
             found = edge_rows.columns(path, None, names, wanted, snapshot)
             for batch in file.iter_batches(batch_size=edge_rows.BATCH, columns=[names[k] for k in found]):
                 columns = {str(name): batch.column(name).to_pylist() for name in batch.schema.names}
-                yield edge_rows.typed(path, [columns[names[k]] for k in found], begin.__add__, "row")
+                yield edge_rows.check_types(path, [columns[names[k]] for k in found], begin.__add__, "row")
                 begin += batch.num_rows
     except (ReadError, InputError):
         raise

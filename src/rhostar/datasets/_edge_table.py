@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from rhostar.datasets import _text_files as text
 from rhostar.datasets._edge_files import Missing, table
 from rhostar.datasets._formats import reader
-from rhostar.errors import ArrayError, InputError, RhostarWarning
+from rhostar.errors import ArrayError, InputError, ReadError, RhostarWarning
 from rhostar.graph import Graph
 from rhostar.instances import Network
 from rhostar.instances import _checks as checks
@@ -118,13 +119,14 @@ def read_snapshot(
     directed: bool = True,
     missing: Missing = "error",
     history: NDArray[Any] | None = None,
+    time: str | None = None,
 ) -> NDArray[np.float64]:
     r"""Read one weight for every edge of a graph from a table, such as the travel times of today.
 
     Parameters
     ----------
     path
-        A CSV or Parquet file, as for :func:`read_edge_table`, with one snapshot.
+        A CSV or Parquet file, as for :func:`read_edge_table`, with one snapshot unless `time` says which.
     graph
         The graph. Edges are found by the labels of their ends, or by vertices if it has no labels.
     tail, head, weight, directed
@@ -134,6 +136,8 @@ def read_snapshot(
         as absent (``inf``); "last" takes the weight in the last snapshot of `history`, "median" the median there.
     history
         For "last" and "median": earlier snapshots, such as ``instances.weights``, in the order of time.
+    time
+        Which snapshot to read, if the table has several: its name or time stamp as in the table.
 
     Returns
     -------
@@ -159,7 +163,8 @@ def read_snapshot(
     >>> today.tolist()
     [14.0, 9.0]
     """
-    network = snapshot_of(path, graph, (tail, head, weight), directed=directed, missing=missing, history=history)
+    given: Any = {"directed": directed, "missing": missing, "history": history, "time": time}
+    network = snapshot_of(path, graph, (tail, head, weight), **given)
     _warn_of_others(path, network)
     return network.weights[0]
 
@@ -173,8 +178,9 @@ def snapshot_of(
     directed: bool = True,
     missing: Missing = "error",
     history: NDArray[Any] | None = None,
+    time: str | None = None,
 ) -> Network:
-    """Return the only snapshot in a table, on a given graph, with what was read and filled in."""
+    """Return the snapshot of a time in a table, or the only one, on a given graph, with what was filled in."""
     if not isinstance(graph, Graph):
         raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
     if history is not None:
@@ -184,7 +190,15 @@ def snapshot_of(
     if missing in ("last", "median") and (history is None or not len(history)):
         raise InputError(f"missing={missing!r} needs history: earlier snapshots, such as instances.weights")
     given: Any = {"directed": directed, "missing": missing, "graph": graph, "history": history}
-    return table(path, columns, snapshot or _TIMES, one=True, **given)
+    network = table(path, columns, snapshot or _TIMES, one=time is None, **given)
+    if time is None:
+        return network
+    names = [str(name) for name in network.names or ()]
+    if time not in names:
+        listed = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+        raise ReadError(path, None, f"there is no snapshot {time!r}; it has {listed or 'no column for the time'}")
+    at = names.index(time)
+    return replace(network, weights=network.weights[at : at + 1], names=(time,), days=None)
 
 
 def _warn_of_others(path: text.Path | Sequence[text.Path], network: Network) -> None:

@@ -20,7 +20,7 @@ from rhostar import _arrays as arrays
 from rhostar import _files as files
 from rhostar._archives import read_arrays
 from rhostar.datasets._formats import reader
-from rhostar.datasets._text_files import require_believable
+from rhostar.datasets._text_files import require_plausible
 from rhostar.errors import InputError, ReadError, StorageError
 from rhostar.graph import Graph
 from rhostar.instances import Network
@@ -49,13 +49,13 @@ def read_metr_la(
     path
         The ``.npz`` file.
     speeds
-        Least and largest speed in miles per hour; measured speeds are clipped to this range. So the bounds of the
+        Lowest and highest speed in miles per hour; measured speeds are clipped to this range. So the bounds of the
         weights are known beforehand: ``network.edge_bounds``.
     sigma
         The scale of the affinities in meters. The source does not state it; 2600 fits the distances as the crow
         flies.
     floor
-        Least length of an edge in meters.
+        Minimum length of an edge in meters.
     strong
         Whether to keep only the largest strongly connected part, so that every pair of vertices is feasible.
     max_bytes
@@ -82,7 +82,7 @@ def read_metr_la(
     """
     low, high = (arrays.number(v, "speeds", "two positive numbers", lambda x: 0 < x < np.inf) for v in speeds)
     if low >= high:
-        raise InputError(f"speeds must be (least, largest), got {speeds!r}")
+        raise InputError(f"speeds must be (lowest, highest), got {speeds!r}")
     sigma = arrays.number(sigma, "sigma", "positive", lambda x: 0 < x < np.inf)
     floor = arrays.number(floor, "floor", "positive", lambda x: 0 < x < np.inf)
     most = None if max_bytes is None else arrays.integer(max_bytes, "max_bytes", 1)
@@ -91,7 +91,7 @@ def read_metr_la(
     needed = 8 * len(speed) * tail.size
     bound = max(_SMALL, 1000 * os.stat(path).st_size) if most is None else most
     what = f"bytes of weights ({len(speed)} snapshots of {tail.size} edges)"
-    require_believable(path, None, needed, what, bound, "max_bytes")
+    require_plausible(path, None, needed, what, bound, "max_bytes")
     apart = tail != head
     tail, head = tail[apart], head[apart]
     distance = np.maximum(sigma * np.sqrt(-np.log(affinity[tail, head].astype(np.float64))), floor)

@@ -50,7 +50,7 @@ class GridMap(Network):
         return _kinds(self.letters) == BLOCKED
 
     def closing(self, closed: ArrayLike) -> NDArray[np.float64]:
-        """Return the weights with further cells blocked, such as closed doors.
+        """Return the weights with further cells blocked, such as closed gates.
 
         Parameters
         ----------
@@ -191,11 +191,11 @@ def read_map(path: text.Path, *, neighbors: Literal[4, 8] = 8, max_cells: int | 
         raise ReadError(path, number, f"a map of {height} x {width} cells is too large; at most 2**28 are accepted")
     weight = os.stat(path).st_size
     bound = max(_SMALL_MAP, _RATIO * weight) if max_cells is None else arrays.integer(max_cells, "max_cells", 1)
-    text.require_believable(path, number, height * width, f"cells ({height} x {width})", bound, "max_cells")
+    text.require_plausible(path, number, height * width, f"cells ({height} x {width})", bound, "max_cells")
     for number, line in reading:
         if len(rows) == height:
             if line.strip():
-                raise ReadError(path, number, f"the header promises {height} rows, this is one more")
+                raise ReadError(path, number, f"the header declares {height} rows, this is one more")
             continue
         if len(line) != width:
             raise ReadError(path, number, f"expected {width} letters in row {len(rows)}, got {len(line)}")
@@ -206,7 +206,7 @@ def read_map(path: text.Path, *, neighbors: Literal[4, 8] = 8, max_cells: int | 
             raise ReadError(path, number, f"unknown terrain {line[column]!r} in column {column}; known are {accepted}")
         rows.append(line.encode())
     if len(rows) != height:
-        raise ReadError(path, number, f"the header promises {height} rows, the file has {len(rows)}: is it truncated?")
+        raise ReadError(path, number, f"the header declares {height} rows, the file has {len(rows)}: is it truncated?")
     letters = np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(height, width)
     graph = Graph.grid(height, width, neighbors=neighbors)
     weights = grid_weights.fill_weights(graph, [_kinds(letters)], np.empty((1, graph.m)), corner_cutting=False)

@@ -36,7 +36,7 @@ _RATIO = 200
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
+def open_text(path: Path) -> Iterator[BinaryIO]:
     """Open a file for reading bytes, and unpack it if it is a gzip file.
 
     Raises
@@ -89,24 +89,24 @@ def lines(path: Path, *, counted: bool = False) -> Iterator[tuple[int, str]]:
 
     With `counted`, the caller would notice a truncated line, so the last one may lack its newline.
     """
-    with opened(path) as stream:
+    with open_text(path) as stream:
         for number, line in enumerate(iter(lambda: stream.readline(_LONGEST_LINE + 1), b""), start=1):
             if len(line) > _LONGEST_LINE:
                 raise ReadError(path, number, f"the line is longer than {_LONGEST_LINE} bytes; is this a text file?")
             if not (counted or line.endswith(b"\n")):
                 unfinished(path, number)
-            yield number, decoded(path, number, line)
+            yield number, decode(path, number, line)
 
 
-def decoded(path: Path, number: int, line: bytes) -> str:
+def decode(path: Path, number: int, line: bytes) -> str:
     """Return a line as text without its end."""
     try:
-        return _unmarked(line, number).rstrip(b"\r\n").decode("utf-8")
+        return _without_mark(line, number).rstrip(b"\r\n").decode("utf-8")
     except UnicodeDecodeError:
         raise ReadError(path, number, "the line is not UTF-8 text") from None
 
 
-def _unmarked(data: bytes, number: int) -> bytes:
+def _without_mark(data: bytes, number: int) -> bytes:
     """Return data that begins with this line, without the byte order mark that may precede the first line."""
     return data.removeprefix(codecs.BOM_UTF8) if number == 1 else data
 
@@ -139,14 +139,14 @@ def number(word: str) -> float:
     return float(word)
 
 
-def require_believable(path: Path, line: int | None, promised: int, what: str, bound: int, option: str) -> None:
-    """Raise if a file promises more than its bytes can carry; the message names the option that lifts the bound."""
-    if promised > bound:
+def require_plausible(path: Path, line: int | None, declared: int, what: str, bound: int, option: str) -> None:
+    """Raise if a file declares more than is plausible for its length; the message names the option for it."""
+    if declared > bound:
         raise ReadError(
             path,
             line,
-            f"{promised} {what} are more than a file of its size should have; "
-            f"set {option}={promised} to read it if you trust where it comes from",
+            f"{declared} {what} are more than a file of its size should have; "
+            f"set {option}={declared} to read it if you trust where it comes from",
         )
 
 
@@ -194,9 +194,9 @@ def records(
     """
     form = " ".join([letter, *names] if letter else names)
     rest, first, whole = b"", 1, True
-    with opened(path) as stream:
+    with open_text(path) as stream:
         while data := stream.read(_BLOCK) or _last_end(path, first, rest):
-            data = _unmarked(rest + data, first)
+            data = _without_mark(rest + data, first)
             offset = 0
             while True:
                 found = _core.scan_records(data, offset, letter, comments, kinds)
@@ -207,7 +207,7 @@ def records(
                 if found.ending.status is _core.Status.DONE:
                     break
                 end = data.index(b"\n", offset)
-                text = decoded(path, first, data[offset:end])
+                text = decode(path, first, data[offset:end])
                 if found.ending.status is not _core.Status.OTHER_LINE or other is None:
                     raise _wrong(path, first, text, found.ending, kinds, names, form)
                 other(first, text)

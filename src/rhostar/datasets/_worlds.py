@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar import _files as files
 from rhostar.datasets._formats import reader
-from rhostar.datasets._text_files import require_believable
+from rhostar.datasets._text_files import require_plausible
 from rhostar.errors import ArrayError, InputError, ReadError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
@@ -174,7 +174,7 @@ def read_worlds(folder: str | os.PathLike[str], *, max_cells: int | None = None)
     first = _pixels(files[0], None, most)
     weight = sum(map(_size, files))
     bound = max(_SMALL_FOLDER, _RATIO * weight) if most is None else most * len(files)
-    require_believable(home, None, first.size * len(files), f"pixels in {len(files)} pictures", bound, "max_cells")
+    require_plausible(home, None, first.size * len(files), f"pixels in {len(files)} pictures", bound, "max_cells")
     blocked = np.empty((len(files), *first.shape), dtype=bool)
     blocked[0] = first
     for k, path in enumerate(files[1:], start=1):
@@ -205,7 +205,7 @@ def _pixels(path: Path, shape: tuple[int, ...] | None, max_cells: int | None) ->
                 what = f"a picture of {columns} x {rows} pixels is too large; at most {_LARGEST_SIDE} a side"
                 raise ReadError(path, None, what)
             bound = max(_SMALL_WORLD, _RATIO * path.stat().st_size) if max_cells is None else max_cells
-            require_believable(path, None, rows * columns, f"pixels ({columns} x {rows})", bound, "max_cells")
+            require_plausible(path, None, rows * columns, f"pixels ({columns} x {rows})", bound, "max_cells")
             if shape is not None and (rows, columns) != shape:
                 raise ReadError(
                     path, None, f"expected {shape[1]} x {shape[0]} pixels as before, got {columns} x {rows}"

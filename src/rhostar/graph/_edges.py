@@ -22,7 +22,7 @@ class Given(NamedTuple):
     """Where each edge of the graph begins in `order`; None if there are no parallels."""
 
     def arrange(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the values with the last axis in graph order; of parallel edges the least."""
+        """Return the values with the last axis in graph order; of parallel edges the minimum."""
         in_order = values[..., self.order]
         if self.starts is None:
             return np.ascontiguousarray(in_order)

@@ -423,7 +423,7 @@ class Graph:
         Returns
         -------
         array
-            The last axis follows `tail` and `head`: loops are dropped, the least of parallel edges kept.
+            The last axis follows `tail` and `head`: loops are dropped, the minimum of parallel edges kept.
 
         Raises
         ------

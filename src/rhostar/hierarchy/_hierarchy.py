@@ -13,6 +13,7 @@ from rhostar.errors import InputError, LimitError, WeightError
 from rhostar.graph import Graph
 from rhostar.hierarchy._customized import CustomizedHierarchy
 from rhostar.hierarchy._order import elimination_order
+from rhostar.hierarchy._storage import read_hierarchy, write_hierarchy
 
 _BYTES_PER_ARC = 28
 """Memory for one arc, at least: its length and its edge in both directions, and what it may stand for."""
@@ -37,6 +38,8 @@ class Hierarchy:
         The graph.
     memory_limit
         Bytes that the hierarchy and one set of weights may take; None for half of the machine's memory.
+    verbose
+        1 shows a progress bar on standard error while vertices are put in order, which takes almost all of the time.
 
     Attributes
     ----------
@@ -65,13 +68,13 @@ class Hierarchy:
 
     graph: Graph
 
-    def __init__(self, graph: Graph, *, memory_limit: int | None = None) -> None:
+    def __init__(self, graph: Graph, *, memory_limit: int | None = None, verbose: int = 0) -> None:
         if not isinstance(graph, Graph):
             raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
         limit = _half_of_memory() if memory_limit is None else arrays.integer(memory_limit, "memory_limit", 0)
         kernel = graph._hierarchy
         if kernel is None or kernel.nbytes + 16 * kernel.arcs > limit:
-            kernel = _make(graph, limit)
+            kernel = _make(graph, limit, verbose)
             object.__setattr__(graph, "_hierarchy", kernel)
         self.graph, self._kernel = graph, kernel
 
@@ -118,13 +121,75 @@ class Hierarchy:
             raise failures.search_failure(made.ending, self.graph, row)
         return CustomizedHierarchy(self.graph, made, whole=row.dtype.kind == "i")
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the hierarchy to a file, whole or not at all; weights are not part of it.
+
+        Parameters
+        ----------
+        path
+            The file to write or replace.
+
+        Raises
+        ------
+        StorageError
+            If the disk refuses; an old file stays as it was.
+        """
+        write_hierarchy(path, self._kernel, self.graph)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], graph: Graph) -> Hierarchy:
+        """Open a file that :meth:`save` wrote.
+
+        The arrays are mapped, so that processes on one machine share them. They are checked once, now: checksums, and
+        that all numbers are in their ranges, so that no query reads outside of the arrays. Replacing the file later is
+        fine; changing it while it is in use is not supported.
+
+        Parameters
+        ----------
+        path
+            The file.
+        graph
+            The graph that the hierarchy was made for. It remembers the hierarchy, if it has none.
+
+        Returns
+        -------
+        Hierarchy
+
+        Raises
+        ------
+        InputError
+            If `graph` is not a Graph.
+        StorageError
+            If the file is missing, damaged, not a hierarchy, or that of another graph.
+
+        Examples
+        --------
+        >>> import rhostar as rs, tempfile
+        >>> graph = rs.Graph.grid(10, 10)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     rs.Hierarchy(graph).save(f"{folder}/grid.npz")
+        ...     hierarchy = rs.Hierarchy.load(f"{folder}/grid.npz", graph)
+        >>> hierarchy.customize(graph.length).distance(0, 99)
+        18.0
+        """
+        if not isinstance(graph, Graph):
+            raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
+        found = cls.__new__(cls)
+        found.graph, found._kernel = graph, read_hierarchy(path, graph)
+        if graph._hierarchy is None:
+            object.__setattr__(graph, "_hierarchy", found._kernel)
+        if graph._elimination_order is None:  # ranks are one, too
+            object.__setattr__(graph, "_elimination_order", found._kernel.parts[0])
+        return found
+
     def __repr__(self) -> str:
         return f"Hierarchy({self.graph.n} vertices, {self.n_arcs} arcs)"
 
 
-def _make(graph: Graph, limit: int) -> _core.Hierarchy:
+def _make(graph: Graph, limit: int, verbose: int) -> _core.Hierarchy:
     most = min(limit // _BYTES_PER_ARC, arrays.LARGEST_INDEX // 2)  # both directions are numbered with 32 bits
-    parts = graph._kernel.skeleton_parts(elimination_order(graph), most, _PAIRS_PER_EDGE * graph.m, None)
+    order = elimination_order(graph, verbose=verbose)
+    parts = graph._kernel.skeleton_parts(order, most, _PAIRS_PER_EDGE * graph.m, None)
     if parts.ending.status is _core.Status.LIMIT:
         raise LimitError(
             f"a hierarchy of this graph does not pay: it needs more than {parts.ending.at} arcs, "
@@ -137,7 +202,7 @@ def _make(graph: Graph, limit: int) -> _core.Hierarchy:
             f"a hierarchy of this graph takes {parts.bytes} bytes with one set of weights, and memory_limit allows "
             f"{limit}. Raise it, or use landmarks"
         )
-    kernel = graph._kernel.open_hierarchy(parts.vertex, parts.begin, parts.list_first, parts.list)
+    kernel = graph._kernel.open_hierarchy([parts.vertex, parts.begin, parts.list_first, parts.list])
     assert kernel is not None, "parts that were just made fit"
     return kernel
 

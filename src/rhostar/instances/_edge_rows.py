@@ -97,7 +97,8 @@ def assemble(
         if one and len(names) > 1:
             if first.size < kept.size:
                 listed = ", ".join([*map(str, names[:_LISTED]), *["..."] * (len(names) > _LISTED)])
-                raise ReadError(path, None, f"expected one snapshot, got {len(names)}: {listed}; keep the rows of one")
+                what = f"expected one snapshot, got {len(names)}: {listed}; say which with time (--time)"
+                raise ReadError(path, None, what)
             names, rank = names[-1:], np.zeros_like(rank)  # each edge was measured once, not all at the same time
         loops = first == second
         others = 0
@@ -113,9 +114,9 @@ def assemble(
             found = _edges(graph, *ends) if directed else np.maximum(_edges(graph, *ends), _edges(graph, *ends[::-1]))
             others = int((found < 0).sum())
             if others == found.size:
-                raise ReadError(path, None, _stranger(graph, list(kept.vertices), place))
+                raise ReadError(path, None, _no_common_edge(graph, list(kept.vertices), place))
         believed = kept.size * (1 if directed else 2) + graph.m * is_given
-        _require_believable(path, len(names), graph.m, believed, max_entries)
+        _require_plausible(path, len(names), graph.m, believed, max_entries)
         numbered = _Numbered(kept, graph, place, rank if kept.timed else np.zeros(1, dtype=np.int32))
         matrix = files.spacious((max(1, len(names)), graph.m))
         most = _fill_rows(matrix, numbered, directed)
@@ -136,13 +137,13 @@ def assemble(
 
 
 class _Kept:
-    """All rows of a table, by the numbers of their vertices and snapshots; if they are many, they lie in a file.
+    """All rows of a table, by the numbers of their vertices and snapshots; if they are many, they are stored in a file.
 
     In memory are the vertices, the snapshots, and each arc once, however many rows it has.
     """
 
     IN_MEMORY = 1 << 26
-    """Bytes of rows beyond which they lie in a file."""
+    """Bytes of rows beyond which they are stored in a file."""
     FEW = 1 << 20
     """Rows whose arcs are put together at a time."""
     ROW = np.dtype([("tail", np.int32), ("head", np.int32), ("when", np.int32), ("weight", np.float64)])
@@ -255,7 +256,7 @@ def _edges(graph: Graph, tail: NDArray[np.int32], head: NDArray[np.int32]) -> ND
     return found
 
 
-def _stranger(graph: Graph, names: list[Hashable], place: NDArray[np.int32]) -> str:
+def _no_common_edge(graph: Graph, names: list[Hashable], place: NDArray[np.int32]) -> str:
     """Return what to say of a table that has no edge of the graph."""
     if (place >= 0).any():
         return "the table has no edge of the graph, though it has vertices of it; are tail and head in the right order?"
@@ -302,7 +303,7 @@ def _in_time(
     return [names[k] for k in order], days_of([when[k] for k in order]), rank
 
 
-def _require_believable(path: object, snapshots: int, edges: int, rows: int, max_entries: int | None) -> None:
+def _require_plausible(path: object, snapshots: int, edges: int, rows: int, max_entries: int | None) -> None:
     bound = max(1 << 24, 50 * rows) if max_entries is None else arrays.integer(max_entries, "max_entries", 1)
     needed = snapshots * edges
     if needed > bound:
@@ -337,7 +338,7 @@ def columns(path: object, line: int | None, names: list[str], wanted: tuple[str,
     return [*found, names.index(snapshot)]
 
 
-def typed(path: object, columns: list[list[Any]], line_of: Callable[[int], int], unit: str = "line") -> EdgeRows:
+def check_types(path: object, columns: list[list[Any]], line_of: Callable[[int], int], unit: str = "line") -> EdgeRows:
     """Return a batch with checked types; `line_of` gives the line (or another unit) of a row in it."""
 
     def wrong(k: int, what: str) -> ReadError:

@@ -16,7 +16,7 @@ from rhostar.graph._edges import cells_of_edges
 def require_float(dtype: DTypeLike) -> None:
     """Raise :class:`InputError` unless weights of this type can be infinite, which marks absent edges."""
     if np.dtype(dtype) not in (np.float64, np.float32):
-        raise InputError(f"dtype must be float64 or float32, got {np.dtype(dtype)}: absent edges weigh inf")
+        raise InputError(f"dtype must be float64 or float32, got {np.dtype(dtype)}: absent edges have the weight inf")
 
 
 def fill_weights(

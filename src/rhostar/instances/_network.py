@@ -57,7 +57,7 @@ class Network:
     days: NDArray[np.int64] | None = None
     """The day of each snapshot, if snapshots follow each other in time."""
     edge_bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
-    """The least and largest weight of each edge while it is present, if the source of the data promises them."""
+    """The lowest and the highest weight of each edge while it is present, if the source of the data states them."""
     reading: Reading = None  # type: ignore[assignment]
     """What was dropped, merged and filled in; by default what :meth:`Graph.from_edges` dropped and merged."""
 
@@ -79,7 +79,7 @@ class Network:
 
     @property
     def weight_bounds(self) -> tuple[float, float] | None:
-        """The least and the largest weight that any edge can have while it is present; None if unknown."""
+        """The lowest and the highest weight that any edge can have while it is present; None if unknown."""
         if self.edge_bounds is None:
             return None
         return float(self.edge_bounds[0].min(initial=np.inf)), float(self.edge_bounds[1].max(initial=0.0))

@@ -150,7 +150,7 @@ def draw(
     return chosen, name, Drawn(pool, name, instances.feasible)
 
 
-def declared(instances: InstanceSet, sampler: Sampler, stream: str, feasible: float) -> tuple[str, Drawn]:
+def describe_sample(instances: InstanceSet, sampler: Sampler, stream: str, feasible: float) -> tuple[str, Drawn]:
     """Return the name of what a sampler drew, and how it came to be."""
     known = "" if sampler.exact else content_of(instances)
     name = identify("sample", sampler.content, len(instances), stream, known)

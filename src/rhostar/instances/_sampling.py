@@ -142,7 +142,7 @@ def iid(
 
 def declare(instances: InstanceSet, sampler: pools.Sampler, stream: str, feasible: float = 1.0) -> InstanceSet:
     """Return the instances as draws by a sampler, which their pool says."""
-    name, drawn = pools.declared(instances, sampler, stream, feasible)
+    name, drawn = pools.describe_sample(instances, sampler, stream, feasible)
     return instances._take(slice(None), drawn, name)
 
 

@@ -412,7 +412,7 @@ class InstanceSet:
     def draw(self, count: int, seed: int | np.random.Generator | None) -> InstanceSet:
         """Draw instances from this set, independently and uniformly, with replacement.
 
-        The set becomes a declared *pool*: what is certified on draws is a promise about draws from this pool. They
+        The set becomes a declared *pool*: what is certified on draws is a guarantee about draws from this pool. They
         repeat each other, and share instances with other draws, as independent draws do.
 
         Parameters

@@ -37,7 +37,7 @@ class Snapshot:
     graph
         The graph.
     weights
-        The weights; nobody can change them.
+        The weights, read-only.
 
     Raises
     ------
@@ -82,7 +82,7 @@ class Snapshot:
 
     @classmethod
     def _of_checked(cls, graph: Graph, row: NDArray[Any]) -> Snapshot:
-        """Return a snapshot of weights that were checked; it keeps the array, which nobody else may write to."""
+        """Return a snapshot of weights that were checked; it keeps the array, which must not be written to."""
         made = cls.__new__(cls)
         made._put(graph, np.frombuffer(row.data.toreadonly(), dtype=row.dtype))
         return made

@@ -10,7 +10,6 @@ from .igraph import from_igraph as from_igraph
 from .networkx import astar_path as astar_path
 from .networkx import astar_path_length as astar_path_length
 from .networkx import from_networkx as from_networkx
-from .networkx import to_networkx as to_networkx
 from .osmnx import from_osmnx as from_osmnx
 from .pandas import from_pandas as from_pandas
 from .sumo import from_sumo as from_sumo

@@ -197,7 +197,7 @@ def shortest_path_length(
 def estimates(links: Links, heuristic: Any, goal: int, weight: Any) -> Any:
     """Return heuristic values in any form but a function, as a function of two nodes or a float64 array.
 
-    A learner that promises optimal answers compares all weights of the graph with its bounds; its values are lowered
+    A learner that guarantees optimal answers compares all weights of the graph with its bounds; its values are lowered
     where it must.
 
     Raises

@@ -134,7 +134,7 @@ def to_networkx(graph: Graph, weights: ArrayLike | None = None, *, attribute: st
     --------
     >>> import rhostar as rs
     >>> graph = rs.Graph.from_edges(2, [0, 1], [1, 0], labels=["home", "work"])
-    >>> list(rs.interop.to_networkx(graph, [3.0, 4.0]).edges(data="weight"))
+    >>> list(rs.interop.networkx.to_networkx(graph, [3.0, 4.0]).edges(data="weight"))
     [('home', 'work', 3.0), ('work', 'home', 4.0)]
     """
     import networkx as nx
@@ -225,7 +225,7 @@ def astar_path(
     heuristic
         A function ``heuristic(node, target)`` as networkx takes it, None for 0 everywhere, or learned values: an array
         in the order of ``G.nodes``, a mapping by node, a mapping from targets to arrays, or a fitted learner or
-        :class:`rhostar.Model`. One that promises optimal answers first compares all weights with its bounds.
+        :class:`rhostar.Model`. One that guarantees optimal answers first compares all weights with its bounds.
     weight
         An edge attribute (1 if an edge lacks it; the cheapest of parallel edges), a function
         ``weight(u, v, data)`` that may return None to hide an edge, or None for 1 everywhere.

@@ -26,8 +26,8 @@ class Landmarks(Learner):
     Parameters
     ----------
     k
-        How many landmarks; at most n are taken. They lie where they help: in the strongly connected components of the
-        goals, shared out by the number of instances. Others follow only when these have no vertices left.
+        How many landmarks; at most n are taken. They are placed in the strongly connected components of
+        the goals, shared out by the number of instances. Others follow only when these have no vertices left.
     selection
         "farthest" takes each as far as possible from the previous ones, "random" takes them at random.
     statistic

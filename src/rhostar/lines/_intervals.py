@@ -95,7 +95,7 @@ class Intervals(Sequence[Interval]):
         Raises
         ------
         InputError
-            If it lies outside the range.
+            If it is outside the range.
         """
         value = fraction(theta, "theta")
         if not self.low <= value <= self.high:

@@ -93,7 +93,7 @@ class Dual:
         Raises
         ------
         InputError
-            If it lies outside.
+            If it is outside.
         """
         return float(self.mean[self.intervals.index(theta)])
 

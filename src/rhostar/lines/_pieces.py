@@ -1,6 +1,6 @@
 """Finds the intervals of θ on which a run stays the same along a line ρ(θ) = base + θ · direction, exactly.
 
-A run depends on θ only through its selections: which vertex of OPEN has the least score. Each comparison of two
+A run depends on θ only through its selections: which vertex of OPEN has the lowest score. Each comparison of two
 scores is linear in θ, so the whole run (OPEN, CLOSED, pointers, path, counts) is the same on an interval around
 any θ. The tie rule decides whether its ends belong to it; an interval may be a single point. This module finds all
 of them from left to right: it runs the search at a place, keeps track of the first place beyond it at which a selection

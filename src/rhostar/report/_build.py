@@ -53,7 +53,7 @@ def build(
     sections
         Further sections of the page; see :func:`rhostar.report.certificate_section`.
     scenes
-        How many instances to replay: the one with the median saving, the one with the least, then the
+        How many instances to replay: the one with the median saving, the one with the smallest, then the
         one with the greatest.
     budget
         The most expansions that one search may make.

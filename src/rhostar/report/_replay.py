@@ -145,7 +145,7 @@ def pick(baseline: Runs, hero: Runs, scenes: int) -> list[tuple[str, int]]:
     both = [i for i in order.tolist() if hero.solved[i]] or order.tolist()
     wanted = [
         ("typical query: median saving", both[len(both) // 2]),
-        ("worst query: least saving", both[0]),
+        ("worst query: smallest saving", both[0]),
         ("best query: greatest saving", both[-1]),
     ]
     wanted += [(f"{q} % of queries save less", both[int(q / 100 * (len(both) - 1))]) for q in (25, 75, 10, 90)]

@@ -555,7 +555,8 @@ class Router:
             found = index.distances(one, goals, reverse, math.inf, None)
             failures.require_done(found.ending)
             costs = bulk.exact(found.cost, state)
-            first = np.lexsort((goals, costs))[:wanted]
+            # The first of equal costs: goals are in order.
+            first = np.array([costs.argmin()]) if wanted == 1 else np.argsort(costs, kind="stable")[:wanted]
             first = first[costs[first] < np.inf]
             return Nearest(goals[first], costs[first], self._names)
 
@@ -686,7 +687,7 @@ class Router:
         >>> _ = router.route(0, 1)
         >>> print(router.explain())
         Queries are answered by searches (no heuristic).
-        1 searches took 1 expansions since the last update; customizing takes as much work as 8.
+        Since the last update 1 search took 1 expansions; customizing takes as much work as 8.
         The order of the vertices is built when the hierarchy is first customized.
         Every route is optimal.
         """

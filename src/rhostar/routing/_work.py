@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from rhostar._arrays import counted
+
 GUIDED = 2.0
 """An expansion with a heuristic that is computed for every goal."""
 TABLE = 1.0
@@ -54,8 +56,8 @@ class Explanation(NamedTuple):
             now = f"Queries are answered by searches ({self.heuristic})."
         lines = [
             now,
-            f"{self.searches:,} searches took {self.spent:,.0f} expansions since the last update; customizing takes as "
-            f"much work as {self.customizing:,.0f}.",
+            f"Since the last update {counted(self.searches, 'search', 'searches')} took {self.spent:,.0f} expansions; "
+            f"customizing takes as much work as {self.customizing:,.0f}.",
             self.order,
             self.guarantee,
         ]

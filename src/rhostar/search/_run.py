@@ -123,7 +123,7 @@ def gbfs(
 ) -> Run:
     """Run greedy best-first search (Algorithm 1 of the paper).
 
-    It expands the vertex of OPEN with the least `rho`, opens each vertex at most once and returns
+    It expands the vertex of OPEN with the lowest `rho`, opens each vertex at most once and returns
     as soon as the goal is generated.
 
     Parameters

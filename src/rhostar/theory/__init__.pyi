@@ -1,4 +1,6 @@
 from . import atlas as atlas
+from ._barrier import Barrier as Barrier
+from ._barrier import barrier as barrier
 from ._behaviours import Behaviours as Behaviours
 from ._behaviours import Region as Region
 from ._behaviours import joint_behaviours as joint_behaviours
@@ -37,6 +39,9 @@ from ._online import OnlineRun as OnlineRun
 from ._online import online_inconsistency as online_inconsistency
 from ._parity import parity_bound as parity_bound
 from ._parity import parity_code as parity_code
+from ._potential_code import PotentialCode as PotentialCode
+from ._potential_code import potential_bounds as potential_bounds
+from ._potential_code import potential_code as potential_code
 from ._set_search import Kind as Kind
 from ._shattered_set import ShatteredSet as ShatteredSet
 from ._shattering import Shattering as Shattering

@@ -80,7 +80,7 @@ class ConvexDual:
         Raises
         ------
         InputError
-            If it lies outside the range.
+            If it is outside the range.
         """
         place = fraction(theta, "theta")
         if not self.thetas[0] <= place <= self.thetas[-1]:

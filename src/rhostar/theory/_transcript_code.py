@@ -1,43 +1,46 @@
-"""The code behind rows W and Wp: runs of A* on N instances as one number of at most L(N, M) bits, and back.
+"""The code behind rows W and Wp: runs of A* on N instances as one number, and back.
 
 This executes the proof of the theorem in :mod:`rhostar.bounds._transcripts`. The encoder sees instances and ρ, the
 decoder sees the instances and the number. Both walk through M argmin processes (*units*): A* without reopening is one
 unit for each instance, A* with reopening n − 1 closures (:mod:`rhostar.theory._closures`).
 
-Each step of a unit says that the selected vertex was ahead of all others in O, by a slack each. What the decoder knows
-is a minimum spanning forest of slacks, and with it a set C of candidates at each step: :mod:`rhostar.theory._slacks`.
+Each step of a unit says that the selected vertex was ahead of all others in O, by a slack each. What the decoder
+knows is a minimum spanning forest of slacks, and with it a set C of candidates at each step:
+:mod:`rhostar.theory._slacks`. With K(R) known, C has one member at every step of every unit of R. So it is enough to
+send the units that own an edge of the forest of all units, at most n − 1, one after the other.
 
-**Lemma 5.** With K(R) known, C has one member at every step of every unit of R. So it is enough to send the units that
-own an edge of the forest of all units, at most n − 1, one after the other, and the edges that each of them adds.
-
-**Matchings.** A unit u not in R is sent as follows. Where C has several members, a vertex *declared* before is selected
-if its number has come to 0; else the next vertex is among those not declared. If there are several, send which one, v,
-and declare the first other one, p, with the number of times that p will be in such a C and not be selected. The pairs
-(v, p) are a matching.
-
-**Lemma 6 (cuts).** Σ_{u in R} |pairs sent for u given K(R without u)| ≤ (n/2)·lg n for every R. So in a random order of
-the owners, the r-th needs at most min(n/2, n·lg n/(2r)) pairs and (n−1)/r new edges in the mean, and some order is no
+**The owner i, after those of R.** Before its choices, send its edges in K(R ∪ i) and in K(R ∪ i without j), j in R.
+What else is in these forests was in them before, so the decoder can compute them, and the color tree of R ∪ i
+(:mod:`rhostar.theory._color_tree`). Then send the mantissas of the edges in K(R ∪ i), and the choices of i as sides
+of the tree. Over all i in R ∪ i there are at most n − 1 edges in K(R ∪ i) and n − 1 others, and the sides take at
+most lg n! bits. So in a random order of the owners the r-th one needs 1/r of that in the mean, and some order is no
 worse than the mean.
 
-**What is not executed.** Weights and ρ are taken as they are, and an exponent is sent as one of E_N integers around 0,
-which is enough for numbers of ordinary sizes. The proof first moves ρ to the mean of corners of its cell, where real
-weights of any sizes have at most E_N exponents; tests check the parts of that argument on few vertices.
+**Two codes.** The *simple* one sends the owners in an order that suits them, and all edges with exponents; its length
+is at most L in a good order. The *fine* one uses an order of all units that encoder and decoder share: owners are
+sent as a set, edges by their places among the known ones, exponents in K(R ∪ i) only, and only as far as the places
+leave them open. Its length is at most L* in the mean over the shared orders.
+
+**Exponents.** An exponent is sent as one of at most E values that encoder and decoder know, the *scale*. By default
+these are integers around 0, enough for numbers of ordinary sizes. :mod:`rhostar.theory._cells` has the list of the
+proof, for real weights of any sizes, and moves ρ to where it is enough.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, permutations
-from typing import TypeAlias
 
 import numpy as np
 
-from rhostar.bounds._transcripts import code_length, exponents
+from rhostar.bounds._transcripts import code_length, exponents, fine_code_length
 from rhostar.errors import InputError
 from rhostar.instances import Instance, InstanceSet
+from rhostar.theory._channel import Reader, Writer
+from rhostar.theory._color_code import Transfer, truth_of
 from rhostar.theory._processes import (
     ClosedSearch,
     Closure,
@@ -47,12 +50,8 @@ from rhostar.theory._processes import (
     Weights,
     exact_problem,
     exact_rho,
-    transcript,
 )
-from rhostar.theory._slacks import Edge, Knowledge, Unit, edges_of, forest
-
-Symbol: TypeAlias = tuple[str, int, int]
-"""What it is for, its value, and the number of values that it may have."""
+from rhostar.theory._slacks import Unit
 
 
 @dataclass(frozen=True)
@@ -62,171 +61,79 @@ class Message:
     number: int
     """The message."""
     bits: float
-    """Σ lg(number of values) over its symbols."""
+    """−lg of the probability that the code gives it."""
     limit: float
     """L(N, M), which the bits do not exceed in a good order of the owners."""
     spent: dict[str, float]
     """What the bits are for."""
     owners: tuple[int, ...]
     """The units that were sent, in order."""
-    symbols: tuple[Symbol, ...] = field(repr=False)
-    """The symbols, in order."""
 
 
-# ---------------------------------------------------------------- one unit
+# ---------------------------------------------------------------- units
 
 
-@dataclass(frozen=True)
-class Walk:
-    """A unit followed to its end."""
-
-    selected: Transcript
-    edges: list[tuple[int, int, Number]]
-    """Selected vertex, other vertex, T: one for each pair that was in O together."""
-    paid: list[tuple[int, int]]
-    """The matching."""
-
-
-def follow(unit: Unit, known: Knowledge, n: int, choose: Callable[[int, list[int]], tuple[int, int]]) -> Walk:
-    """Follow a unit; `choose` gives the next vertex and the number of the one declared, where both are sent.
-
-    Its arguments are the number of vertices selected so far and the members of C that are not declared. The number
-    n − 1 says that the vertex is never selected.
-
-    Raises
-    ------
-    InputError
-        If what is sent cannot be.
-    """
-    process = unit()
-    selected: list[int] = []
-    edges: list[tuple[int, int, Number]] = []
-    paid: list[tuple[int, int]] = []
-    waits: dict[int, float] = {}
-    while options := process.options():
-        open_to = known.candidates(options)
-        if len(open_to) == 1:
-            v = open_to[0]
-        else:
-            due = [p for p in open_to if waits.get(p) == 0]
-            free = [p for p in open_to if p not in waits]
-            for p in open_to:
-                if p in waits:
-                    waits[p] -= 1
-            if len(due) > 1 or not (due or free):
-                raise InputError("the message is damaged: it does not say which vertex comes next")
-            if due or len(free) == 1:
-                v = (due or free)[0]
-            else:
-                v, wait = choose(len(selected), free)
-                other = next(p for p in free if p != v)
-                waits[other] = wait if wait < n - 1 else math.inf
-                paid.append((v, other))
-        edges += [(v, w, a - options[v]) for w, a in sorted(options.items()) if w != v]
-        selected.append(v)
-        process.select(v)
-    return Walk(tuple(selected), edges, paid)
-
-
-def refuse(_: int, free: list[int]) -> tuple[int, int]:
-    """Choose nothing: for units that cost nothing."""
-    raise InputError(f"the message is damaged: the next vertex of a unit may be any of {free}")
-
-
-def paid_choices(
-    unit: Unit, truth: Transcript, known: Knowledge, n: int, put: Callable[[str, int, int], None]
-) -> Callable[[int, list[int]], tuple[int, int]]:
-    """Return the encoder's choices: it knows the transcript and puts down what the decoder will need."""
-    process, events = unit(), []
-    for v in truth:
-        open_to = known.candidates(process.options())
-        if v not in open_to:
-            raise InputError(f"the estimates rule out vertex {v}, which comes next")
-        events.append(set(open_to) if len(open_to) > 1 else set())
-        process.select(v)
-
-    def choose(done: int, free: list[int]) -> tuple[int, int]:
-        v = truth[done]
-        other = next(p for p in free if p != v)
-        wait = n - 1
-        if other in truth:
-            wait = sum(other in events[j] for j in range(done + 1, truth.index(other)))
-        put("matchings", free.index(v), len(free))
-        put("matchings", wait, n)
-        return v, wait
-
-    return choose
-
-
-# ---------------------------------------------------------------- all units
-
-
-def encode_units(units: Sequence[Unit], n: int, instances: int, rho: Sequence[Number], *, orders: int = 24) -> Message:
-    """Return the message for some units; see :func:`encode`. No scores may tie under ρ."""
-    truths = [transcript(unit(), rho) for unit in units]
-    edges = [edges_of(unit, i, truth, rho) for i, (unit, truth) in enumerate(zip(units, truths, strict=True))]
-    last = forest(n, (edge for some in edges for edge in some))
-    owners = sorted({edge.unit for edge in last})
-    values = exponents(n, instances)
-    best: Message | None = None
-    for order in _some_orders(owners, orders):
-        symbols: list[Symbol] = []
-
-        def put(purpose: str, value: int, among: int, into: list[Symbol] = symbols) -> None:
-            if not 0 <= value < among:
-                raise InputError(f"{purpose}: {value} is not below {among}")
-            into.append((purpose, value, among))
-
-        put("owners", len(owners), n)
-        for i in order:
-            put("owners", i, len(units))
-        known: list[Edge] = []
-        for i in order:
-            knowledge = Knowledge(n, known)
-            walk = follow(units[i], knowledge, n, paid_choices(units[i], truths[i], knowledge, n, put))
-            after = forest(n, [*known, *edges[i]])
-            new = [edge for edge in after if edge.unit == i]
-            put("edges", len(new), n)
-            for edge in new:
-                put("edges", walk.edges.index((edge.selected, edge.other, edge.offset)), len(walk.edges))
-                put("exponents", edge.exponent + values // 2, values)
-                put("mantissas", edge.step, n)
-            known = after
-        message = _message(symbols, code_length(n, instances, len(units)), tuple(order))
-        if best is None or message.bits < best.bits:
-            best = message
+def encode_units(
+    units: Sequence[Unit],
+    n: int,
+    instances: int,
+    rho: Sequence[Number],
+    *,
+    orders: int = 24,
+    scale: Sequence[int] | None = None,
+) -> Message:
+    """Return the message for some units by the simple code; see :func:`encode`. No scores may tie under ρ."""
+    truth = truth_of(units, n, rho)
+    limit, best = code_length(n, instances, len(units)), None
+    for order in _some_orders(truth.owners, orders):
+        out = Writer()
+        Transfer(out, units, n, scale or default_scale(n, instances), truth, fine=False).run(order)
+        if best is None or out.bits < best.bits:
+            best = Message(out.number(), out.bits, limit, out.spent, tuple(order))
     assert best is not None
     return best
 
 
-def decode_units(units: Sequence[Unit], n: int, instances: int, number: int) -> list[Transcript]:
+def decode_units(
+    units: Sequence[Unit], n: int, instances: int, number: int, *, scale: Sequence[int] | None = None
+) -> list[Transcript]:
     """Return the transcripts of all units; see :func:`decode`."""
-    left, values = number, exponents(n, instances)
+    return Transfer(Reader(number), units, n, scale or default_scale(n, instances), None, fine=False).run(())
 
-    def get(among: int) -> int:
-        nonlocal left
-        left, value = divmod(left, among)
-        return value
 
-    def choose(_: int, free: list[int]) -> tuple[int, int]:
-        return free[get(len(free))], get(n)
+def encode_shared(
+    units: Sequence[Unit],
+    n: int,
+    instances: int,
+    rho: Sequence[Number],
+    order: Sequence[int],
+    *,
+    scale: Sequence[int] | None = None,
+) -> Message:
+    """Return the message by the fine code, for an order of all units that the decoder has too."""
+    truth, out = truth_of(units, n, rho), Writer()
+    Transfer(out, units, n, scale or default_scale(n, instances), truth, fine=True).run(order)
+    limit = fine_code_length(n, instances, len(units))
+    return Message(out.number(), out.bits, limit, out.spent, tuple(i for i in order if i in truth.owners))
 
-    known: list[Edge] = []
-    count = get(n)
-    for i in [get(len(units)) for _ in range(count)]:
-        walk = follow(units[i], Knowledge(n, known), n, choose)
-        new = []
-        for _ in range(get(n)):
-            if not walk.edges:
-                raise InputError("the message is damaged: it names an edge of a unit that has none")
-            v, w, offset = walk.edges[get(len(walk.edges))]
-            exponent = get(values) - values // 2
-            new.append(Edge(exponent, i, (min(v, w), max(v, w)), v, w, offset, get(n)))
-        known = forest(n, [*known, *new])
-    if left:
-        raise InputError("the message is damaged: something is left over")
-    knowledge = Knowledge(n, known)
-    return [follow(unit, knowledge, n, refuse).selected for unit in units]
+
+def decode_shared(
+    units: Sequence[Unit],
+    n: int,
+    instances: int,
+    number: int,
+    order: Sequence[int],
+    *,
+    scale: Sequence[int] | None = None,
+) -> list[Transcript]:
+    """Return the transcripts of all units from a message by the fine code."""
+    return Transfer(Reader(number), units, n, scale or default_scale(n, instances), None, fine=True).run(order)
+
+
+def default_scale(n: int, instances: int) -> range:
+    """Return E integers around 0."""
+    count = exponents(n, instances)
+    return range(-(count // 2), count - count // 2)
 
 
 def _some_orders(owners: list[int], count: int) -> Iterator[Sequence[int]]:
@@ -235,15 +142,6 @@ def _some_orders(owners: list[int], count: int) -> Iterator[Sequence[int]]:
         return permutations(owners)
     rng = np.random.default_rng(0)
     return islice((rng.permutation(owners).tolist() for _ in iter(int, 1)), count)
-
-
-def _message(symbols: list[Symbol], limit: float, owners: tuple[int, ...]) -> Message:
-    number, spent = 0, dict.fromkeys(("owners", "matchings", "edges", "exponents", "mantissas"), 0.0)
-    for _, value, among in reversed(symbols):
-        number = number * among + value
-    for purpose, _, among in symbols:
-        spent[purpose] += math.log2(among)
-    return Message(number, math.fsum(spent.values()), limit, spent, owners, tuple(symbols))
 
 
 # ---------------------------------------------------------------- runs

@@ -2,6 +2,7 @@
 #include "bindings/hierarchy/hierarchy.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/vector.h>
 
 #include "bindings/common.hpp"
 #include "hierarchy/many.hpp"
@@ -31,26 +32,52 @@ SkeletonParts skeleton_parts(Graph& graph, Indices order, std::int64_t most, std
   return out;
 }
 
-// Null if the parts are not those of a hierarchy of this graph.
-std::shared_ptr<Hierarchy> open_hierarchy(const Graph& graph, Indices vertex, Indices begin, Indices list_first,
-                                          Indices list) {
+// What a file keeps: the parts of the skeleton, and what takes long to find again. Pairs are two numbers after each
+// other.
+nb::list hierarchy_parts(nb::handle_t<Hierarchy> self) {
+  const Topology& topology = nb::inst_ptr<Hierarchy>(self)->topology;
+  const auto& [skeleton, plan, below] = std::tie(topology.skeleton, topology.plan, topology.below);
+  nb::list parts;
+  const auto put = [&](const auto& values) {
+    const auto* const data = reinterpret_cast<const std::int32_t*>(values.data());
+    const std::size_t size = values.size() * sizeof(values[0]) / sizeof(std::int32_t);
+    parts.append(nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(data, {size}, self).cast());
+  };
+  put(skeleton.vertex), put(skeleton.begin), put(skeleton.list_first), put(skeleton.list);
+  put(plan.edge), put(plan.targets), put(below.first_side), put(below.side), put(below.first_node), put(below.node);
+  return parts;
+}
+
+// From the first four of these parts, or all. Null if they are not those of a hierarchy of this graph.
+std::shared_ptr<Hierarchy> open_hierarchy(const Graph& graph, std::vector<Indices> parts) {
+  if (parts.size() != 4 && parts.size() != 10) return nullptr;
+  const bool saved = parts.size() == 10;
+  for (const Indices& part : parts)
+    if (!is_aligned(part.data())) return nullptr;
   auto made = std::make_shared<Hierarchy>();
   made->first_out = graph.first_out;
   made->head = graph.head;
-  made->vertex = std::move(vertex);
-  made->begin = std::move(begin);
-  made->list_first = std::move(list_first);
-  made->list = std::move(list);
-  const auto span = [](const Indices& array) { return std::span(array.data(), array.size()); };
+  made->parts = std::move(parts);
   Unlocked unlocked;
+  const auto part = [&]<class T>(std::size_t i, T) {
+    const Indices& array = made->parts[i];
+    return std::span(reinterpret_cast<const T*>(array.data()), array.size() * sizeof(std::int32_t) / sizeof(T));
+  };
   Topology& topology = made->topology;
   topology.graph = graph.csr;
-  Skeleton& skeleton = topology.skeleton;
-  skeleton.vertex = span(made->vertex);
-  skeleton.begin = span(made->begin);
-  skeleton.list_first = span(made->list_first);
-  skeleton.list = span(made->list);
-  return topology.open() ? made : nullptr;
+  topology.skeleton.vertex = part(0, 0);
+  topology.skeleton.begin = part(1, 0);
+  topology.skeleton.list_first = part(2, 0);
+  topology.skeleton.list = part(3, 0);
+  if (saved) {
+    topology.plan.edge = Stored(part(4, 0));
+    topology.plan.targets = Stored(part(5, 0));
+    topology.below.first_side = Stored(part(6, 0));
+    topology.below.side = Stored(part(7, Below::Sides{}));
+    topology.below.first_node = Stored(part(8, 0));
+    topology.below.node = Stored(part(9, Below::Entry{}));
+  }
+  return topology.open(saved) ? made : nullptr;
 }
 
 Ending customize_all(const Topology& topology, Costs& costs, Interrupt& interrupt) {
@@ -339,12 +366,12 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
       .def_prop_ro("arcs", [](const Hierarchy& self) { return self.topology.skeleton.arcs(); })
       .def_prop_ro("triangles", [](const Hierarchy& self) { return self.topology.pairs; })
       .def_prop_ro("nbytes", [](const Hierarchy& self) { return self.topology.bytes(); })
+      .def_prop_ro("parts", &hierarchy_parts)
       .def("customize", &customize_for, nb::arg("weights").noconvert(), nb::arg("stop").none());
   graph
       .def("skeleton_parts", &skeleton_parts, nb::arg("order").noconvert(), nb::arg("most"), nb::arg("most_pairs"),
            nb::arg("stop").none())
-      .def("open_hierarchy", &open_hierarchy, nb::arg("vertex").noconvert(), nb::arg("begin").noconvert(),
-           nb::arg("list_first").noconvert(), nb::arg("list").noconvert());
+      .def("open_hierarchy", &open_hierarchy, nb::arg("parts").noconvert());
 }
 
 }  // namespace rhostar::bindings

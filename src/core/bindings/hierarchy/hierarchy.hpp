@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,7 +19,8 @@ namespace rhostar::bindings {
 
 // What is made once for each graph, with the arrays that it reads.
 struct Hierarchy {
-  Indices first_out, head, vertex, begin, list_first, list;
+  Indices first_out, head;
+  std::vector<Indices> parts;  // of the skeleton, or all that a file has
   Topology topology;
   Lazy<GuideRows> guide_rows;
 
@@ -110,7 +112,9 @@ class Reading {
   }
   Reading(const Reading&) = delete;
   Reading& operator=(const Reading&) = delete;
-  ~Reading() { hierarchy_.give_back(std::move(lanes_)); }
+  ~Reading() {
+    if (std::uncaught_exceptions() == 0) hierarchy_.give_back(std::move(lanes_));  // else not in order: no memory
+  }
   const Customized& view() const { return *view_; }
   Lanes& lanes() { return *lanes_; }
 

@@ -1,0 +1,129 @@
+"""Answers queries and updates that come as lines of JSON, one line each: a router as a service in a pipe."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TextIO
+
+from rhostar.cli._output import OK, plain
+from rhostar.graph._storage import hashable_label
+
+if TYPE_CHECKING:
+    from rhostar.routing import Router
+
+_VERTICES = ("source", "target", "vertex")
+_LISTS = ("sources", "targets", "goals", "pairs", "edges")
+
+
+def serve(router: Router, lines: TextIO, out: TextIO) -> int:
+    """Answer each line, until there are no more; a line that cannot be answered gets an error, and the next is read.
+
+    Parameters
+    ----------
+    router
+        The router.
+    lines
+        Objects with "do", the name of a method of the router, and its arguments by name. "id", if it is there, is
+        repeated in the answer. null as a weight stands for a closed edge.
+    out
+        Where answers go; each is flushed.
+    """
+    for line in lines:
+        if not line.strip():
+            continue
+        request: Any = None
+        try:
+            request = json.loads(line)
+            reply = _reply(router, request)
+        except Exception as error:  # whatever a line does, the next one is answered
+            what = f"not a line of JSON: {error}" if isinstance(error, json.JSONDecodeError) else str(error)
+            reply = {"error": what, "kind": type(error).__name__}
+        marked = {"id": request["id"]} if isinstance(request, dict) and "id" in request else {}
+        out.write(json.dumps(plain(marked | reply), ensure_ascii=False, allow_nan=False) + "\n")
+        out.flush()
+    return OK
+
+
+def _reply(router: Router, request: Any) -> dict[str, Any]:
+    from rhostar.errors import InputError
+
+    if not isinstance(request, dict):
+        raise InputError('a line must be an object such as {"do": "route", "source": 1, "target": 2}')
+    arguments = {name: value for name, value in request.items() if name not in ("do", "id")}
+    do = _ACTIONS.get(str(request.get("do")))
+    if do is None:
+        raise InputError(f"do must be one of {', '.join(_ACTIONS)}; got {request.get('do')!r}")
+    for name in _VERTICES:
+        if name in arguments:
+            arguments[name] = hashable_label(arguments[name])
+    for name in _LISTS:
+        if isinstance(arguments.get(name), list):
+            arguments[name] = [hashable_label(one) for one in arguments[name]]
+    try:
+        return do(router, **arguments)
+    except TypeError as error:
+        if "argument" not in str(error):
+            raise
+        raise InputError(str(error).split(") ")[-1]) from None
+
+
+def _route(router: Router, source: Any, target: Any) -> dict[str, Any]:
+    return _shown(router.route(source, target))
+
+
+def _routes(router: Router, pairs: Any) -> dict[str, Any]:
+    return {"routes": [_shown(route) for route in router.routes(pairs)]}
+
+
+def _shown(route: Any) -> dict[str, Any]:
+    return {"cost": route.cost, "bound": route.bound, "path": list(route.labels), "edges": route.edges}
+
+
+def _matrix(router: Router, sources: Any, targets: Any) -> dict[str, Any]:
+    return {"costs": router.matrix(sources, targets)}
+
+
+def _nearest(router: Router, source: Any, goals: Any, k: int = 1) -> dict[str, Any]:
+    found = router.nearest(source, goals, k)
+    return {"goals": list(found.labels), "costs": found.costs}
+
+
+def _nearest_source(router: Router, sources: Any, target: Any, k: int = 1) -> dict[str, Any]:
+    found = router.nearest_source(sources, target, k)
+    return {"sources": list(found.labels), "costs": found.costs}
+
+
+def _within(router: Router, vertex: Any, max_cost: float, reverse: bool = False) -> dict[str, Any]:
+    found = router.within(vertex, max_cost, reverse=reverse)
+    return {"vertices": list(found.labels), "costs": found.costs, "parents": found.parents}
+
+
+def _update(router: Router, weights: Any, edges: Any = None) -> dict[str, Any]:
+    if isinstance(weights, list):
+        weights = [math.inf if weight is None else weight for weight in weights]
+    router.update(weights, edges=edges)
+    return {"updated": router.n_edges if edges is None else len(edges)}
+
+
+def _prepare(router: Router) -> dict[str, Any]:
+    router.prepare()
+    return {"prepared": True}
+
+
+def _explain(router: Router) -> dict[str, Any]:
+    return dict(router.explain()._asdict())
+
+
+_ACTIONS: dict[str, Callable[..., dict[str, Any]]] = {
+    "route": _route,
+    "routes": _routes,
+    "matrix": _matrix,
+    "nearest": _nearest,
+    "nearest_source": _nearest_source,
+    "within": _within,
+    "update": _update,
+    "prepare": _prepare,
+    "explain": _explain,
+}

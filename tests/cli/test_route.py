@@ -1,0 +1,177 @@
+"""The commands route, matrix and within, and the service that reads lines of JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rhostar as rs
+from rhostar.cli._service import serve
+from rhostar.cli.main import main
+
+ROADS = [("home", "bridge", 4.0), ("home", "tunnel", 5.0), ("bridge", "work", 6.0), ("tunnel", "work", 4.0)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rows = [f"{tail},{head},{weight * (1 + day)},{day}" for day in (0, 1) for tail, head, weight in ROADS]
+    (tmp_path / "times.csv").write_text("\n".join(["tail,head,weight,snapshot", *rows]) + "\n")
+    today = [f"{tail},{head},{weight + 1}" for tail, head, weight in reversed(ROADS)]
+    (tmp_path / "today.csv").write_text("\n".join(["tail,head,weight", *today]) + "\n")
+    assert main(["import", str(tmp_path / "times.csv"), "-o", str(tmp_path / "trips"), "--goal", "work"]) == 0
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: Any) -> tuple[int, str, str]:
+    capsys.readouterr()
+    code = main([str(word) for word in words])
+    return code, *capsys.readouterr()
+
+
+def test_route(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ask = ["route", folder / "trips", "--from", "home", "--to", "work"]
+    code, out, _ = run(capsys, *ask, "--weights", folder / "today.csv", "--json")
+    found = json.loads(out)
+    assert (code, found["cost"], found["path"], len(found["edges"])) == (0, 11.0, ["home", "tunnel", "work"], 2)
+    code, out, _ = run(capsys, *ask, "--snapshot", 1)
+    assert code == 0
+    assert out.split()[7] == "18"
+    code, out, _ = run(capsys, *ask, "--weights", folder / "times.csv", "--time", "0")
+    assert out.split()[7] == "9"
+    code, _, error = run(capsys, *ask)
+    assert code == 2
+    assert "2 snapshots: say which weights" in error
+    code, _, error = run(capsys, *ask, "--weights", folder / "times.csv")
+    assert code == 2
+    assert "--time" in error
+    code, _, error = run(capsys, *ask, "--weights", folder / "times.csv", "--time", "7")
+    assert code == 2
+    assert "no snapshot '7'; it has 0, 1" in error
+    code, out, _ = run(capsys, "route", folder / "trips", "--from", "work", "--to", "home", "--snapshot", 0, "--json")
+    assert (code, json.loads(out)["cost"]) == (1, None)
+    code, _, error = run(capsys, "route", folder / "trips", "--from", "office", "--to", "work", "--snapshot", 0)
+    assert code == 2
+    assert "'office' is not a label of the graph; one is" in error
+    for wrong in (["--time", "0"], ["--snapshot", 9], ["--snapshot", 0, "--weights", folder / "today.csv"]):
+        assert run(capsys, *ask, *wrong)[0] == 2
+    assert run(capsys, "route", folder / "trips", "--from", "home", "--snapshot", 0)[0] == 2
+
+
+def test_geojson(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph = rs.Graph.grid(4, 4)
+    rs.InstanceSet(graph, graph.length, [0], 15).save(tmp_path / "grid")
+    ask = ["route", tmp_path / "grid", "--from", "0,0", "--to", "15", "--geojson", tmp_path / "route.json"]
+    assert run(capsys, *ask)[0] == 0
+    assert len(json.loads((tmp_path / "route.json").read_text())["geometry"]["coordinates"]) == 7
+    code, _, error = run(capsys, *ask)
+    assert code == 2
+    assert "--force" in error
+
+
+def test_matrix_and_within(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    today = ["--weights", folder / "today.csv"]
+    ask = ["matrix", folder / "trips", "--from", "home,bridge", "--to", "work", "--to", "home", *today]
+    code, out, _ = run(capsys, *ask, "--json")
+    assert (code, json.loads(out)["costs"]) == (0, [[11.0, 0.0], [7.0, None]])
+    code, out, _ = run(capsys, *ask)
+    assert "bridge     7   inf" in out
+    code, out, _ = run(capsys, "within", folder / "trips", "--from", "home", "--max-cost", 6, *today, "--json")
+    assert (code, json.loads(out)["vertices"], json.loads(out)["costs"]) == (0, ["home", "bridge", "tunnel"], [0, 5, 6])
+    code, out, _ = run(capsys, "within", folder / "trips", "--from", "work", "--max-cost", 5, "--reverse", *today)
+    assert "2 of 4 vertices" in out
+
+
+def talk(router: rs.Router, *lines: Any) -> list[dict[str, Any]]:
+    out = io.StringIO()
+    text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
+    assert serve(router, io.StringIO(text), out) == 0
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def streets() -> rs.Router:
+    tail, head, weights = zip(*ROADS, strict=True)
+    names = ["home", "bridge", "tunnel", "work"]
+    router = rs.Router.from_edges(4, [names.index(x) for x in tail], [names.index(x) for x in head], labels=names)
+    router.update(np.array(weights))
+    return router
+
+
+def test_a_service_answers_every_line() -> None:
+    there = {"do": "route", "source": "home", "target": "work"}
+    found = talk(
+        streets(),
+        there | {"id": 1},
+        "",
+        {"do": "update", "edges": [["tunnel", "work"]], "weights": [None]},
+        there | {"id": "two"},
+        {"do": "matrix", "sources": ["home", "work"], "targets": ["work"]},
+        {"do": "routes", "pairs": [["home", "work"], ["work", "home"]]},
+        {"do": "nearest", "source": "home", "goals": ["bridge", "tunnel"], "k": 2},
+        {"do": "nearest_source", "sources": ["bridge", "home"], "target": "work"},
+        {"do": "within", "vertex": "home", "max_cost": 4},
+        {"do": "update", "weights": [1, 1, 1, 1]},
+        {"do": "prepare"},
+        there,
+        {"do": "explain"},
+    )
+    assert found[0] == {"id": 1, "cost": 9.0, "bound": 9.0, "path": ["home", "tunnel", "work"], "edges": [1, 3]}
+    assert found[1] == {"updated": 1}
+    assert (found[2]["id"], found[2]["cost"]) == ("two", 10.0)
+    assert found[3] == {"costs": [[10.0], [0.0]]}
+    assert [route["cost"] for route in found[4]["routes"]] == [10.0, None]
+    assert found[5] == {"goals": ["bridge", "tunnel"], "costs": [4.0, 5.0]}
+    assert found[6] == {"sources": ["bridge"], "costs": [6.0]}
+    assert found[7] == {"vertices": ["home", "bridge"], "costs": [0.0, 4.0], "parents": [-1, 0]}
+    assert found[8:10] == [{"updated": 4}, {"prepared": True}]
+    assert found[10]["cost"] == 2.0
+    assert found[11]["engine"] == "hierarchy"
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "words"),
+    [
+        ("{", "JSONDecodeError", "not a line of JSON"),
+        ("[1]", "InputError", "must be an object"),
+        ({"do": "fly"}, "InputError", "do must be one of route"),
+        ({"do": "__init__"}, "InputError", "do must be one of"),
+        ({"do": "route", "source": "home"}, "InputError", "target"),
+        ({"do": "route", "source": "home", "target": "work", "speed": 3}, "InputError", "speed"),
+        ({"do": "route", "source": "home", "target": "moon", "id": 5}, "VertexError", "'moon'"),
+        ({"do": "route", "source": {}, "target": "work"}, "VertexError", "source"),
+        ({"do": "update", "edges": [["home", "work"]], "weights": [1]}, "EdgeError", "no edge"),
+        ({"do": "update", "edges": [0], "weights": [-1]}, "WeightError", "negative"),
+        ({"do": "update", "weights": "x"}, "ArrayError", "weights"),
+        ({"do": "within", "vertex": "home", "max_cost": "far"}, "InputError", "max_cost"),
+    ],
+)
+def test_a_bad_line_gets_an_error_and_the_next_an_answer(line: Any, kind: str, words: str) -> None:
+    error, after = talk(streets(), line, {"do": "route", "source": "home", "target": "work"})
+    assert error["kind"] == kind
+    assert words in error["error"]
+    assert error.get("id") == (line.get("id") if isinstance(line, dict) else None)
+    assert after["cost"] == 9.0
+
+
+def test_the_command_serves_standard_input(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [
+        {"do": "route", "source": "home", "target": "work"},
+        {"do": "update", "weights": [1, 2, 3, 4]},
+        {"do": "route", "source": "home", "target": "work"},
+    ]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(map(json.dumps, lines))))
+    code, out, _ = run(capsys, "route", folder / "trips", "-")
+    found = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert "no weights yet" in found[0]["error"]
+    assert found[1] == {"updated": 4}
+    assert found[2]["path"][0] == "home"
+    assert run(capsys, "route", folder / "trips", "-", "--from", "home")[0] == 2
+    assert run(capsys, "route", folder / "trips", "queries.json")[0] == 2
