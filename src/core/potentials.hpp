@@ -132,6 +132,9 @@ class Potential {
   }
   const std::int32_t n;
 
+  //! How many values were computed so far, if it counts them.
+  virtual std::int64_t evaluated() const { return 0; }
+
   // Guides are handed out without locks, as workspaces are.
   std::unique_ptr<Guide> take() const {
     for (auto& slot : idle_)
@@ -296,6 +299,48 @@ class LandmarkPotential final : public Potential {
   std::int32_t k_;
   const double *to_, *from_;
   double beyond_, scale_;
+};
+
+// ---------------------------------------------------------------- where weights are below bounds
+
+// Another potential, lowered: the larger of `factor` times its value and its value less `loss`.
+class LoweredGuide final : public Guide {
+ public:
+  LoweredGuide(const Potential& of, double factor, double loss, std::atomic<std::int64_t>& evaluated)
+      : Guide(of.n, 1.0), of_(of), factor_(factor), loss_(loss), evaluated_(evaluated) {}
+
+ protected:
+  void turn(const std::vector<std::int32_t>& goals) override {
+    (*of_).aim(goals.data(), static_cast<std::int32_t>(goals.size()));
+  }
+  double find(std::int32_t v) override {
+    evaluated_.fetch_add(1, std::memory_order_relaxed);
+    const double value = (*of_)(v);
+    return keep(v, std::max(factor_ * value, value - loss_));
+  }
+
+ private:
+  Guided of_;
+  double factor_, loss_;
+  std::atomic<std::int64_t>& evaluated_;
+};
+
+class LoweredPotential final : public Potential {
+ public:
+  // The factor is between 0 and 1, and the loss is not negative.
+  LoweredPotential(const Potential& of, double factor, double loss)
+      : Potential(of.n), of_(of), factor_(factor), loss_(loss) {}
+  std::int64_t evaluated() const override { return evaluated_.load(std::memory_order_relaxed); }
+
+ protected:
+  std::unique_ptr<Guide> make() const override {
+    return std::make_unique<LoweredGuide>(of_, factor_, loss_, evaluated_);
+  }
+
+ private:
+  const Potential& of_;
+  double factor_, loss_;
+  mutable std::atomic<std::int64_t> evaluated_{0};
 };
 
 }  // namespace rhostar

@@ -26,6 +26,12 @@ nb::object landmark_potential(const Tables& to, const Tables& away, double beyon
                           to, away));
 }
 
+// The larger of `factor` times another potential and the other less `loss`.
+nb::object lowered_potential(nb::object of, double factor, double loss) {
+  const Potential& potential = nb::cast<const SharedPotential&>(of).get();
+  return nb::cast(sharing(std::make_unique<LoweredPotential>(potential, factor, loss), of));
+}
+
 struct PotentialValues {
   Ending ending;
   std::vector<double> rho;
@@ -63,7 +69,9 @@ void bind_potentials(nb::module_& module) {
   bind_array<&PotentialValues::rho>(all, "rho");
   nb::class_<SharedPotential>(module, "Potential")
       .def_prop_ro("n", [](const SharedPotential& self) { return self.get().n; })
+      .def_prop_ro("evaluated", [](const SharedPotential& self) { return self.get().evaluated(); })
       .def("values", &values, nb::arg("goals").noconvert(), nb::arg("stop").none());
+  module.def("lowered_potential", &lowered_potential, nb::arg("of"), nb::arg("factor"), nb::arg("loss"));
   module.def("metric_potential", &metric_potential, nb::arg("metric"), nb::arg("coordinates").noconvert(),
              nb::arg("scale"));
   module.def("landmark_potential", &landmark_potential, nb::arg("to").noconvert(), nb::arg("away").noconvert(),

@@ -10,8 +10,15 @@ beyond the weight, (ρ_v − ρ_c − w)⁺. A path without repeated vertices us
 it costs at least ρ − d. And c·ρ, with c the lowest w / (ρ_v − ρ_c) of these edges, is consistent again. The larger of
 the two never overestimates, and A* with reopening is optimal with it. Without reopening only c·ρ keeps it optimal.
 
-A heuristic for every goal is not turned into a table, which would take longer than a search. It is scaled by the
-lowest w / bound of these edges: then its bounds are nowhere above the weights, for every goal.
+A heuristic for every goal is not turned into a table, which would take longer than a search. There are two ways:
+
+- It is lowered for each value: d is the sum over these edges of bound − w, c the lowest w / bound, and the larger of
+  ρ − d and c·ρ remains, as above. That costs nothing, but searches expand more.
+- Distances under the lower of bounds and weights, for a :class:`DistanceHeuristic`: the hierarchy is customized for
+  them, from that of the bounds. They are consistent, so that reopening is not needed.
+
+The first is used until as many values were computed with it as the graph has vertices, for the same weights. That is
+about the work of customizing; so the work is at most about twice that of the better way.
 """
 
 from __future__ import annotations
@@ -27,11 +34,15 @@ from rhostar.errors import BoundsWarning, WeightError
 from rhostar.graph import Graph
 from rhostar.heuristics._base import Heuristic, Weights
 from rhostar.heuristics._computed import Computed
+from rhostar.heuristics._distances import DistanceHeuristic
 from rhostar.instances import InstanceSet, Snapshot
 
 WARN_BELOW = 0.9
 """A warning is given only if values become smaller than this share; a little less is usual if the bounds are the lowest
 weights that were seen."""
+
+_MANY_QUERIES = 4
+"""From so many queries on the same weights at once, a hierarchy is customized for them."""
 
 _COMPARED_AT_ONCE = 2**18
 """Weights of several small snapshots that are compared in one go."""
@@ -68,10 +79,12 @@ class Shortfall(NamedTuple):
             usable = np.maximum(usable, table - (fall - cost)[broken].sum())
         return usable, float(usable.sum() / table.sum())
 
-    def lower_computed(self, heuristic: Computed) -> tuple[Computed, float]:
-        """Return the heuristic times a factor, so that it is consistent here for every goal, and the factor."""
-        factor = float((np.maximum(self.weights[self.edges], 0.0) / self.lower[self.edges]).min())
-        return heuristic.lowered(factor), factor
+    def lowering(self, heuristic: Computed) -> Lowering:
+        """Return how to lower a heuristic for every goal; that for the last weights is remembered."""
+        known: Lowering | None = heuristic._lowering
+        if known is None or not known.serves(self):
+            known = heuristic._lowering = Lowering(self)
+        return known
 
     def warn(self, kept: float, where: str = "this snapshot", *, stacklevel: int) -> bool:
         """Warn that values were lowered, if by much; return whether it did."""
@@ -90,6 +103,66 @@ class Shortfall(NamedTuple):
             stacklevel=stacklevel,
         )
         return True
+
+
+class Lowering:
+    """What becomes of a heuristic for every goal on weights below its bounds.
+
+    It does not refer to the heuristic, so that a snapshot that remembers it does not keep the heuristic alive.
+
+    Attributes
+    ----------
+    kept
+        The sum of the bounds after lowering, as a share of what it was.
+    """
+
+    def __init__(self, below: Shortfall) -> None:
+        self._graph, self._lower, self._edges = below.graph, below.lower, below.edges
+        self._cost = _costs(below)
+        bound = self._lower[self._edges]
+        # Neither is rounded to the wrong side.
+        self._factor = float((self._cost / bound).min()) * (1 - 2.0**-50)
+        self._loss = float((bound - self._cost).sum()) * (1 + bound.size * 2.0**-50)
+        finite = np.isfinite(bound)
+        total = self._lower[np.isfinite(self._lower)].sum()
+        self.kept = float(1 - (bound - self._cost)[finite].sum() / total) if finite.any() else 1.0
+        self._simple: Computed | None = None
+        self._exact: Computed | None = None
+
+    def serves(self, below: Shortfall) -> bool:
+        """Return whether other weights require the same."""
+        if self._lower is not below.lower or not np.array_equal(self._edges, below.edges):
+            return False
+        return np.array_equal(self._cost, _costs(below))
+
+    def usable(self, heuristic: Computed, *, reopen: bool, queries: int = 1) -> Computed:
+        """Return a heuristic that does not overestimate here.
+
+        Parameters
+        ----------
+        heuristic
+            The same in every call.
+        reopen
+            Whether searches reopen vertices; if not, it is consistent.
+        queries
+            How many are about to use it.
+        """
+        if isinstance(heuristic, DistanceHeuristic):
+            spent = 0 if self._simple is None else self._simple._kernel.evaluated
+            if self._exact is None and (not reopen or queries >= _MANY_QUERIES or spent >= heuristic.n):
+                self._exact = heuristic.below(self._graph, self._lower, self._edges, self._cost)
+            if self._exact is not None:
+                return self._exact
+        if not reopen:
+            return heuristic.lowered(self._factor, np.inf)
+        if self._simple is None:
+            self._simple = heuristic.lowered(self._factor, self._loss)
+        return self._simple
+
+
+def _costs(below: Shortfall) -> NDArray[np.float64]:
+    costs: NDArray[np.float64] = np.maximum(below.weights[below.edges], 0.0).astype(np.float64)
+    return costs
 
 
 def shortfall(heuristic: Heuristic, graph: Graph, weights: Weights) -> Shortfall | None:
@@ -145,8 +218,12 @@ def kernel_for(
         else:
             found, kept = lower(weights)
     else:
-        smaller, kept = below.lower_computed(heuristic.on(weights))  # type: ignore[arg-type]
-        found = smaller._kernel
+        member: Computed = heuristic.on(weights)  # type: ignore[assignment]
+        if isinstance(weights, Snapshot):
+            lowering = weights.remember(heuristic, "lowering", lambda _: Lowering(below))
+        else:
+            lowering = below.lowering(member)
+        found, kept = lowering.usable(member, reopen=reopen)._kernel, lowering.kept
     below.warn(kept, stacklevel=stacklevel + 1)
     return found
 

@@ -36,8 +36,10 @@ class Computed(Heuristic):
     _kernel: _core.Potential
     _known: Mapping[int, NDArray[np.float64]] = {}
     """Tables by goal."""
-    _smaller: tuple[float, Computed] | None = None
-    """The last factor below 1 that weights below the bounds required, and this heuristic times it."""
+    _cut: tuple[float, float] | None = None
+    """If it was lowered: the larger of the first number times the values, and the values less the second, remains."""
+    _lowering: Any = None
+    """What the last weights below its bounds required, which are often those of the next query (_below.py)."""
 
     @abstractmethod
     def _make_kernel(self) -> _core.Potential:
@@ -132,35 +134,43 @@ class Computed(Heuristic):
         found = self._changed(
             scale=scale_of(self.scale * scale_of(factor)),
             _known={goal: arrays.frozen(factor * table) for goal, table in self._known.items()},
-            _smaller=None,
+            _cut=None if self._cut is None else (self._cut[0], factor * self._cut[1]),
+            _lowering=None,
             **self._scaled_facts(factor),
         )
-        found._kernel = found._make_kernel()
+        found._make_whole_kernel()
         return found
 
-    def lowered(self, factor: float) -> Computed:
-        """Return `factor` times this heuristic; the last one is remembered, as a snapshot is often asked again.
+    def lowered(self, factor: float, loss: float) -> Computed:
+        """Return the larger of `factor` times this heuristic, and this heuristic less `loss`.
 
         Parameters
         ----------
         factor
             Between 0 and 1.
+        loss
+            Not negative; inf leaves the product alone.
 
         Returns
         -------
         Computed
-            As :meth:`scaled`.
+            Without bounds of its own.
         """
-        if self._smaller is None or self._smaller[0] != factor:
-            self._smaller = factor, self.scaled(factor)
-        return self._smaller[1]
+        found = self._changed(_cut=(factor, loss), _known={}, _lowering=None, lower=None, consistent_for=None)
+        found._kernel = _core.lowered_potential(self._kernel, factor, loss)
+        return found
+
+    def _make_whole_kernel(self) -> None:
+        self._kernel = self._make_kernel()
+        if self._cut is not None:
+            self._kernel = _core.lowered_potential(self._kernel, *self._cut)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_kernel": None, "_smaller": None}
+        return self.__dict__ | {"_kernel": None, "_lowering": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._kernel = self._make_kernel()
+        self._make_whole_kernel()
 
     def __repr__(self) -> str:
         factor = "" if self.scale == 1.0 else f", scale={self.scale:g}"

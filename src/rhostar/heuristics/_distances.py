@@ -74,6 +74,8 @@ class DistanceHeuristic(Computed):
     _arrays: Parts
     _beyond: float
     _roundings: int
+    _index: tuple[NDArray[np.float64], CustomizedHierarchy] | None = None
+    """Lower bounds on weights, and the hierarchy customized for them; see :meth:`below`."""
 
     def __init__(
         self,
@@ -157,6 +159,33 @@ class DistanceHeuristic(Computed):
         """
         return cls._made(customized, 1.0, precision, bounds=True)
 
+    def below(
+        self, graph: Graph, lower: NDArray[np.float64], edges: ArrayLike, weights: ArrayLike
+    ) -> DistanceHeuristic:
+        """Return the distances under lower bounds, of which some are lowered further.
+
+        Parameters
+        ----------
+        graph
+            The graph.
+        lower
+            (m,) the bounds. The hierarchy for them is remembered, so that for other edges only these are updated.
+        edges, weights
+            Edges and their weights, which replace the bounds.
+
+        Returns
+        -------
+        DistanceHeuristic
+            It has no bounds of its own.
+        """
+        if self._index is None or self._index[0] is not lower:
+            if graph._elimination_order is None:  # it came from a file; the order is what takes longest
+                object.__setattr__(
+                    graph, "_elimination_order", arrays.frozen(np.argsort(self._arrays["rank"]).astype(np.int32))
+                )
+            self._index = lower, Hierarchy(graph).customize(lower)
+        return self._made(self._index[1].update(edges, weights), 1.0, self.precision)
+
     @property
     def precision(self) -> Precision:
         """Of the numbers that it keeps."""
@@ -174,6 +203,9 @@ class DistanceHeuristic(Computed):
         if kernel is None:
             raise StorageError("the hierarchy is damaged: its arrays do not fit each other")
         return kernel
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_index": None}
 
     def _own_parts(self) -> tuple[Parts, dict[str, Any]]:
         return dict(self._arrays), {"beyond": self._beyond, "scale": self.scale, "roundings": self._roundings}

@@ -13,7 +13,8 @@ from sklearn.base import clone
 
 from rhostar import _arrays as arrays
 from rhostar.errors import BoundsWarning, FitError, InputError, LimitError, RhostarWarning
-from rhostar.instances import InstanceSet, provenance
+from rhostar.instances import InstanceSet
+from rhostar.instances._provenance import provenance
 from rhostar.learners._base import Advance, Learner, Seed, one_of, progress
 from rhostar.learners._bumps import BumpSearch
 from rhostar.learners._distances import MeanDistance
@@ -376,7 +377,7 @@ def learn(
         on average over paths, as judged on instances not learned from, with a margin. Single ones may cost more. inf is
         no limit: the fewest expansions, as always with greedy search.
     algorithm
-        The algorithm that will use ρ: "astar" (with reopening) or "gbfs", which does not weigh what a path costs.
+        The algorithm that will use ρ: "astar" (with reopening) or "gbfs", which ignores what a path costs.
     utility
         A measure that decides instead of expansions and of what paths cost.
     lower
@@ -441,7 +442,7 @@ def learn(
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)} cannot be combined: give only one of them")
     if algorithm == "gbfs" and (max_excess is not None or mean_excess not in (None, np.inf)):
-        raise InputError("greedy search does not weigh what a path costs: leave max_excess and mean_excess out")
+        raise InputError("greedy search ignores what a path costs: leave max_excess and mean_excess out")
     goals = max(1, np.unique(instances.goals).size)
     if not free and mean_excess is None:
         most = 0.0 if max_excess is None else max_excess

@@ -140,15 +140,16 @@ def _solve_lowered(
         on_row = order[begin[k] : end[k]]
         for number in np.unique(rho_of[on_row]).tolist():
             given: Any = values[number]
+            mine = on_row[rho_of[on_row] == number]
             usable: Usable
             if isinstance(given, Computed):
-                usable, kept = short.lower_computed(given)
+                lowering = short.lowering(given)
+                usable, kept = lowering.usable(given, reopen=options.reopen, queries=mine.size), lowering.kept
             else:
                 usable, kept = short.lower_table(given, reopen=options.reopen)
             if usable is given:
                 continue
             warned = warned or short.warn(kept, f"snapshot {row}", stacklevel=4)
-            mine = on_row[rho_of[on_row] == number]
             rest[mine] = False
             lowered.append(usable)
             of_lowered.append(mine)

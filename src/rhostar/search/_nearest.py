@@ -84,8 +84,9 @@ def astar_to_nearest(
     below = None if checked else shortfall(heuristic, graph, seen)
     if below is not None:
         below.require_numbers()
-        guide, kept = below.lower_computed(guide)
-        below.warn(kept, stacklevel=3)
+        lowering = below.lowering(guide)
+        guide = lowering.usable(guide, reopen=bool(reopen))
+        below.warn(lowering.kept, stacklevel=3)
     found = graph._kernel.solve(False, row, start, ends, guide._kernel, bool(reopen), limit, None, False, None)
     if isinstance(found, Run):
         return found
