@@ -28,7 +28,7 @@ import numpy as np
 import rhostar as rs
 from rhostar.datasets._cities import City
 from rhostar.heuristics import DistanceHeuristic
-from rhostar.hierarchy import elimination_order
+from rhostar.hierarchy._order import elimination_order
 from rhostar.learners import Landmarks, Potentials
 
 HERE = Path(__file__).parent

@@ -51,7 +51,7 @@ def pool(of: Any, goals: Any, snapshots: Any = None) -> rs.InstanceSet:
 # ---------------------------------------------------------------- what is guaranteed
 
 
-def readme(seed: int) -> rs.CertificateTable:
+def readme(seed: int) -> rs.certificates.CertificateTable:
     """Return the example of the README, with other numbers."""
     rng = np.random.default_rng(seed)
     graph = rs.Graph.grid(20, 20, neighbors=8)
@@ -62,7 +62,7 @@ def readme(seed: int) -> rs.CertificateTable:
     return rs.certify(learner, holdout, rs.utilities.Suboptimality(5.0), delta=DELTA)
 
 
-def safe(seed: int) -> rs.CertificateTable:
+def safe(seed: int) -> rs.certificates.CertificateTable:
     """Return section 4 of the page on safety, with another draw."""
     town = rs.datasets.city(300, seed=2)
     train, holdout = town.draw(2000, seed=seed).split(0.5, seed=seed)
@@ -71,7 +71,9 @@ def safe(seed: int) -> rs.CertificateTable:
     return rs.certify(learner, holdout, utility, lower=town.edge_bounds[0], delta=DELTA)
 
 
-def traffic(of: Any, everything: rs.InstanceSet, limit: float, seed: int, **options: Any) -> rs.CertificateTable:
+def traffic(
+    of: Any, everything: rs.InstanceSet, limit: float, seed: int, **options: Any
+) -> rs.certificates.CertificateTable:
     """Return the guarantee of 2,000 draws on METR-LA for values learned from 10,000 others."""
     goals = np.unique(everything.goals)
     learner: Any = rs.learners.MeanDistance()
@@ -81,7 +83,9 @@ def traffic(of: Any, everything: rs.InstanceSet, limit: float, seed: int, **opti
     return rs.certify(fitted, holdout, rs.utilities.Suboptimality(limit), delta=DELTA, **options)
 
 
-def every_rho(of: Any, goal: int, limit: float, seed: int, share: float | None = 0.1) -> rs.CertificateTable:
+def every_rho(
+    of: Any, goal: int, limit: float, seed: int, share: float | None = 0.1
+) -> rs.certificates.CertificateTable:
     """Return the guarantee of 300 training draws of four days, with caps from the three days before them.
 
     Without a share the caps are the largest possible weights.

@@ -27,7 +27,7 @@ import numpy as np
 from any_goal import Network, city, clock, folder, grid, has, san_joaquin
 
 import rhostar as rs
-from rhostar.hierarchy import elimination_order
+from rhostar.hierarchy._order import elimination_order
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "hierarchy.md"
@@ -162,7 +162,7 @@ def measure(network: Network, rounds: int) -> dict:
     return facts
 
 
-def ask(today: rs.CustomizedHierarchy, peer: RoutingKit | None, pairs: list, times: Times) -> None:
+def ask(today: rs.hierarchy.CustomizedHierarchy, peer: RoutingKit | None, pairs: list, times: Times) -> None:
     found = times("path", lambda: [today.path(s, t).cost for s, t in pairs], len(pairs))
     if peer:
         theirs = times("RoutingKit path", lambda: [peer.metric.query(s, t)[0] for s, t in pairs], len(pairs))
@@ -171,7 +171,12 @@ def ask(today: rs.CustomizedHierarchy, peer: RoutingKit | None, pairs: list, tim
 
 
 def many(
-    today: rs.CustomizedHierarchy, peer: RoutingKit | None, rng: np.random.Generator, times: Times, *, matrix: bool
+    today: rs.hierarchy.CustomizedHierarchy,
+    peer: RoutingKit | None,
+    rng: np.random.Generator,
+    times: Times,
+    *,
+    matrix: bool,
 ) -> None:
     n = today.n
     targets = rng.integers(0, n, 1000).astype(np.int32)
@@ -188,7 +193,11 @@ def many(
 
 
 def change(
-    today: rs.CustomizedHierarchy, peer: RoutingKit | None, whole: np.ndarray, rng: np.random.Generator, times: Times
+    today: rs.hierarchy.CustomizedHierarchy,
+    peer: RoutingKit | None,
+    whole: np.ndarray,
+    rng: np.random.Generator,
+    times: Times,
 ) -> None:
     """Update few edges: some weights rise, some fall, one edge is closed; then the old ones come back."""
     graph = today.graph

@@ -61,7 +61,7 @@ def main(folder: Path) -> None:
     print(f"The first of these days as a picture: {picture}")
 
 
-def draw(grid: rs.Graph, day: rs.Instance, slow: np.ndarray, heuristics: dict, picture: Path) -> None:
+def draw(grid: rs.Graph, day: rs.instances.Instance, slow: np.ndarray, heuristics: dict, picture: Path) -> None:
     """Draw the cells that each search expanded, early ones dark, and the path it found."""
     figure, axes = plt.subplots(len(heuristics), 1, figsize=(7.2, 12.6), layout="constrained")
     for axis, (name, rho) in zip(axes, heuristics.items(), strict=True):

@@ -89,7 +89,9 @@ def main(folder: Path) -> None:
     print(f"One of these queries as a picture: {picture}")
 
 
-def draw(town: rs.datasets.GridMap, shut: np.ndarray, query: rs.Instance, heuristics: dict, picture: Path) -> None:
+def draw(
+    town: rs.datasets.GridMap, shut: np.ndarray, query: rs.instances.Instance, heuristics: dict, picture: Path
+) -> None:
     """Draw the map with its shut doors, and for each heuristic what was expanded and the path."""
     graph = town.graph
     figure, axes = plt.subplots(1, len(heuristics), figsize=(15, 5.4), layout="constrained")

@@ -66,7 +66,7 @@ def main(folder: Path) -> None:
     print(f"One world of each kind as a picture: {picture}")
 
 
-def hard(worlds: rs.InstanceSet, rho: np.ndarray) -> rs.Instance:
+def hard(worlds: rs.InstanceSet, rho: np.ndarray) -> rs.instances.Instance:
     """Return a world that is harder than three quarters of them."""
     order = np.argsort(rs.solve_many(worlds, rho, algorithm="gbfs").expanded)
     return worlds[int(order[int(0.75 * len(worlds))])]

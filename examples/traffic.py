@@ -78,7 +78,7 @@ def far(instances: rs.InstanceSet) -> np.ndarray:
     return np.hypot(*(places[instances.sources] - places[instances.goal]).T)
 
 
-def draw(trip: rs.Instance, heuristics: dict, picture: Path) -> None:
+def draw(trip: rs.instances.Instance, heuristics: dict, picture: Path) -> None:
     """Draw the network, slow roads red, and for each heuristic what was expanded and the path."""
     graph = trip.graph
     places = graph.coordinates

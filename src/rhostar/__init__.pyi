@@ -17,35 +17,26 @@ from . import utilities as utilities
 from .bounds._dimension import pseudo_dimension as pseudo_dimension
 from .bounds._planning import deviation as deviation
 from .bounds._planning import sample_size as sample_size
-from .certificates._audit import Audit as Audit
 from .certificates._audit import audit as audit
-from .certificates._certificate import Certificate as Certificate
 from .certificates._holdout import certify as certify
 from .certificates._monitor import Monitor as Monitor
-from .certificates._table import CertificateTable as CertificateTable
 from .certificates._training import certify_training as certify_training
 from .certificates._weight import choose_weight as choose_weight
 from .certificates._weight import weight_curve as weight_curve
 from .graph._graph import Graph as Graph
 from .heuristics._model import Model as Model
-from .hierarchy._customized import CustomizedHierarchy as CustomizedHierarchy
 from .hierarchy._hierarchy import Hierarchy as Hierarchy
-from .instances._set import Instance as Instance
 from .instances._set import InstanceSet as InstanceSet
 from .instances._snapshot import Snapshot as Snapshot
 from .interop.networkx import astar_path as astar_path
 from .learners._auto import learn as learn
 from .report._advise import advise as advise
-from .routing._route import Route as Route
 from .routing._router import Router as Router
 from .search._many import solve_many as solve_many
 from .search._outcome import Run as Run
-from .search._outcome import Runs as Runs
-from .search._outcome import Status as Status
 from .search._run import astar as astar
 from .search._run import distances_to as distances_to
 from .search._run import gbfs as gbfs
-from .search._trace import Trace as Trace
 from .utilities._evaluate import evaluate as evaluate
 
 __version__: str

@@ -308,7 +308,7 @@ def test_all_behaviours_of_a_small_class_are_no_more_than_counted() -> None:
 
 
 def patterns(
-    instances: list[rs.Instance], tables: np.ndarray, algorithm: str, threshold: float
+    instances: list[rs.instances.Instance], tables: np.ndarray, algorithm: str, threshold: float
 ) -> set[tuple[bool, ...]]:
     search = rs.astar if algorithm == "astar" else rs.gbfs
     return {tuple(bool(search(*x, rho).cost > threshold) for x in instances) for rho in tables}
@@ -323,14 +323,14 @@ def test_the_instances_of_t5_prime_are_shattered() -> None:
     for i in range(n - 1):
         s = 0 if i else 1
         graph = rs.Graph.from_edges(n, [s, i, s], [i, t, t])
-        astar.append(rs.Instance(graph, graph.arrange([1.0, 1.0, 3.0]), s, t))
+        astar.append(rs.instances.Instance(graph, graph.arrange([1.0, 1.0, 3.0]), s, t))
     assert len(astar) == dimension.lower(n, "astar")
     assert len(patterns(astar, tables, "astar", 2.5)) == 2 ** len(astar)
     greedy = []
     for j in range(1, n - 1):
         s = 1 if j != 1 else 2
         graph = rs.Graph.from_edges(n, [s, s, 0, j], [0, j, t, t])
-        greedy.append(rs.Instance(graph, graph.arrange([1.0, 1.0, 1.0, 2.0]), s, t))
+        greedy.append(rs.instances.Instance(graph, graph.arrange([1.0, 1.0, 1.0, 2.0]), s, t))
     assert len(greedy) == dimension.lower(n, "gbfs")
     assert len(patterns(greedy, tables, "gbfs", 2.5)) == 2 ** len(greedy)
 
@@ -342,7 +342,7 @@ def test_the_instances_of_t5_are_shattered() -> None:
     for i in range(n - 4):
         edges = [(s, v) for v in range(n - 3)] + [(v, t) for v in range(i + 1, n - 3)] + [(i, r), (r, t)]
         graph = rs.Graph.from_edges(n, [e[0] for e in edges], [e[1] for e in edges])
-        instances.append(rs.Instance(graph, np.ones(graph.m), s, t))
+        instances.append(rs.instances.Instance(graph, np.ones(graph.m), s, t))
     tables = []
     for chosen in itertools.product([False, True], repeat=n - 4):
         rho = np.full(n, float(n))

@@ -60,7 +60,7 @@ class World:
     effort = float(stats.beta(2, 5).expect(lambda x: min(1.2 * x, 1.0)))
 
 
-def wrong(found: rs.Audit, world: World) -> dict[str, bool]:
+def wrong(found: rs.certificates.Audit, world: World) -> dict[str, bool]:
     """Return which sentences are false, by their text."""
     said = {}
     for one in found.statements:

@@ -15,7 +15,7 @@ from rhostar.bounds import _capacity as capacity
 from rhostar.certificates import Linear, Quantized
 from rhostar.certificates._measure import optimal_paths
 from rhostar.errors import AssumptionError, HeuristicError, InputError, InstanceError, ModelError, UtilityError
-from rhostar.instances import Provenance, provenance
+from rhostar.instances._provenance import Provenance, provenance
 from rhostar.utilities import Cost, Custom, Expansions, SolvedWithin, Suboptimality
 
 GRAPH = rs.Graph.grid(4, 4)
@@ -568,8 +568,8 @@ def test_print_and_json() -> None:
     for row in table.rows:
         assert row.label in text
         assert max(map(len, str(row).splitlines())) <= 80
-        assert rs.Certificate.from_json(row.to_json()) == row
-    again = rs.CertificateTable.from_json(table.to_json())
+        assert rs.certificates.Certificate.from_json(row.to_json()) == row
+    again = rs.certificates.CertificateTable.from_json(table.to_json())
     assert again.rows == table.rows
     assert again.dropped == table.dropped
     assert str(again) == text
@@ -585,10 +585,10 @@ def test_what_is_no_certificate_is_refused() -> None:
         row.to_dict() | {"value": float("nan")},
     ):
         with pytest.raises(InputError):
-            rs.Certificate.from_dict(broken)
+            rs.certificates.Certificate.from_dict(broken)
     for text in ("{", "[]", "3"):
         with pytest.raises(InputError):
-            rs.CertificateTable.from_json(text)
+            rs.certificates.CertificateTable.from_json(text)
     with pytest.raises(InputError, match="no row"):
         certify(holdout=draw(50))["U2"]
 

@@ -56,14 +56,14 @@ def test_changed_json_is_read_or_refused(data: st.DataObject, junk: Any, which: 
     else:
         inside[f"{path[-1]}_"] = inside.pop(path[-1])
     try:
-        table = rs.CertificateTable.from_json(json.dumps(values["table"]))
+        table = rs.certificates.CertificateTable.from_json(json.dumps(values["table"]))
     except InputError:
         return
     assert str(table)
     assert repr(table)
     assert table._repr_html_()
     assert table.best.sentence
-    assert rs.CertificateTable.from_dict(table.to_dict()).rows == table.rows
+    assert rs.certificates.CertificateTable.from_dict(table.to_dict()).rows == table.rows
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_changed_json_is_read_or_refused(data: st.DataObject, junk: Any, which: 
     ["", "{", "[]", "3", "null", '{"rows": 1}', '{"rows": [1], "dropped": []}', "[" * 100_000, '"' * 7, "9" * 5000],
 )
 def test_other_texts_are_refused(text: str) -> None:
-    for kind in (rs.CertificateTable, rs.Certificate):
+    for kind in (rs.certificates.CertificateTable, rs.certificates.Certificate):
         with pytest.raises(InputError):
             kind.from_json(text)
 

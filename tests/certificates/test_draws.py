@@ -16,7 +16,7 @@ import pytest
 import rhostar as rs
 from rhostar.certificates._draws import check_repeats, find_unseen, unknown_origin
 from rhostar.errors import AssumptionError, InputError
-from rhostar.instances import Provenance, provenance
+from rhostar.instances._provenance import Provenance, provenance
 
 GRAPH = rs.Graph.grid(5, 5)
 GOAL = 24

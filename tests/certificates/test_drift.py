@@ -14,8 +14,8 @@ from rhostar.errors import InputError, UtilityError
 from support.real_data import FOLDER, needs_data
 
 
-def bounded(value: float, limit: float | None = 1.0, side: str = "upper", **other: Any) -> rs.Certificate:
-    return rs.Certificate(
+def bounded(value: float, limit: float | None = 1.0, side: str = "upper", **other: Any) -> rs.certificates.Certificate:
+    return rs.certificates.Certificate(
         label="H4 betting",
         subject="the mean cost",
         search="A*",

@@ -10,7 +10,7 @@ import pytest
 import rhostar as rs
 from rhostar.bounds import _capacity as capacity
 from rhostar.certificates import Family, FullTable, Linear, Quantized
-from rhostar.instances import Provenance, provenance
+from rhostar.instances._provenance import Provenance, provenance
 from support.instances import grid_instances
 
 

@@ -25,11 +25,11 @@ def copied(instances: rs.InstanceSet, change: Any = lambda weights: weights) -> 
     return rs.InstanceSet(GRAPH, weights, instances.sources, GOAL)
 
 
-def certify(rho: Any, *, holdout: Any, utility: Any = UTILITY, **options: Any) -> rs.CertificateTable:
+def certify(rho: Any, *, holdout: Any, utility: Any = UTILITY, **options: Any) -> rs.certificates.CertificateTable:
     return rs.certify(rho, holdout, utility, **options)
 
 
-def on_train(rho: Any, *, train: Any, utility: Any = UTILITY, **options: Any) -> rs.CertificateTable:
+def on_train(rho: Any, *, train: Any, utility: Any = UTILITY, **options: Any) -> rs.certificates.CertificateTable:
     return rs.certify_training(rho, train, utility, **options)
 
 

@@ -110,7 +110,7 @@ def test_what_is_drawn_is_what_the_bound_is_about() -> None:
     assert "60 instances" in sentence
     assert found.certificate.role == "guarantee"
     assert "no guarantee" in str(found)
-    assert rs.Certificate.from_json(found.certificate.to_json()) == found.certificate
+    assert rs.certificates.Certificate.from_json(found.certificate.to_json()) == found.certificate
 
 
 def test_the_order_of_storage_does_not_matter() -> None:

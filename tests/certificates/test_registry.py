@@ -9,7 +9,7 @@ import pytest
 import rhostar as rs
 from rhostar.certificates import _training_bounds as registry
 from rhostar.certificates._training_bounds import Setting
-from rhostar.instances import provenance
+from rhostar.instances._provenance import provenance
 from rhostar.utilities import Expansions, SolvedWithin
 
 GRAPH = rs.Graph.grid(4, 4)
@@ -24,11 +24,11 @@ def draw(N: int, seed: int = 0) -> rs.InstanceSet:
 RHO = rs.distances_to(GRAPH, np.ones(GRAPH.m), 15)
 
 
-def table(utility: Any = WORK, **options: Any) -> rs.CertificateTable:
+def table(utility: Any = WORK, **options: Any) -> rs.certificates.CertificateTable:
     return rs.certify(RHO, draw(200), utility, **options)
 
 
-def on_train(train: rs.InstanceSet, utility: Any = WORK, **options: Any) -> rs.CertificateTable:
+def on_train(train: rs.InstanceSet, utility: Any = WORK, **options: Any) -> rs.certificates.CertificateTable:
     return rs.certify_training(RHO, train, utility, **options)
 
 

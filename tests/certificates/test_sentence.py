@@ -129,7 +129,7 @@ def test_one_sentence_everywhere(tmp_path: Any) -> None:
     assert said in " ".join(str(table).split())
     assert said in table._repr_html_()
     assert json.loads(table.to_json())["rows"][0]["sentence"] == said
-    assert rs.CertificateTable.from_json(table.to_json()).best.sentence == said
+    assert rs.certificates.CertificateTable.from_json(table.to_json()).best.sentence == said
     assert report.certificate_section(table).sentence == said
     assert report.certificate_section(table.to_dict()).sentence == said
     minutes = report.certificate_section(table, subject="minutes lost").sentence
@@ -138,7 +138,7 @@ def test_one_sentence_everywhere(tmp_path: Any) -> None:
     model = rs.Model.of(learner, GRAPH).with_certificate(table.to_dict())
     model.save(tmp_path / "m.npz")
     kept = rs.Model.load(tmp_path / "m.npz").certificate
-    assert rs.CertificateTable.from_dict(kept).best.sentence == said
+    assert rs.certificates.CertificateTable.from_dict(kept).best.sentence == said
 
 
 def test_the_tile_of_a_page_says_which_number_it_is() -> None:

@@ -49,7 +49,7 @@ def either(request: pytest.FixtureRequest, instances: rs.InstanceSet, tmp_path_f
 
 def plain(result: Any) -> Any:
     """Return everything in a result as plain values, to the last bit."""
-    if isinstance(result, rs.Runs):
+    if isinstance(result, rs.search.Runs):
         names = ("status", "cost", "expanded", "generated", "reopened", "peak_open")
         return [getattr(result, name).tolist() for name in names] + [path.tolist() for path in result.path]
     if isinstance(result, np.ndarray):
@@ -61,7 +61,7 @@ def rho(instances: rs.InstanceSet) -> np.ndarray:
     return rs.heuristics.octile(instances.graph, 143) * np.random.default_rng(1).uniform(0, 2, instances.graph.n)
 
 
-def turns(instance: rs.Instance, trace: rs.Trace) -> float:
+def turns(instance: rs.instances.Instance, trace: rs.search.Trace) -> float:
     return float(instance.source % 7)
 
 
@@ -100,7 +100,7 @@ def test_the_same_bits_in_the_same_order(cluster: Cluster, either: rs.InstanceSe
             assert make().fit(either).rho_.tolist() == expected, name
 
 
-def slow(instance: rs.Instance, trace: rs.Trace, last: int, sign: Path) -> float:
+def slow(instance: rs.instances.Instance, trace: rs.search.Trace, last: int, sign: Path) -> float:
     """Take some time, and for instances from `last` until the sign is there."""
     time.sleep(0.02)
     while instance.source == last and not sign.exists():
@@ -135,7 +135,7 @@ def test_a_killed_worker_loses_nothing(cluster: Cluster, either: rs.InstanceSet,
     assert plain(found.runs) == plain(rs.solve_many(either, rho(either)))
 
 
-def deadly(instance: rs.Instance, trace: rs.Trace) -> float:
+def deadly(instance: rs.instances.Instance, trace: rs.search.Trace) -> float:
     if instance.source == 99:
         os.kill(os.getpid(), signal.SIGKILL)
     return 0.0
@@ -151,7 +151,7 @@ def test_a_chunk_that_kills_every_worker_is_named(cluster: Cluster, instances: r
         assert plain(rs.solve_many(few, rho(few))) == plain(rs.solve_many(few, rho(few), n_jobs=1)), "it works again"
 
 
-def broken(instance: rs.Instance, trace: rs.Trace) -> float:
+def broken(instance: rs.instances.Instance, trace: rs.search.Trace) -> float:
     return 1 / (instance.source - 99)
 
 

@@ -46,7 +46,7 @@ def test_every_ending_has_a_message(status: _core.Status) -> None:
 
 
 def test_the_public_statuses_are_the_first_three() -> None:
-    assert [status.name.lower() for status in OF_RUNS] == list(rs.Status)
+    assert [status.name.lower() for status in OF_RUNS] == list(rs.search.Status)
     assert list(_core.Status)[:3] == list(OF_RUNS)
 
 

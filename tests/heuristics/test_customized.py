@@ -45,7 +45,7 @@ def test_on_the_same_weights_a_search_expands_the_path_alone() -> None:
     rng = np.random.default_rng(0)
     for source, goal in rng.integers(0, graph.n, (50, 2)).tolist():
         run = rs.astar(graph, today, source, goal, index)
-        assert run.status is rs.Status.NO_PATH or run.expanded == run.path.size - 1
+        assert run.status is rs.search.Status.NO_PATH or run.expanded == run.path.size - 1
         assert run.cost == pytest.approx(index.distance(source, goal), rel=1e-12)
 
 

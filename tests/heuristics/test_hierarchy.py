@@ -9,8 +9,7 @@ import pytest
 import rhostar as rs
 from rhostar.errors import ArrayError, InputError, LimitError, ModelError, StorageError, WeightError
 from rhostar.heuristics import DistanceHeuristic
-from rhostar.hierarchy import elimination_order
-from rhostar.hierarchy._order import require_dissectable
+from rhostar.hierarchy._order import elimination_order, require_dissectable
 
 
 def all_pairs(graph: rs.Graph, weights: np.ndarray) -> np.ndarray:
@@ -173,7 +172,7 @@ def test_a_vertex_that_is_cut_off_under_the_weights_is_searched_all_the_same() -
     usual = graph.arrange([1.0, np.inf, 5.0, 5.0])  # 1 -> 3 was always closed
     today = graph.arrange([1.0, 1.0, np.inf, 5.0])  # and is the only way today
     run = rs.astar(graph, today, 0, 3, DistanceHeuristic(graph, usual))
-    assert (run.status, run.cost) == (rs.Status.SOLVED, 2.0)
+    assert (run.status, run.cost) == (rs.search.Status.SOLVED, 2.0)
 
 
 def test_the_least_of_several_goals() -> None:

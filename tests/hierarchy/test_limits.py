@@ -5,7 +5,7 @@ import pytest
 
 import rhostar as rs
 from rhostar.errors import LimitError
-from rhostar.hierarchy import elimination_order
+from rhostar.hierarchy._order import elimination_order
 
 
 @pytest.mark.parametrize("degree", [2, 20])

@@ -109,7 +109,7 @@ def test_altered_arrays_with_right_checksums_read_nothing_outside(name: str) -> 
         made = kernel.customize(weights, None)
         edges = rng.integers(0, graph.m, 5)
         made.update_in_place(edges, weights[edges] * 2, False, 2**62, None)
-        today = rs.CustomizedHierarchy(graph, made, whole=False)
+        today = rs.hierarchy.CustomizedHierarchy(graph, made, whole=False)
         today.distances(0)
         for s, t in rng.integers(0, graph.n, (10, 2)):
             with contextlib.suppress(RhostarError):

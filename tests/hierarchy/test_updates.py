@@ -13,7 +13,7 @@ ALWAYS = 2**62
 """Work after which updates customize in full: never."""
 
 
-def same_bits(one: rs.CustomizedHierarchy, other: rs.CustomizedHierarchy) -> bool:
+def same_bits(one: rs.hierarchy.CustomizedHierarchy, other: rs.hierarchy.CustomizedHierarchy) -> bool:
     return one._kernel.lengths.tobytes() == other._kernel.lengths.tobytes()
 
 

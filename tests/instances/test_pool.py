@@ -15,7 +15,7 @@ from scipy import stats
 import rhostar as rs
 from rhostar.datasets import Network, deduplicate, split_by_day, without
 from rhostar.errors import InputError, StorageError
-from rhostar.instances import Provenance
+from rhostar.instances._provenance import Provenance
 from support.instances import grid_instances
 
 

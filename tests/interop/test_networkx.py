@@ -127,6 +127,6 @@ def test_what_was_converted_comes_back() -> None:
     G.add_nodes_from([("a", {"x": 0.0, "y": 1.0}), ("b", {"x": 2.0, "y": 3.0})])
     G.add_edge("a", "b", weight=5.0, length=2.5)
     network = rs.interop.from_networkx(G)
-    again = rs.interop.to_networkx(network.graph, network.weights[0])
+    again = rs.interop.networkx.to_networkx(network.graph, network.weights[0])
     assert dict(again.nodes(data=True)) == dict(G.nodes(data=True))
     assert list(again.edges(data=True)) == list(G.edges(data=True))

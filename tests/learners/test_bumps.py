@@ -36,7 +36,7 @@ def noisy(instances: rs.InstanceSet) -> np.ndarray:
     return exact * np.random.default_rng(5).uniform(0.2, 3, exact.size)
 
 
-def mixed(instance: rs.Instance, trace: rs.Trace) -> float:
+def mixed(instance: rs.instances.Instance, trace: rs.search.Trace) -> float:
     """Expansions and the cost of what was found."""
     return len(trace) + 0.1 * sum(len(trace.open_at(i)) for i in range(0, len(trace), 5))
 

@@ -19,7 +19,7 @@ from support.lines import LineCase, instances_and_line
 EXPANSIONS = rs.utilities.Expansions(limit=50)
 
 
-def most_open(instance: rs.Instance, trace: rs.Trace) -> float:
+def most_open(instance: rs.instances.Instance, trace: rs.search.Trace) -> float:
     return max(len(trace.open_at(i)) for i in range(len(trace) + 1)) + trace.g.max()
 
 

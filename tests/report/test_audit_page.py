@@ -11,7 +11,7 @@ import rhostar as rs
 
 
 @pytest.fixture(scope="module")
-def found() -> tuple[rs.Audit, rs.certificates.WeightCurve, rs.certificates.WeightChoice]:
+def found() -> tuple[rs.certificates.Audit, rs.certificates.WeightCurve, rs.certificates.WeightChoice]:
     instances = rs.datasets.city(200, seed=3).draw(400, seed=1)
     heuristic = rs.heuristics.euclidean(instances.graph).scaled(2.5)
     return (

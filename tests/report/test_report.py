@@ -108,12 +108,12 @@ def test_shades_tell_slow_from_blocked() -> None:
     grid = rs.Graph.grid(1, 4)
     weights = np.array([1.0, 1, 1, 5, 5, 9])  # edges 0-1, 1-0, 1-2, 2-1, 2-3, 3-2
     weights[:2] = np.inf
-    shade = np.frombuffer(encoding.shade(rs.Instance(grid, weights, 1, 3), weights, weights), np.uint8)
+    shade = np.frombuffer(encoding.shade(rs.instances.Instance(grid, weights, 1, 3), weights, weights), np.uint8)
     assert shade[0] == encoding.NO_WAY
     assert 0 <= shade[1] < shade[2] < shade[3] < 255
     graph = rs.Graph.from_edges(3, [0, 1, 1, 2], [1, 0, 2, 1])
     now, low, high = np.array([1.0, 4, 2, 2]), np.ones(4), np.full(4, 4.0)
-    strokes = np.frombuffer(encoding.shade(rs.Instance(graph, now, 0, 2), low, high), np.uint8)
+    strokes = np.frombuffer(encoding.shade(rs.instances.Instance(graph, now, 0, 2), low, high), np.uint8)
     assert strokes.tolist() == [254, 0]  # the slower way of a street counts
 
 
@@ -426,7 +426,7 @@ def solved(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many instances each call of solve_many was given, wherever it is called from."""
     counts: list[int] = []
 
-    def counting(instances: rs.InstanceSet, *words: Any, **options: Any) -> rs.Runs:
+    def counting(instances: rs.InstanceSet, *words: Any, **options: Any) -> rs.search.Runs:
         counts.append(len(instances))
         return solve_many(instances, *words, **options)
 

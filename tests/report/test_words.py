@@ -69,7 +69,7 @@ def test_several_goals_are_all_spoken_of() -> None:
     assert "answers of A* to goal shop with café are at most" in Guarantee((shop,)).sentence
     limited = replace(shop, settings=("reopening", "a budget of 9 expansions"))
     assert "A* to goal shop with café with a budget of 9 expansions are at most" in Guarantee((limited,)).sentence
-    table = rs.CertificateTable((shop,), (), 0.05, "a title")
+    table = rs.certificates.CertificateTable((shop,), (), 0.05, "a title")
     page = render(replace(full_report(small_set()), sections=(rs.report.certificate_section(table),)))
     assert "H4 betting, goal shop with café" in shown(page)
 

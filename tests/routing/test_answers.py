@@ -78,7 +78,7 @@ class Network:
         return best
 
 
-def check_route(network: Network, route: rs.Route, s: int, t: int, best: float) -> None:
+def check_route(network: Network, route: rs.routing.Route, s: int, t: int, best: float) -> None:
     assert route.cost == pytest.approx(best, **EXACT)
     if best == np.inf:
         assert route.path.size == route.edges.size == 0

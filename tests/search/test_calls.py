@@ -21,7 +21,7 @@ RHO = np.zeros(GRAPH.n)
 
 def test_nothing_leaks_and_nothing_is_given_back_twice() -> None:
     weights, rho, bound = GRAPH.length.copy(), RHO.copy(), RHO.copy()
-    held = (weights, rho, bound, rs.Status.SOLVED, rs.Status.NO_PATH, rs.Run, None, GRAPH)
+    held = (weights, rho, bound, rs.search.Status.SOLVED, rs.search.Status.NO_PATH, rs.Run, None, GRAPH)
     bad = np.where(np.arange(GRAPH.m) == 3, -1.0, weights)
 
     def calls() -> None:

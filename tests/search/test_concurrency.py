@@ -17,7 +17,7 @@ from rhostar import _parallel as parallel
 
 
 @pytest.fixture(scope="module")
-def batch() -> tuple[rs.InstanceSet, np.ndarray, rs.Runs]:
+def batch() -> tuple[rs.InstanceSet, np.ndarray, rs.search.Runs]:
     rng = np.random.default_rng(0)
     graph = rs.Graph.grid(25, 25, neighbors=8)
     instances = rs.InstanceSet(graph, rng.uniform(1, 2, (60, graph.m)), rng.integers(0, 300, 60), goal=624)
@@ -25,7 +25,7 @@ def batch() -> tuple[rs.InstanceSet, np.ndarray, rs.Runs]:
     return instances, rho, rs.solve_many(instances, rho)
 
 
-def assert_equal(a: rs.Runs, b: rs.Runs) -> None:
+def assert_equal(a: rs.search.Runs, b: rs.search.Runs) -> None:
     for name in ("status", "cost", "expanded", "generated", "reopened", "peak_open"):
         assert getattr(a, name).tolist() == getattr(b, name).tolist()
     assert [path.tolist() for path in a.path] == [path.tolist() for path in b.path]

@@ -42,8 +42,8 @@ def test_without_a_path_or_within_a_budget() -> None:
     graph = rs.Graph.grid(1, 5)
     octile = rs.heuristics.octile(graph)
     closed = np.full(graph.m, np.inf)
-    assert astar_to_nearest(graph, closed, 2, [0, 4], octile).status is rs.Status.NO_PATH
-    assert astar_to_nearest(graph, graph.length, 2, [0, 4], octile, budget=1).status is rs.Status.BUDGET
+    assert astar_to_nearest(graph, closed, 2, [0, 4], octile).status is rs.search.Status.NO_PATH
+    assert astar_to_nearest(graph, graph.length, 2, [0, 4], octile, budget=1).status is rs.search.Status.BUDGET
     assert astar_to_nearest(graph, graph.length, 2, [0, 4], octile, budget=2**80).cost == 2.0
 
 

@@ -35,7 +35,7 @@ def compare_random_digraphs(seed: int, pairs: int, largest: int = 30) -> int:
     return done
 
 
-def compare(today: rs.CustomizedHierarchy, weights: np.ndarray) -> None:
+def compare(today: rs.hierarchy.CustomizedHierarchy, weights: np.ndarray) -> None:
     """Compare every pair of vertices, by every kind of call."""
     graph = today.graph
     everyone = np.arange(graph.n)
@@ -53,7 +53,7 @@ def compare(today: rs.CustomizedHierarchy, weights: np.ndarray) -> None:
             check_path(today, weights, v, t, exact[v, t])
 
 
-def check_path(today: rs.CustomizedHierarchy, weights: np.ndarray, s: int, t: int, exact: float) -> None:
+def check_path(today: rs.hierarchy.CustomizedHierarchy, weights: np.ndarray, s: int, t: int, exact: float) -> None:
     """Compare a path with the optimum: it leads over edges, and its sum in order is as close as promised."""
     graph = today.graph
     cost, path, edges = today.path(s, t)

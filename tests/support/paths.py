@@ -11,7 +11,7 @@ from rhostar.search import reference
 Children = Mapping[int, Sequence[tuple[int, Any]]]
 
 
-def children_of(instance: rs.Instance) -> reference.Children:
+def children_of(instance: rs.instances.Instance) -> reference.Children:
     """Return the children of each vertex with their weights; absent edges are left out."""
     graph, weights, _, _ = instance
     return reference.children_of(graph.n, graph.tail.tolist(), graph.head.tolist(), weights.tolist())

@@ -23,7 +23,7 @@ def small_set(labels: bool = False, count: int = 12) -> rs.InstanceSet:
     return rs.InstanceSet(graph, weights, sources=0, goal=graph.n - 1)
 
 
-def certificate(name: str = "H4 betting", **changes: object) -> rs.Certificate:
+def certificate(name: str = "H4 betting", **changes: object) -> rs.certificates.Certificate:
     """Return a guarantee for the mean cost above the optimum, with changes."""
     values = {
         "label": name,
@@ -43,7 +43,7 @@ def certificate(name: str = "H4 betting", **changes: object) -> rs.Certificate:
         "role": "guarantee",
         "clipped": 0.0,
     }
-    return rs.Certificate(**(values | changes))
+    return rs.certificates.Certificate(**(values | changes))
 
 
 def full_report(instances: rs.InstanceSet, name: str = "learned") -> rs.report.Report:

@@ -148,11 +148,11 @@ def test_utilities_of_leaves_are_those_of_runs() -> None:
     instances = complete_graph(7)
     found = rs.theory.joint_behaviours(instances)
 
-    def widest(_: rs.Instance, trace: rs.Trace) -> float:
+    def widest(_: rs.instances.Instance, trace: rs.search.Trace) -> float:
         return max(len(trace.open_at(i)) for i in range(len(trace) + 1))
 
     class Doubled(rs.utilities.Expansions):
-        def raw(self, runs: rs.Runs, optimum: np.ndarray | None) -> np.ndarray:
+        def raw(self, runs: rs.search.Runs, optimum: np.ndarray | None) -> np.ndarray:
             return 2 * super().raw(runs, optimum)
 
     measured = [
@@ -219,8 +219,8 @@ def test_bad_input() -> None:
     large = rs.Graph.grid(9, 9)
     with pytest.raises(rs.errors.InputError, match="81 vertices"):
         rs.theory.joint_behaviours(rs.InstanceSet(large, large.length, 0, 80))
-    single = rs.Instance(graph, np.ones(3), 0, 2)
-    other = rs.Instance(rs.Graph.from_edges(4, [0, 1], [1, 2]), np.ones(2), 0, 2)
+    single = rs.instances.Instance(graph, np.ones(3), 0, 2)
+    other = rs.instances.Instance(rs.Graph.from_edges(4, [0, 1], [1, 2]), np.ones(2), 0, 2)
     with pytest.raises(rs.errors.InstanceError, match=r"instances\[1\] has 4 vertices, instances\[0\] has 3"):
         rs.theory.joint_behaviours([single, other])
     with pytest.raises(rs.errors.InstanceError, match=r"instances\[1\] has goal 1"):

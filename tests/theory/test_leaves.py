@@ -14,7 +14,7 @@ from rhostar.errors import InputError
 from rhostar.search import reference
 
 
-def course(instance: rs.Instance, rho: np.ndarray) -> tuple[int, ...]:
+def course(instance: rs.instances.Instance, rho: np.ndarray) -> tuple[int, ...]:
     return tuple(rs.astar(*instance, rho, trace=True).trace.selected.tolist())
 
 

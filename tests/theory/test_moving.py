@@ -14,7 +14,7 @@ from rhostar.errors import InputError
 from support.transcript_cases import random_problem
 
 
-def instance_of(case: object) -> rs.Instance | None:
+def instance_of(case: object) -> rs.instances.Instance | None:
     arcs = {(u, v): w for u, some in case.children.items() for v, w in some}  # type: ignore[attr-defined]
     try:
         return rs.theory.instance_set(len(case.rho), [arcs], case.source, case.goal)[0]  # type: ignore[attr-defined]
@@ -22,7 +22,7 @@ def instance_of(case: object) -> rs.Instance | None:
         return None
 
 
-def courses(instance: rs.Instance, rho: list[float], vertex: int, reopen: bool) -> rs.lines.Pieces:  # type: ignore[name-defined]
+def courses(instance: rs.instances.Instance, rho: list[float], vertex: int, reopen: bool) -> rs.lines.Pieces:  # type: ignore[name-defined]
     direction = np.zeros(len(rho))
     direction[vertex] = 1.0
     base = np.array(rho, dtype=np.float64)

@@ -14,7 +14,7 @@ from support.instances import changing_graph, square_grid
 from support.paths import children_of, optimal_path
 
 
-def loss(instance: rs.Instance, rho: np.ndarray, penalty: float) -> float:
+def loss(instance: rs.instances.Instance, rho: np.ndarray, penalty: float) -> float:
     """Return f(ρ), path by path."""
     n, total = instance.graph.n, 0.0
     for v in range(n):

@@ -24,7 +24,7 @@ from rhostar.utilities import (
     by_name,
     registry,
 )
-from rhostar.utilities import _base as base
+from rhostar.utilities import _measures as base
 from support.cases import ADMISSIBLE, DETOUR
 
 
@@ -104,7 +104,7 @@ def test_a_given_optimum_may_be_off_by_rounding(rng: np.random.Generator) -> Non
     assert [score.mean for score in result] == [0, 1, 1]
 
 
-def _widest(instance: rs.Instance, trace: rs.Trace) -> float:
+def _widest(instance: rs.instances.Instance, trace: rs.search.Trace) -> float:
     return max(len(trace.open_at(i)) for i in range(len(trace) + 1))
 
 
@@ -115,7 +115,7 @@ def test_custom_sees_the_whole_run(rng: np.random.Generator, algorithm: str, job
     instances = rs.InstanceSet(graph, rng.uniform(1, 2, (20, graph.m)), rng.integers(0, 30, 20), goal=35)
     rho = rs.heuristics.euclidean(graph, 35)
 
-    def length(instance: rs.Instance, trace: rs.Trace) -> float:
+    def length(instance: rs.instances.Instance, trace: rs.search.Trace) -> float:
         return float(instance.weights[instance.graph.edge_index(trace.path[:-1], trace.path[1:])].sum())
 
     both = rs.evaluate(
@@ -203,7 +203,7 @@ def test_a_utility_of_your_own_needs_one_class(detour: rs.InstanceSet, monkeypat
         key = "twice_expanded"
         words = "twice the expanded vertices"
 
-        def raw(self, runs: rs.Runs, optimum: object) -> np.ndarray:
+        def raw(self, runs: rs.search.Runs, optimum: object) -> np.ndarray:
             return 2.0 * runs.expanded
 
     class Unnamed(TwiceExpanded):

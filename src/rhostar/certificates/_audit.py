@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.bounds import _checks as checks
 from rhostar.certificates._draws import check_repeats, check_set, find_unseen
 from rhostar.certificates._query_log import QueryLog, measure_queries
 from rhostar.certificates._sentence import confidence as digits
@@ -24,7 +23,8 @@ from rhostar.certificates._value_check import ValueCheck, check_values
 from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.heuristics import Heuristic, HeuristicLike, PerGoal, Table, as_heuristic
-from rhostar.instances import ContentKeys, InstanceSet, Network
+from rhostar.instances import InstanceSet, Network
+from rhostar.instances._content_keys import ContentKeys
 from rhostar.routing import Router
 
 PAIRS = 1000
@@ -60,8 +60,6 @@ class Audit:
     ----------
     statements
         Sentences about new queries, each with its numbers. All hold at once with probability `confidence`.
-    sentences
-        Everything in words, in the order in which it is printed.
     log
         The queries that were measured.
     values
@@ -114,7 +112,7 @@ class Audit:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was found, in words."""
+        """Everything in words, in the order in which it is printed."""
         texts = {one.key: one.text for one in self.statements}
         found = [texts.pop("too high", "")]
         if self.log.estimate is not None:
@@ -329,8 +327,8 @@ def audit(
     >>> found.fix.factor
     0.5
     """
-    delta = 1 - checks.probability(confidence, "confidence")
-    limit = checks.positive(limit, "limit")
+    delta = 1 - arrays.probability(confidence, "confidence")
+    limit = arrays.positive(limit, "limit")
     if isinstance(heuristic, QueryLog):
         if instances is not None or pairs is not None:
             raise InputError("a log needs no instances and no pairs")

@@ -22,7 +22,8 @@ from rhostar import _arrays as arrays
 from rhostar import bounds
 from rhostar._arrays import Algorithm
 from rhostar.errors import ArrayError, AssumptionError, InputError
-from rhostar.instances import InstanceSet, Provenance, provenance
+from rhostar.instances import InstanceSet
+from rhostar.instances._provenance import Provenance, provenance
 
 _FEATURE_BITS = 20
 """How many bits the base and the features of a linear family keep; the rest of the 52 are for θ."""

@@ -68,7 +68,7 @@ def certify(
         {"--quantile": quantile, "--by": by, "--groups": None if groups == "none" else groups},
     )
 
-    def run(pair: tuple[Any, Any] | None) -> rs.CertificateTable:
+    def run(pair: tuple[Any, Any] | None) -> rs.certificates.CertificateTable:
         lower, upper = pair or (None, None)
         if not training:
             assert holdout is not None

@@ -68,5 +68,5 @@ def _certificates(kept: Mapping[str, Mapping[str, Any]], *, named: bool) -> Cert
     import rhostar as rs
 
     *others, (name, table) = kept.items()
-    also = {other: rs.CertificateTable.from_dict(found) for other, found in others}
+    also = {other: rs.certificates.CertificateTable.from_dict(found) for other, found in others}
     return rs.report.certificate_section(table, method=name if named else "", also=also)

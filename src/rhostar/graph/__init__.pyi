@@ -1,2 +1,1 @@
-from ._derived import Derived as Derived
 from ._graph import Graph as Graph

@@ -13,7 +13,8 @@ from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar.errors import HeuristicError, ModelError, RhostarError, StorageError
 from rhostar.graph import Graph
-from rhostar.instances import InstanceSet, Provenance, Snapshot, provenance
+from rhostar.instances import InstanceSet, Snapshot
+from rhostar.instances._provenance import Provenance, provenance
 from rhostar.instances._provenance import from_parts as records_from_parts
 from rhostar.instances._provenance import to_parts as records_to_parts
 

@@ -1,4 +1,3 @@
 from ._customized import CustomizedHierarchy as CustomizedHierarchy
 from ._customized import IndexPath as IndexPath
 from ._hierarchy import Hierarchy as Hierarchy
-from ._order import elimination_order as elimination_order

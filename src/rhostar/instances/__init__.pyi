@@ -1,14 +1,6 @@
-from ._content_keys import ContentKeys as ContentKeys
 from ._network import Network as Network
 from ._network import Reading as Reading
 from ._pool import Pool as Pool
-from ._provenance import Provenance as Provenance
-from ._provenance import provenance as provenance
-from ._sampling import choose_goal as choose_goal
-from ._sampling import deduplicate as deduplicate
-from ._sampling import sample_sources as sample_sources
-from ._sampling import split_by_day as split_by_day
-from ._sampling import without as without
 from ._set import Instance as Instance
 from ._set import InstanceSet as InstanceSet
 from ._snapshot import Snapshot as Snapshot

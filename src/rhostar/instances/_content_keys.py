@@ -35,7 +35,7 @@ class ContentKeys:
     Examples
     --------
     >>> import numpy as np, rhostar as rs
-    >>> from rhostar.instances import ContentKeys
+    >>> from rhostar.instances._content_keys import ContentKeys
     >>> graph = rs.Graph.grid(3, 3)
     >>> weights = np.random.default_rng(0).uniform(1, 2, size=(5, graph.m))
     >>> seen = ContentKeys.of(rs.InstanceSet(graph, weights, sources=0, goal=8))

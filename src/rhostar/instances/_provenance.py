@@ -22,7 +22,7 @@ class Provenance(NamedTuple):
     Examples
     --------
     >>> import numpy as np, rhostar as rs
-    >>> from rhostar.instances import Provenance
+    >>> from rhostar.instances._provenance import Provenance
     >>> graph = rs.Graph.grid(3, 3)
     >>> weights = np.random.default_rng(0).uniform(1, 2, size=(20, graph.m))
     >>> instances = rs.InstanceSet(graph, weights, sources=0, goal=8)
@@ -175,7 +175,7 @@ def provenance(*parts: InstanceSet | Provenance) -> Provenance:
     Examples
     --------
     >>> import rhostar as rs
-    >>> from rhostar.instances import provenance
+    >>> from rhostar.instances._provenance import provenance
     >>> graph = rs.Graph.grid(2, 2)
     >>> first, second = (rs.InstanceSet(graph, k * graph.length, sources=[0, 1], goal=3) for k in (1, 2))
     >>> both = provenance(first[:1], first[1:], second[:1])

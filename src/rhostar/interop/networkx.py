@@ -134,7 +134,7 @@ def to_networkx(graph: Graph, weights: ArrayLike | None = None, *, attribute: st
     --------
     >>> import rhostar as rs
     >>> graph = rs.Graph.from_edges(2, [0, 1], [1, 0], labels=["home", "work"])
-    >>> list(rs.interop.to_networkx(graph, [3.0, 4.0]).edges(data="weight"))
+    >>> list(rs.interop.networkx.to_networkx(graph, [3.0, 4.0]).edges(data="weight"))
     [('home', 'work', 3.0), ('work', 'home', 4.0)]
     """
     import networkx as nx

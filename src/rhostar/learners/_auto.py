@@ -13,7 +13,8 @@ from sklearn.base import clone
 
 from rhostar import _arrays as arrays
 from rhostar.errors import BoundsWarning, FitError, InputError, LimitError, RhostarWarning
-from rhostar.instances import InstanceSet, provenance
+from rhostar.instances import InstanceSet
+from rhostar.instances._provenance import provenance
 from rhostar.learners._base import Advance, Learner, Seed, one_of, progress
 from rhostar.learners._bumps import BumpSearch
 from rhostar.learners._distances import MeanDistance

@@ -17,7 +17,8 @@ from sklearn.base import BaseEstimator
 from rhostar import _arrays as arrays
 from rhostar.errors import InputError, InstanceError, not_fitted
 from rhostar.heuristics import Heuristic, Table
-from rhostar.instances import InstanceSet, Provenance
+from rhostar.instances import InstanceSet
+from rhostar.instances._provenance import Provenance
 from rhostar.search import Algorithm, solve_many
 from rhostar.utilities import Utility, evaluate
 
@@ -68,6 +69,9 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     """How many instances a fit needs."""
     one_goal: ClassVar[bool] = True
     """Whether all instances must have the same goal."""
+
+    n_jobs: int | None = None
+    """As in joblib, for learners that have it."""
 
     heuristic_: Heuristic
     rho_: NDArray[np.float64]
@@ -154,7 +158,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         self._fitted()
         algorithm: Algorithm = "gbfs" if self.algorithm == "gbfs" else "astar"
         budget = 100 * instances.graph.n
-        runs = solve_many(instances, self, algorithm=algorithm, budget=budget, n_jobs=getattr(self, "n_jobs", None))
+        runs = solve_many(instances, self, algorithm=algorithm, budget=budget, n_jobs=self.n_jobs)
         return -float(runs.expanded.mean())
 
     def _fitted(self) -> Heuristic:
@@ -185,7 +189,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             )
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "heuristic_")
+        return "heuristic_" in vars(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -234,7 +238,7 @@ class Scorer:
     def __call__(self, learner: Learner, instances: InstanceSet, y: object = None) -> float:
         """Return the score of a fitted learner on instances; larger is better."""
         learner._fitted()
-        return self.of_values(learner, instances, n_jobs=getattr(learner, "n_jobs", None))
+        return self.of_values(learner, instances, n_jobs=learner.n_jobs)
 
     def of_values(self, rho: Any, instances: InstanceSet, n_jobs: int | None = None) -> float:
         """Return the score of heuristic values.

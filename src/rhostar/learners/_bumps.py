@@ -17,7 +17,8 @@ from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
 from rhostar.graph import Graph
-from rhostar.instances import InstanceSet, provenance
+from rhostar.instances import InstanceSet
+from rhostar.instances._provenance import provenance
 from rhostar.learners._base import Learner, Seed, generator, progress
 from rhostar.learners._distances import CostsToGo
 from rhostar.learners._objective import Initial, Objective, Search, initial_table, spread, typical_weight

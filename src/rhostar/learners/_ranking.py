@@ -18,10 +18,12 @@ from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
 from rhostar.errors import InputError, InstanceError
-from rhostar.instances import InstanceSet, Provenance, provenance
+from rhostar.instances import InstanceSet
+from rhostar.instances._provenance import Provenance, provenance
 from rhostar.learners._base import Learner, Seed, generator, progress
 from rhostar.learners._distances import CostsToGo
-from rhostar.learners._objective import Blur, Initial, Objective, Search, initial_table, spread
+from rhostar.learners._objective import Initial, Objective, Search, initial_table, spread
+from rhostar.learners._smoothing import Blur
 from rhostar.search import Algorithm
 from rhostar.utilities import Utility
 
@@ -83,7 +85,7 @@ class SelfImitatedRanking(Learner):
     round_
         (step size, blur) of the round that found it; None if the initial values were kept.
     judged_on_
-        The instances it was chosen on, a :class:`rhostar.instances.Provenance`.
+        The instances it was chosen on, a record of them.
 
     Examples
     --------

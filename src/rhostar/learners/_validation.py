@@ -17,7 +17,8 @@ from sklearn.base import clone
 from rhostar import _arrays as arrays
 from rhostar.errors import InputError, InstanceError
 from rhostar.heuristics import Heuristic
-from rhostar.instances import InstanceSet, Provenance
+from rhostar.instances import InstanceSet
+from rhostar.instances._provenance import Provenance
 from rhostar.learners._base import Learner, Scorer, Seed, generator
 from rhostar.learners._distances import CostsToGo
 from rhostar.search import Algorithm, solve_many

@@ -11,7 +11,8 @@ from sklearn.base import clone
 from rhostar import _arrays as arrays
 from rhostar import heuristics
 from rhostar.errors import InputError, InstanceError
-from rhostar.instances import InstanceSet, Provenance, provenance
+from rhostar.instances import InstanceSet
+from rhostar.instances._provenance import Provenance, provenance
 from rhostar.learners._base import Learner, Seed, generator, table_of
 from rhostar.learners._distances import CostsToGo, MeanDistance, snapshots
 

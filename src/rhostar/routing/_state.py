@@ -23,7 +23,8 @@ from rhostar import _core
 from rhostar import _failures as failures
 from rhostar.errors import LimitError, WeightError
 from rhostar.graph import Graph
-from rhostar.hierarchy import Hierarchy, elimination_order
+from rhostar.hierarchy import Hierarchy
+from rhostar.hierarchy._order import elimination_order
 from rhostar.routing import _work as work
 from rhostar.routing._guide import Guide, OnRow
 from rhostar.routing._route import Found

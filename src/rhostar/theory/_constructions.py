@@ -284,7 +284,7 @@ def path_costs(instance: Instance, vertex: int) -> list[float]:
     --------
     >>> import rhostar as rs
     >>> graph = rs.Graph.from_edges(3, [0, 0, 1], [1, 2, 2])
-    >>> rs.theory.path_costs(rs.Instance(graph, graph.arrange([1.0, 5.0, 2.0]), 0, 2), 2)
+    >>> rs.theory.path_costs(rs.instances.Instance(graph, graph.arrange([1.0, 5.0, 2.0]), 0, 2), 2)
     [3.0, 5.0]
     """
     graph, weights, source, _ = instance
