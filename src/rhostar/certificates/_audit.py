@@ -18,7 +18,7 @@ from rhostar.certificates._draws import check_repeats, check_set, find_unseen
 from rhostar.certificates._query_log import QueryLog, measure_queries
 from rhostar.certificates._sentence import confidence as digits
 from rhostar.certificates._sentence import outward
-from rhostar.certificates._statements import Statement, percent, write
+from rhostar.certificates._statements import Statement, amount, percent, write
 from rhostar.certificates._value_check import ValueCheck, check_values
 from rhostar.errors import InputError
 from rhostar.graph import Graph
@@ -191,7 +191,7 @@ class Audit:
         )
         return (
             f"Scaling by {fix.factor:g} would make it admissible at all vertices for {scope}. {sure}. It would then "
-            f"expand {fix.effort:,.4g} vertices per query: {fix.effort / max(fix.now, 1e-300):.3g} times as many as "
+            f"expand {amount(fix.effort)} vertices per query: {fix.effort / max(fix.now, 1e-300):.3g} times as many as "
             f"now, {percent(fix.effort / max(fix.without, 1e-300))} of a search without a heuristic; {lost}."
         )
 
