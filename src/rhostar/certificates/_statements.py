@@ -188,9 +188,9 @@ def effort(sample: Sample, limit: float, delta: float) -> Statement:
     measured = float(sample.log.means(np.minimum(share, 1.0), sample.factor).mean())
     ratio = without.sum() / max(mine.sum(), 1e-300)
     text = (
-        f"Effort: {amount(mine.mean())} expansions per query, {amount(without.mean())} without a heuristic ({ratio:.3g} "
-        f"times as many). A new query needs at most {percent(high)} of the effort without one, on average (more than "
-        "100% counts as 100%)."
+        f"Effort: {amount(mine.mean())} expansions per query, {amount(without.mean())} without a heuristic "
+        f"({ratio:.3g} times as many). A new query needs at most {percent(high)} of the effort without one, on "
+        "average (more than 100% counts as 100%)."
     )
     return Statement("effort", text, measured, None, high, delta)
 
