@@ -207,18 +207,18 @@ def series(contestant: Contestant, weights: Any, pairs: list, most: float) -> tu
     """Return the time after 1, 2, 5, ... queries, the update included, and the costs that were found."""
     begin = clock()
     contestant.update(weights)
+    updated = clock() - begin
     totals, costs = [], []
     for k, (s, t) in enumerate(pairs, start=1):
         costs.append(contestant.ask(s, t))
         if k in QUERIES:
             totals.append(clock() - begin)
-            if totals[-1] > most:
+            if totals[-1] - updated > most:
                 break
-    done = QUERIES[len(totals) - 1]
     if len(totals) < len(QUERIES):  # at the rate of the last part of the series
-        first = max(len(totals) - 2, 0)
-        rate = (totals[-1] - totals[first]) / (done - QUERIES[first]) if len(totals) > 1 else totals[-1]
-        totals += [totals[-1] + rate * (k - done) for k in QUERIES[len(totals) :]]
+        ends = [(0, updated), *zip(QUERIES, totals, strict=False)]
+        (first, before), (done, after) = ends[-2:]
+        totals += [after + (after - before) / (done - first) * (k - done) for k in QUERIES[len(totals) :]]
     return totals, costs
 
 

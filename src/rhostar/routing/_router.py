@@ -555,6 +555,10 @@ class Router:
             return None if found is None else Nearest(found.vertex, found.cost, self._names), spent
 
         def by_index(index: _core.Customization) -> Nearest:
+            if self.graph.n * wanted <= work.PER_GOAL * goals.size**2:  # there is probably a goal nearby
+                early, _ = by_search(2 * work.PER_GOAL * goals.size)
+                if early is not None:
+                    return early
             found = index.distances(one, goals, reverse, math.inf, None)
             failures.require_done(found.ending)
             costs = bulk.exact(found.cost, state)
