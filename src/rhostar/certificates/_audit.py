@@ -347,7 +347,8 @@ def audit(
     if own.lower is not None and not values.admissible:
         notes.append(
             "A search compares the weights with the lower bounds of this heuristic, and lowers its values where "
-            "weights are below them: answers stay optimal. What is said of vertices and edges is about the values before that."
+            "weights are below them: answers stay optimal. What is said of vertices and edges is about the values "
+            "before that."
         )
     fix = _fix(own, queries, values, log, reopen)
     return Audit(tuple(said), log, values, fix, 1 - delta, limit, 1.0, tuple(notes), anytime)
