@@ -603,7 +603,7 @@ STATEMENTS: list[tuple[str, str, str, str, str]] = [  # key, statement, in the n
         "potentials, all goals: of order n² instances are shattered with m < 4n edges",
         "Theorem~\\ref{thm:potentials}, potentials",
         "note, section 8",
-        "none yet",
+        checks(0, 1),
     ),
     (
         "closures",

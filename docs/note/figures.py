@@ -139,14 +139,14 @@ def colortree(path: Path) -> None:
             for part, low, high in ((node.parts[0], left, share), (node.parts[1], share, right)):
                 u, v = place(part, low, high, depth + 1)
                 third.plot([x, u], [y, v], color="0.6", zorder=0)
-        color = "white" if node.color is None else colors[node.color]
+        color = "white" if node.color is None else ("lightblue", "navajowhite")[node.color]
         third.annotate(
             ",".join("abcd"[p] for p in sorted(node.vertices)) + ("" if node.color is None else f":  {node.color + 1}"),
             (x, y),
             ha="center",
             va="center",
             fontsize=9,
-            bbox={"boxstyle": "round", "facecolor": color, "alpha": 1, "edgecolor": "0.3"},
+            bbox={"boxstyle": "round", "facecolor": color, "edgecolor": "0.3"},
         )
         return x, y
 

@@ -12,6 +12,7 @@ from rhostar import _core
 from rhostar.learners import _objective as shared
 from rhostar.learners import _ranking
 from rhostar.learners._ranking import comparisons
+from rhostar.learners._smoothing import Blur
 from support.cases import Case, random_case
 from support.failures import ctrl_c
 from support.instances import obstacle_worlds
@@ -177,12 +178,12 @@ def test_blur_keeps_constants_and_spreads_as_far_as_it_says() -> None:
     point[20 * 41 + 20] = 1.0
     squares = ((grid.coordinates - 20) ** 2).sum(axis=1)
     for graph, variance in ((grid, 8.0), (plain, 4.0)):
-        blur = shared.Blur(graph, 2.0)
+        blur = Blur(graph, 2.0)
         assert np.allclose(blur(np.ones(graph.n)), 1.0)
         assert math.isclose((blur(point) * squares).sum(), variance, rel_tol=0.05)
-        assert (shared.Blur(graph, 0.0)(point) == point).all()
+        assert (Blur(graph, 0.0)(point) == point).all()
     alone = rs.Graph.from_edges(3, [0], [1])
-    assert shared.Blur(alone, 1.0)(np.array([1.0, 0.0, 5.0])).tolist()[2] == 5.0
+    assert Blur(alone, 1.0)(np.array([1.0, 0.0, 5.0])).tolist()[2] == 5.0
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV
 
 import rhostar as rs
 from rhostar.learners._base import progress
-from rhostar.learners._smoothing import blur
+from rhostar.learners._smoothing import Blur
 from rhostar.learners._weights import edge_statistics
 from support.instances import changing_graph, square_grid
 
@@ -109,24 +109,21 @@ def test_soft_walls_and_paths_help_greedy_search() -> None:
 def test_blur_is_a_mean_over_the_vertices_around() -> None:
     rng = np.random.default_rng(0)
     grid = rs.Graph.grid(9, 9)
-    scattered = rs.Graph(grid.first_out, grid.head, coordinates=7.0 * grid.coordinates)
-    for graph in (grid, scattered):
-        assert np.allclose(blur(graph, np.ones(81), 1.5), 1.0)
+    plain = rs.Graph(grid.first_out, grid.head)
+    for graph in (grid, plain):
+        assert np.allclose(Blur(graph, 1.5)(np.ones(81)), 1.0)
         values = rng.uniform(0, 1, 81)
-        assert np.ptp(blur(graph, values, 1.5)) < np.ptp(values)
-        assert blur(graph, values, 0) is values
+        assert np.ptp(Blur(graph, 1.5)(values)) < np.ptp(values)
+        assert Blur(graph, 0)(values) is values
     spike = np.zeros(81)
     spike[40] = 1.0
     corner = np.zeros(81)
     corner[8] = 1.0
-    for values in (spike, corner):
-        found = blur(grid, values, 1.0)
-        assert np.allclose(found, blur(scattered, values, 1.0), atol=4e-3), "in steps, not in meters"
-    assert blur(grid, corner, 1.0).max() < 2.5 * blur(grid, spike, 1.0).max(), "a mean over vertices that there are"
+    assert Blur(grid, 1.0)(corner).max() < 2.5 * Blur(grid, 1.0)(spike).max(), "a mean over vertices that there are"
     with pytest.raises(rs.errors.InputError, match="blur must be finite"):
-        blur(grid, spike, -1)
-    with pytest.raises(rs.errors.InputError, match="without coordinates"):
-        rs.learners.MeanWeights(blur=1.0).fit(changing_graph(0))
+        rs.learners.MeanWeights(blur=-1).fit(changing_graph(0))
+    without, spread = (rs.learners.MeanWeights(blur=width).fit(changing_graph(0)).weights_ for width in (0.0, 1.0))
+    assert not np.array_equal(without, spread)
 
 
 # ---------------------------------------------------------------- landmarks

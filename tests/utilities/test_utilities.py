@@ -24,7 +24,7 @@ from rhostar.utilities import (
     by_name,
     registry,
 )
-from rhostar.utilities import _base as base
+from rhostar.utilities import _measures as base
 from support.cases import ADMISSIBLE, DETOUR
 
 

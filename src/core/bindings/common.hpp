@@ -150,7 +150,7 @@ class PythonInterrupt : public Interrupt {
     if (now - last_ < std::chrono::milliseconds(50)) return false;
     last_ = now;
     nb::gil_scoped_acquire lock;
-    raised_ = PyErr_CheckSignals() != 0;
+    raised_ = PyErr_CheckSignals() != 0 || !report();
     return raised_;
   }
 
@@ -158,6 +158,10 @@ class PythonInterrupt : public Interrupt {
   void raise_if_signalled() const {
     if (raised_) nb::raise_python_error();
   }
+
+ protected:
+  // Shows how far the kernel has come, with the interpreter lock held; false if that failed with a Python error.
+  virtual bool report() { return true; }
 
  private:
   Stop* stop_;

@@ -105,17 +105,23 @@ class Dissection {
       if (interrupt_.requested()) return {.status = Status::stopped};
       const Part part = parts.back();
       parts.pop_back();
-      if (part.size() <= smallest_) continue;
+      if (part.size() <= smallest_) {
+        placed_ += part.size();
+        continue;
+      }
       claim(part);
       if (split_components(part, parts)) continue;
       const Part rest = separate(part);
       if (stopped_) return {.status = Status::stopped};
+      placed_ += part.end - rest.end;
       parts.push_back({part.begin, rest.begin});
       parts.push_back({rest.begin, rest.end});
     }
     return {};
   }
   std::vector<std::int32_t>& order() { return order_; }
+  // How many vertices have their place: all at the end.
+  std::int32_t placed() const { return placed_; }
 
  private:
   static constexpr std::int32_t smallest_ = 3;
@@ -447,6 +453,7 @@ class Dissection {
   const Neighbors& near_;
   const double* at_;
   Interrupt& interrupt_;
+  std::int32_t placed_ = 0;
   bool stopped_ = false;
   std::vector<std::int32_t> order_, owner_, local_, found_;
   std::int32_t claims_ = 0;

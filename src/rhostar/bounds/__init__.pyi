@@ -1,7 +1,6 @@
 from ._betting import betting as betting
 from ._betting import betting_sequence as betting_sequence
 from ._capacity import Capacity as Capacity
-from ._dependence import order_test as order_test
 from ._dimension import PseudoDimension as PseudoDimension
 from ._dimension import capacities as capacities
 from ._dimension import pseudo_dimension as pseudo_dimension
@@ -12,6 +11,7 @@ from ._holdout import clopper_pearson as clopper_pearson
 from ._holdout import empirical_bernstein as empirical_bernstein
 from ._holdout import hoeffding as hoeffding
 from ._holdout import kullback_leibler as kullback_leibler
+from ._holdout import order_test as order_test
 from ._holdout_size import HoldoutPlan as HoldoutPlan
 from ._holdout_size import holdout_size as holdout_size
 from ._inconsistency import edge_local_complexity as edge_local_complexity

@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.bounds import _checks as checks
 from rhostar.bounds._holdout import ConfidenceInterval, interval
 
 PERMUTATIONS = 30
@@ -41,7 +40,7 @@ def betting(
     limit: float,
     *,
     delta: float = 0.05,
-    side: checks.Side = "upper",
+    side: arrays.Side = "upper",
     random_state: int = 0,
 ) -> ConfidenceInterval:
     """Bound the mean by betting, whatever order the values are stored in.
@@ -173,8 +172,8 @@ def betting_sequence(values: ArrayLike, limit: float, *, delta: float = 0.05) ->
     >>> betting_sequence(values, 1.0)[[9, 99, 999]].round(3).tolist()
     [0.417, 0.152, 0.11]
     """
-    limit, level = checks.positive(limit, "limit"), checks.probability(delta)
-    scaled = checks.utilities(values, limit) / limit
+    limit, level = arrays.positive(limit, "limit"), arrays.probability(delta)
+    scaled = arrays.utilities(values, limit) / limit
     time = np.arange(1, scaled.size + 1)
     means = (0.5 + np.cumsum(scaled)) / (time + 1)
     variances = (0.25 + np.cumsum((scaled - means) ** 2)) / (time + 1)

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rhostar.bounds import _checks as checks
-from rhostar.errors import UtilityError
+from rhostar import _arrays as arrays
+from rhostar.errors import ArrayError, UtilityError
 
 _STEPS = 60
 """Halvings of [0, 1]: finer than a float near 1 can tell."""
@@ -28,7 +28,7 @@ class ConfidenceInterval(NamedTuple):
     """The lower end; 0 if only the upper side is bounded."""
     high: float
     """The upper end; H if only the lower side is bounded."""
-    side: checks.Side
+    side: arrays.Side
     """Which side is bounded."""
     delta: float
     """The probability with which the interval may be wrong."""
@@ -39,11 +39,11 @@ Upper = Callable[[NDArray[np.float64], float], float]
 
 
 def interval(
-    upper: Upper, values: ArrayLike, limit: float, delta: float, side: checks.Side, least: int
+    upper: Upper, values: ArrayLike, limit: float, delta: float, side: arrays.Side, least: int
 ) -> ConfidenceInterval:
     """Return the interval of a one-sided bound on means in [0, 1], for either side or both; at least `least` values."""
-    limit, delta, side = checks.positive(limit, "limit"), checks.probability(delta), checks.side(side)
-    scaled = checks.utilities(values, limit, least=least) / limit
+    limit, delta, side = arrays.positive(limit, "limit"), arrays.probability(delta), arrays.side(side)
+    scaled = arrays.utilities(values, limit, least=least) / limit
     each = delta / 2 if side == "both" else delta
     high = 1.0 if side == "lower" else min(1.0, upper(scaled, each))
     low = 0.0 if side == "upper" else max(0.0, 1.0 - upper(1.0 - scaled, each))
@@ -51,7 +51,7 @@ def interval(
 
 
 def hoeffding(
-    values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper"
+    values: ArrayLike, limit: float, *, delta: float = 0.05, side: arrays.Side = "upper"
 ) -> ConfidenceInterval:
     """Hoeffding (1963): E u ≤ mean + H·sqrt(ln(1/δ)/(2N)).
 
@@ -92,7 +92,7 @@ def hoeffding(
 
 
 def kullback_leibler(
-    values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper"
+    values: ArrayLike, limit: float, *, delta: float = 0.05, side: arrays.Side = "upper"
 ) -> ConfidenceInterval:
     """Chernoff's bound inverted: kl(mean/H ‖ E u/H) ≤ ln(1/δ)/N; never wider than Hoeffding's.
 
@@ -133,7 +133,7 @@ def kullback_leibler(
 
 
 def empirical_bernstein(
-    values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper"
+    values: ArrayLike, limit: float, *, delta: float = 0.05, side: arrays.Side = "upper"
 ) -> ConfidenceInterval:
     """Maurer and Pontil (2009, Theorem 4): E u ≤ mean + sqrt(2V·ln(2/δ)/N) + 7H·ln(2/δ)/(3(N−1)).
 
@@ -178,7 +178,7 @@ def empirical_bernstein(
 
 
 def clopper_pearson(
-    values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper"
+    values: ArrayLike, limit: float, *, delta: float = 0.05, side: arrays.Side = "upper"
 ) -> ConfidenceInterval:
     """Clopper and Pearson (1934): exact for utilities that are either 0 or H.
 
@@ -258,3 +258,53 @@ def kl_upper(q: float, budget: float) -> float:
         else:
             low = middle
     return high
+
+
+# ---------------------------------------------------------------- are they independent?
+
+
+def order_test(values: ArrayLike) -> float:
+    """Return how likely values in random order would be to look as ordered as these do.
+
+    Two statistics of the ranks are tried, with half of the probability each: the correlation of neighbors, which sees
+    values that come in runs (hours, days), and the correlation with the position, which sees a trend or a sort. Under
+    a random order both are nearly normal with variance 1/(N − 1).
+
+    Parameters
+    ----------
+    values
+        Utilities in the order in which they are stored.
+
+    Returns
+    -------
+    float
+        A probability; small values speak against a random order. 1 where there are fewer than 20 values, or all are
+        equal.
+
+    Raises
+    ------
+    ArrayError
+        If `values` is not one-dimensional.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rhostar.bounds import order_test
+    >>> values = np.random.default_rng(0).random(500)
+    >>> order_test(values) > 0.01, order_test(np.sort(values)) < 1e-9
+    (True, True)
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1:
+        raise ArrayError(f"values must have one dimension, got shape {array.shape}")
+    if array.size < 20 or (array == array[0]).all():
+        return 1.0
+    # Ranks, equal values sharing their mean rank: heavy tails must not decide.
+    _, which, count = np.unique(array, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(count) - (count - 1) / 2)[which]
+    ranks = (ranks - ranks.mean()) / ranks.std()
+    place = np.arange(array.size) - (array.size - 1) / 2
+    neighbors = float((ranks[1:] * ranks[:-1]).mean())
+    trend = float((ranks * place).mean()) / float(place.std())
+    largest = max(abs(neighbors + 1 / array.size), abs(trend)) * math.sqrt(array.size - 1)
+    return min(1.0, 2 * math.erfc(largest / math.sqrt(2)))

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.bounds import _checks as checks
 from rhostar.bounds._betting import betting
 from rhostar.errors import InputError
 
@@ -103,17 +102,17 @@ def holdout_size(
     Hold out 294 instances: the bound is then at most 0.02 above the measured mean in 80% of draws (simulated,
     delta = 0.05).
     """
-    limit, delta = checks.positive(limit, "limit"), checks.probability(delta)
-    epsilon, assurance = checks.positive(epsilon, "epsilon"), checks.probability(assurance, "assurance")
+    limit, delta = arrays.positive(limit, "limit"), arrays.probability(delta)
+    epsilon, assurance = arrays.positive(epsilon, "epsilon"), arrays.probability(assurance, "assurance")
     trials, seed = arrays.integer(trials, "trials", 1), arrays.integer(random_state, "random_state", 0)
     if (pilot is None) == (mean is None):
         raise InputError("give either pilot, utilities of a few instances, or mean, a guess")
     if mean is not None:
-        guess = checks.not_negative(mean, "mean") / limit
+        guess = arrays.not_negative(mean, "mean") / limit
         if guess > 1:
             raise InputError(f"mean must be at most the limit {limit}, got {mean}")
     else:
-        values = checks.utilities(np.asarray(pilot, dtype=np.float64), limit) / limit
+        values = arrays.utilities(np.asarray(pilot, dtype=np.float64), limit) / limit
 
     def width(size: int) -> float:
         rng = np.random.default_rng([seed, size])

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar.bounds import _capacity as capacity
-from rhostar.bounds import _checks as checks
 from rhostar.bounds._uniform import dimension_width
 from rhostar.errors import ArrayError, InputError
 
@@ -101,7 +100,7 @@ def edge_local_complexity(edges: ArrayLike, weights: ArrayLike, caps: ArrayLike,
     >>> edge_local_complexity([3, 3], [1.0, 2.0], caps=4.0, samples=2, limit=10.0)  # (1·A(1) + 2·A(2))/4
     0.75
     """
-    samples, limit = arrays.integer(samples, "samples", 1), checks.positive(limit, "limit")
+    samples, limit = arrays.integer(samples, "samples", 1), arrays.positive(limit, "limit")
     edge, weight = np.asarray(edges), np.asarray(weights, dtype=np.float64)
     if edge.ndim != 1 or edge.shape != weight.shape or (edge.size and edge.dtype.kind not in "iu"):
         raise ArrayError(f"edges and weights must be two arrays of one length, got {edge.shape} and {weight.shape}")
@@ -159,7 +158,7 @@ def edge_local_width(n: int, spreads: ArrayLike, samples: int, limit: float, *, 
     0.3789...
     """
     n, samples = arrays.integer(n, "n", 2), arrays.integer(samples, "samples", 1)
-    limit, delta = checks.positive(limit, "limit"), checks.probability(delta)
+    limit, delta = arrays.positive(limit, "limit"), arrays.probability(delta)
     r = np.asarray(spreads, dtype=np.float64)
     if not (np.isfinite(r).all() and (r >= 0).all()):
         raise InputError("spreads must be finite and at least 0: both bounds of every weight must be known")

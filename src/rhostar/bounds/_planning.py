@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike
 from rhostar import _arrays as arrays
 from rhostar._display import LabeledRows, html_table
 from rhostar.bounds import _capacity as capacity
-from rhostar.bounds import _checks as checks
 from rhostar.bounds._capacity import Capacity
 from rhostar.bounds._dimension import capacities
 from rhostar.bounds._inconsistency import edge_local_width
@@ -40,9 +39,9 @@ class ClassOptions(TypedDict, total=False):
 class PlanOptions(ClassOptions, total=False):
     """What :func:`sample_size` and :func:`deviation` both take besides n, H and what is known of the class."""
 
-    algorithm: checks.Algorithm
+    algorithm: arrays.Algorithm
     delta: float
-    side: checks.Side
+    side: arrays.Side
     spreads: ArrayLike | None
 
 
@@ -144,17 +143,17 @@ class Way:
 def _ways(
     n: int,
     limit: float,
-    algorithm: checks.Algorithm = "astar",
+    algorithm: arrays.Algorithm = "astar",
     delta: float = 0.05,
-    side: checks.Side = "both",
+    side: arrays.Side = "both",
     spreads: ArrayLike | None = None,
     **of: Unpack[ClassOptions],
 ) -> list[Way]:
     """Return every bound that applies."""
-    side = checks.side(side)
-    limit, delta = checks.positive(limit, "limit"), checks.probability(delta)
+    side = arrays.side(side)
+    limit, delta = arrays.positive(limit, "limit"), arrays.probability(delta)
 
-    def by_dimension(row: Capacity, side: checks.Side = side) -> Width:
+    def by_dimension(row: Capacity, side: arrays.Side = side) -> Width:
         dimension = row.pseudo_dimension
         return lambda N: dimension_width(dimension, N, limit, delta=delta, side=side)
 
@@ -192,9 +191,9 @@ def sample_size(
     n: int,
     epsilon: float,
     limit: float,
-    algorithm: checks.Algorithm = "astar",
+    algorithm: arrays.Algorithm = "astar",
     delta: float = 0.05,
-    side: checks.Side = "both",
+    side: arrays.Side = "both",
     spreads: ArrayLike | None = None,
     **of: Unpack[ClassOptions],
 ) -> Plans:
@@ -244,7 +243,7 @@ def sample_size(
       H3 with A                  37,559,360  paper
       H3 with U1                  1,379,533  sharper  (inconsistency, one side)
     """
-    epsilon = checks.positive(epsilon, "epsilon")
+    epsilon = arrays.positive(epsilon, "epsilon")
     ways = _ways(n, limit, algorithm=algorithm, delta=delta, side=side, spreads=spreads, **of)
     sign = {"both": "|mean - E u|", "upper": "E u - mean", "lower": "mean - E u"}[side]
     what = f"instances for {sign} <= {epsilon:g}, H = {limit:g}, delta = {delta:g}"

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rhostar import _arrays as arrays
-from rhostar.bounds import _checks as checks
 from rhostar.errors import UtilityError
 
 
@@ -61,7 +60,7 @@ def quantile_rank(p: float, samples: int, *, delta: float = 0.05) -> int | None:
     """
     from scipy.stats import binom
 
-    p, delta = checks.probability(p, "p"), checks.probability(delta)
+    p, delta = arrays.probability(p, "p"), arrays.probability(delta)
     samples = arrays.integer(samples, "samples", 1)
     if samples * math.log(p) > math.log(delta):
         return None

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rhostar.bounds import _checks as checks
+from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError
 
 _STAKES = np.array([0.05, 0.1, 0.2, 0.4, 0.7])
@@ -63,8 +63,8 @@ def running_mean(
     >>> round(running_mean(rng.random(1000) < expectations, 1.0), 3)
     0.109
     """
-    limit, delta = checks.positive(limit, "limit"), checks.probability(delta)
-    scaled = checks.utilities(np.asarray(values, dtype=np.float64), limit) / limit
+    limit, delta = arrays.positive(limit, "limit"), arrays.probability(delta)
+    scaled = arrays.utilities(np.asarray(values, dtype=np.float64), limit) / limit
     if predictions is None:
         guess = np.concatenate([[0.0], np.cumsum(scaled)[:-1] / np.arange(1, scaled.size)])
     else:

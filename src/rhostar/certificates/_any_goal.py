@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rhostar import _arrays as arrays
 from rhostar import bounds
-from rhostar.bounds import _checks as checks
-from rhostar.certificates._assumptions import by_edge
 from rhostar.certificates._certificate import Certificate
 from rhostar.certificates._draws import assume_draws, check_independent, check_set, population
+from rhostar.certificates._excess import by_edge
 from rhostar.certificates._measure import Search, measure, optimal_paths
 from rhostar.errors import AssumptionError, InputError
 from rhostar.graph import Graph
@@ -80,7 +80,7 @@ def certify_any_goal(
     """
     weights = _weights(learner, check_set(train, "train").graph)
     check_independent(train)
-    limit, delta = checks.positive(limit, "limit"), checks.probability(delta)
+    limit, delta = arrays.positive(limit, "limit"), arrays.probability(delta)
     graph = train.graph
     cap = _caps(caps, graph, weights)
     paths = optimal_paths(train)

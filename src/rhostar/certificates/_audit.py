@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.bounds import _checks as checks
 from rhostar.certificates._draws import check_repeats, check_set, find_unseen
 from rhostar.certificates._query_log import QueryLog, measure_queries
 from rhostar.certificates._sentence import confidence as digits
@@ -328,8 +327,8 @@ def audit(
     >>> found.fix.factor
     0.5
     """
-    delta = 1 - checks.probability(confidence, "confidence")
-    limit = checks.positive(limit, "limit")
+    delta = 1 - arrays.probability(confidence, "confidence")
+    limit = arrays.positive(limit, "limit")
     if isinstance(heuristic, QueryLog):
         if instances is not None or pairs is not None:
             raise InputError("a log needs no instances and no pairs")

@@ -104,11 +104,6 @@ class Certificate:
         return math.isinf(self.value) or (self.limit is not None and self.value >= self.limit)
 
     @property
-    def looseness(self) -> float:
-        """A number that is larger for a weaker bound."""
-        return self.value if self.side == "upper" else -self.value
-
-    @property
     def sentence(self) -> str:
         """The bound in one plain sentence."""
         return sentence(self)

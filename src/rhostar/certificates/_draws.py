@@ -1,4 +1,4 @@
-"""What was drawn independently, and what was seen before: the instances that a bound may count, and as what.
+"""Checks of instances: what was drawn independently, what was seen before, and whether weights are as stated.
 
 Instances are the same if they come from one set and have one index there, or if their content is equal, in whatever
 file, process or number format. In draws from a declared pool equal content is a matter of chance: there only the same
@@ -9,14 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.certificates._sentence import goal_name, percent
+from rhostar import _core
+from rhostar import _failures as failures
+from rhostar._parallel import map_chunks
+from rhostar.certificates._excess import WeightBounds
+from rhostar.certificates._measure import goal_name
+from rhostar.certificates._sentence import percent
 from rhostar.errors import AssumptionError, InputError, InstanceError
+from rhostar.graph import Graph
 from rhostar.heuristics import Heuristic
 from rhostar.instances import InstanceSet
 from rhostar.instances._content_keys import ContentKeys
@@ -312,3 +318,83 @@ def unknown_origin(heuristic: Heuristic) -> list[str]:
         return ["it is not known what rho was learned from"]
     unknown = sorted({record.unknown for record in _records(heuristic.trained_on)} - {""})
     return [f"{what} of unknown origin" for what in unknown]
+
+
+# ---------------------------------------------------------------- weights and out-degrees
+
+
+def check_degree(graph: Graph, out_degree: int | None) -> int | None:
+    """Return the stated bound on the out-degree, or raise where a vertex has more children."""
+    if out_degree is None:
+        return None
+    stated = arrays.integer(out_degree, "out_degree", 1)
+    degrees = np.diff(graph.first_out)
+    if degrees.max(initial=0) > stated:
+        v = int(np.argmax(degrees))
+        raise AssumptionError(
+            f"out_degree is stated as {stated}, but vertex {graph._name_of(v)} has {degrees[v]} children"
+        )
+    return stated
+
+
+def check_weights(instances: InstanceSet, stated: WeightBounds, name: str) -> None:
+    """Check every weight that the set uses; absent edges satisfy integer weights, and bounds whose upper end is inf.
+
+    Raises
+    ------
+    AssumptionError
+        If a weight breaks what was stated, naming the instance and the edge.
+    """
+    _, first_user = np.unique(instances._stored_rows, return_index=True)
+    high = stated.upper if stated.integers is None else np.minimum(stated.upper, float(stated.integers))
+    # One instance for each snapshot, so that the chunks cut the work.
+    parts = map_chunks(
+        _chunk,
+        instances[first_user],
+        low=stated.lower,
+        high=np.ascontiguousarray(high),
+        integers=stated.integers is not None,
+        absent=bool(np.isinf(stated.upper).all()),
+        name=name,
+    )
+    for part in parts:
+        if part is not None:
+            _refuse(instances, stated, name, int(first_user[part.at]), part.edge)
+
+
+class _Offence(NamedTuple):
+    """Where a weight breaks what was stated."""
+
+    at: int
+    edge: int
+
+
+def _chunk(
+    chunk: InstanceSet,
+    first: int,
+    stop: _core.Stop,
+    *,
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    integers: bool,
+    absent: bool,
+    name: str,
+) -> _Offence | None:
+    low, high = arrays.aligned(low), arrays.aligned(high)
+    ending = _core.survey_rows(chunk._stored, chunk._stored_rows, low, high, integers, absent, stop).ending
+    if ending.status is _core.Status.OUTSIDE_BOUNDS:
+        return _Offence(first + ending.at, ending.offender)
+    failures.require_done(ending, f"{name}: ")
+    return None
+
+
+def _refuse(instances: InstanceSet, stated: WeightBounds, name: str, i: int, edge: int) -> None:
+    graph, weight = instances.graph, instances._stored[instances._stored_rows[i], edge]
+    where = f"{name}: instance {i}, edge {edge} ({graph._edge_name(edge)})"
+    if weight == np.inf:
+        raise AssumptionError(f"{where} is absent, but upper is finite; state inf for edges that may be absent")
+    if stated.integers is not None and (weight != np.floor(weight) or weight > stated.integers):
+        raise AssumptionError(f"{where} has weight {weight}; integer_weights states integers in 0..{stated.integers}")
+    low, high = (bound[edge % bound.size] for bound in (stated.lower, stated.upper))
+    which = f"upper is {high}" if weight > high else f"lower is {low}"
+    raise AssumptionError(f"{where} has weight {weight}, but {which}")

@@ -12,20 +12,112 @@ argument fails, and so does the bound: an admissible ρ that is not consistent h
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.certificates._assumptions import WeightBounds
 from rhostar.certificates._certificate import Certificate, Dropped
-from rhostar.certificates._measure import Search, Tables
-from rhostar.certificates._sentence import goal_words, search_fields
+from rhostar.certificates._measure import Search, Tables, goal_words
+from rhostar.errors import ArrayError, InputError
 from rhostar.graph import Graph
 from rhostar.heuristics import Heuristic
 from rhostar.search import distances_to
 from rhostar.utilities import Utility
+
+# Assumed where nothing says how large g can get.
+ROUNDS = "comparisons of g + rho are exact, although float64 sums round"
+
+
+@dataclass(frozen=True, eq=False)
+class WeightBounds:
+    """What the user says about the weights of all instances, given and to come.
+
+    Attributes
+    ----------
+    lower, upper
+        One number, or one for each edge.
+    integers
+        ℓ, where weights are integers in {0..ℓ}.
+    given
+        Whether anything was said.
+    """
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    integers: int | None
+    given: bool
+
+    @property
+    def caps(self) -> NDArray[np.float64]:
+        """The largest possible weight of each edge; an integer where weights are."""
+        return self.upper if self.integers is None else np.minimum(np.floor(self.upper), float(self.integers))
+
+    @property
+    def bounded(self) -> bool:
+        """Whether every weight has a largest value that is known."""
+        return bool(np.isfinite(self.caps).all())
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What must hold on new instances for a bound that is certain; nothing where the lower bounds are 0."""
+        return ("no weight falls below its lower bound",) if (self.lower > 0).any() else ()
+
+    @property
+    def integers_assumed(self) -> tuple[str, ...]:
+        """What is assumed besides where weights are integers."""
+        return () if self.integers is None else (f"all weights are integers in 0..{self.integers} (checked here)",)
+
+    def rounding_assumed(self, *, exact: bool) -> tuple[str, ...]:
+        """Return what must be assumed where sums round and nothing says how large g can get."""
+        return () if exact or self.bounded else (ROUNDS,)
+
+    def assumed(self, *, exact: bool) -> tuple[str, ...]:
+        """Return what a bound that is certain assumes about the weights of new instances."""
+        above = ("no weight rises above its upper bound",) if self.bounded and not exact else ()
+        return (*self.conditions, *above, *self.integers_assumed, *self.rounding_assumed(exact=exact))
+
+    def rounding(self, rho: NDArray[np.float64], limit: float, *, exact: bool) -> float:
+        """Return by how much cost − opt may exceed its bound as sums round; without upper bounds, as those with ρ do.
+
+        With u = 2⁻⁵³, G the largest g and R the largest |ρ|, a score is off by at most u(G + R), so along the proof of
+        L1 each of at most n edges adds 2u(G + R). The sums of a path and of S* add uG each, Δ clipped at H adds
+        u(4R + H), and the differences of ρ that are compared with caps u(R + G). The proof of U5 compares scores once
+        and adds up a path of the lower bounds: that is less.
+        """
+        if exact:
+            return 0.0
+        largest_g = (rho.size - 1) * float(self.caps.max()) if self.bounded else 0.0
+        return 8 * rho.size * 2.0**-53 * (largest_g + float(np.abs(rho).max()) + limit)
+
+
+def weight_bounds(lower: Any, upper: Any, integer_weights: int | None, m: int) -> WeightBounds:
+    """Return what the three arguments say, or raise :class:`InputError`."""
+    integers = None if integer_weights is None else arrays.integer(integer_weights, "integer_weights", 1)
+    low = by_edge(0.0 if lower is None else lower, "lower", m)
+    high = by_edge(np.inf if upper is None else upper, "upper", m)
+    bad = np.broadcast_to(~((low >= 0) & (low <= high) & np.isfinite(low)), m)
+    if bad.any():
+        e = int(np.argmax(bad))
+        raise InputError(
+            f"the bounds on weights must satisfy 0 <= lower <= upper, and lower must be finite: edge {e} has lower "
+            f"{low[e % low.size]} and upper {high[e % high.size]}"
+        )
+    return WeightBounds(low, high, integers, not (lower is None and upper is None and integers is None))
+
+
+def by_edge(value: ArrayLike, name: str, m: int) -> NDArray[np.float64]:
+    """Return one number, or one for each edge, or raise :class:`ArrayError`."""
+    wanted = f"{name} must be one number, or one for each of the {m} edges"
+    try:
+        array = np.atleast_1d(np.asarray(value, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise ArrayError(f"{wanted}, got {value!r}") from None
+    if array.shape not in ((1,), (m,)) or np.isnan(array).any():
+        raise ArrayError(f"{wanted}, got shape {array.shape}{' with NaN' if np.isnan(array).any() else ''}")
+    return np.ascontiguousarray(array)
 
 
 def largest_excess(graph: Graph, rho: ArrayLike, goal: int, lower: ArrayLike) -> float:
@@ -255,7 +347,7 @@ def bound_every_answer(
             Certificate(
                 label=label,
                 subject=utility.quantity,
-                **search_fields(*search),
+                **search.fields,
                 goals=goal_words(graph, goals, every=True),
                 population="on every instance",
                 side="upper",

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import bounds
-from rhostar.bounds import _checks as checks
-from rhostar.certificates._assumptions import WeightBounds, check_weights, weight_bounds
 from rhostar.certificates._certificate import Certificate
 from rhostar.certificates._draws import (
     Draws,
@@ -21,22 +19,23 @@ from rhostar.certificates._draws import (
     assume_draws,
     check_repeats,
     check_set,
+    check_weights,
     find_draws,
     find_unseen,
     unknown_origin,
 )
-from rhostar.certificates._excess import bound_every_answer, bound_excess
+from rhostar.certificates._excess import WeightBounds, bound_every_answer, bound_excess, weight_bounds
 from rhostar.certificates._measure import (
     Search,
     SearchOptions,
     check_utility,
     find_tables,
+    goal_words,
     losses,
     measure,
     optimal_paths,
 )
-from rhostar.certificates._sentence import goal_words, search_fields
-from rhostar.certificates._table import CertificateTable, make_table
+from rhostar.certificates._table import CertificateTable, looseness, make_table
 from rhostar.errors import AssumptionError, InputError
 from rhostar.heuristics import Heuristic, HeuristicLike, as_heuristic
 from rhostar.instances import InstanceSet
@@ -203,8 +202,8 @@ def certify(
     [('H4 betting', 0.02, 'guarantee'), ('U5', 0.611, 'certain'), ('H4 Bernstein', 0.024, 'comparison'),
      ('H4 Chernoff', 0.026, 'comparison')]
     """
-    utility, run, delta = check_utility(utility), Search.of(search), checks.probability(delta)
-    share = None if quantile is None else checks.probability(quantile, "quantile")
+    utility, run, delta = check_utility(utility), Search.of(search), arrays.probability(delta)
+    share = None if quantile is None else arrays.probability(quantile, "quantile")
     given = _candidates(heuristic)
     among = arrays.integer(candidates, "candidates", 1) * len(given)
     check_set(holdout, "holdout")
@@ -224,7 +223,7 @@ def certify(
         score = measure(one, instances, utility, run, None if optimum is None else optimum[kept])
         found = _bound(one, instances, draws, score, run, stated, bound, share, isinstance(by, str), among, delta)
         tables.append(replace(found, notes=(*found.notes, *notes)))
-    best = min(range(len(tables)), key=lambda k: tables[k].best.looseness)
+    best = min(range(len(tables)), key=lambda k: looseness(tables[k].best))
     if len(tables) == 1:
         return tables[0]
     values = ", ".join(table.best.claim for table in tables[:8]) + (", …" if len(tables) > 8 else "")
@@ -283,7 +282,7 @@ def _bound(
         fields: dict[str, Any] = {
             "label": entry.label,
             "reference": entry.reference,
-            **search_fields(*run),
+            **run.fields,
             "goals": where,
             "heuristic": "this rho" + (f", the best of {candidates} candidates," if candidates > 1 else ""),
             "population": draws.population,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypedDict
 
@@ -48,12 +48,31 @@ class Search(NamedTuple):
         """Return whether the suboptimality of A* is asked for."""
         return self.algorithm == "astar" and isinstance(utility, Suboptimality)
 
+    @property
+    def name(self) -> str:
+        """The algorithm, in words."""
+        if self.algorithm == "gbfs":
+            return "greedy best-first search"
+        return "A*" if self.reopen else "A* without reopening"
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of a certificate that say which search was run.
+
+        Examples
+        --------
+        >>> from rhostar.certificates._measure import Search
+        >>> Search("astar", True, 50).fields
+        {'search': 'A*', 'settings': ('reopening', 'a budget of 50 expansions')}
+        """
+        settings = ["reopening"] if self.name == "A*" else []
+        settings += [] if self.budget is None else [f"a budget of {arrays.counted(self.budget, 'expansion')}"]
+        return {"search": self.name, "settings": tuple(settings)}
+
     def title(self, utility: Utility, delta: float) -> str:
         """Return what is certified, in words."""
-        how = "greedy best-first search" if self.algorithm == "gbfs" else "A*"
-        how += " without reopening" if how == "A*" and not self.reopen else ""
         limit = "" if self.budget is None else f", at most {self.budget} expansions"
-        return f"{utility.name} of {how}{limit}, H = {utility.limit:g}, delta = {delta:g}"
+        return f"{utility.name} of {self.name}{limit}, H = {utility.limit:g}, delta = {delta:g}"
 
 
 def measure(
@@ -110,6 +129,21 @@ def find_tables(heuristic: Heuristic, instances: InstanceSet) -> Tables:
     if heuristic.goals is None:
         return Tables(measured, {} if len(goals) == 1 else None)
     return Tables(measured, {goal: heuristic.table(goal) for goal in heuristic.goals if goal not in measured})
+
+
+# ---------------------------------------------------------------- goals, in words
+
+
+def goal_name(graph: Graph, goal: int) -> str:
+    """Return a goal by its label, or by its number if vertices have none: "goal depot 3"."""
+    return f"goal {goal if graph.labels is None else graph.labels[goal]}"
+
+
+def goal_words(graph: Graph, goals: Sequence[int], *, every: bool = False) -> str:
+    """Return where searches lead: to one goal, to goals drawn like the given ones, or to every one of them."""
+    if len(goals) == 1:
+        return f"to {goal_name(graph, goals[0])}"
+    return f"to any of these {len(goals)} goals" if every else f"to goals drawn as these {len(goals)} were"
 
 
 # ---------------------------------------------------------------- optimal paths

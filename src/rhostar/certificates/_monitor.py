@@ -9,7 +9,6 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Literal
 
 from rhostar import _arrays as arrays
-from rhostar.bounds import _checks as checks
 from rhostar.certificates._certificate import Certificate
 from rhostar.certificates._evidence import Capital, Watched
 from rhostar.certificates._sentence import percent
@@ -99,7 +98,7 @@ class Monitor:
         by: Iterable[Hashable] | None = None,
         window: int | Literal["label"] | None = None,
     ) -> None:
-        self.alpha = checks.probability(alpha, "alpha")
+        self.alpha = arrays.probability(alpha, "alpha")
         self.window = window if window in (None, "label") else arrays.integer(window, "window", 1)
         on_windows = self.window is not None
         self._watched = {

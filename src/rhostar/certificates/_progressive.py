@@ -16,14 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.bounds import _checks as checks
 from rhostar.bounds import running_mean
-from rhostar.certificates._assumptions import WeightBounds, check_weights, weight_bounds
 from rhostar.certificates._certificate import Certificate
-from rhostar.certificates._draws import check_repeats, check_set, find_draws
-from rhostar.certificates._excess import limited_excess
-from rhostar.certificates._measure import Search, SearchOptions, check_utility, losses, measure
-from rhostar.certificates._sentence import goal_words, search_fields
+from rhostar.certificates._draws import check_repeats, check_set, check_weights, find_draws
+from rhostar.certificates._excess import WeightBounds, limited_excess, weight_bounds
+from rhostar.certificates._measure import Search, SearchOptions, check_utility, goal_words, losses, measure
 from rhostar.errors import AssumptionError, InputError
 from rhostar.heuristics import as_heuristic
 from rhostar.instances import InstanceSet
@@ -159,7 +156,7 @@ def progressive(
     if not (hasattr(learner, "fit") and hasattr(learner, "get_params")):
         raise InputError(f"learner must have fit and get_params, as learners do, got {type(learner).__name__}")
     check_set(instances, "instances")
-    utility, run, delta = check_utility(utility), Search.of(search), checks.probability(delta)
+    utility, run, delta = check_utility(utility), Search.of(search), arrays.probability(delta)
     order_seed = arrays.integer(seed, "seed", 0)
     check_repeats(instances, "instances", independent=groups is False)
     stated = weight_bounds(lower, upper, None, instances.graph.m)
@@ -199,7 +196,7 @@ def progressive(
     certificate = Certificate(
         label="PV running mean",
         subject=utility.mean_words,
-        **search_fields(*run),
+        **run.fields,
         goals=goal_words(instances.graph, goals),
         heuristic=f"a rho drawn among {arrays.counted(len(scores), 'table')}, {tested_on},",
         population=draws.population,
@@ -247,7 +244,7 @@ def _check_excess(
         raise InputError(
             "largest_excess bounds the suboptimality of A* with reopening and without a budget, nothing else"
         )
-    most = checks.positive(largest_excess, "largest_excess")
+    most = arrays.positive(largest_excess, "largest_excess")
     if most >= utility.limit:
         raise InputError(f"largest_excess must be below the limit {utility.limit:g} of the utility, got {most:g}")
     check_weights(instances, stated, "instances")

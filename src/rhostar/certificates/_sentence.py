@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rhostar import _arrays as arrays
 
 if TYPE_CHECKING:
     from rhostar.certificates._certificate import Certificate
-    from rhostar.graph import Graph
 
 _DIGITS = 6
 
@@ -49,35 +47,6 @@ def outward(value: float, side: str, digits: int = _DIGITS) -> str:
 def percent(share: float) -> str:
     """Return a share as a percentage with three digits, and never 0% or 100% unless it is."""
     return f"{100 * share:.3g}%" if share in (0, 1) or 5e-5 < share < 0.9995 else f"{100 * share:.6g}%"
-
-
-def search_fields(algorithm: str, reopen: bool, budget: int | None) -> dict[str, Any]:
-    """Return the fields of a certificate that say which search was run.
-
-    Examples
-    --------
-    >>> from rhostar.certificates._sentence import search_fields
-    >>> search_fields("astar", True, 50)
-    {'search': 'A*', 'settings': ('reopening', 'a budget of 50 expansions')}
-    """
-    name = "greedy best-first search" if algorithm == "gbfs" else "A*" if reopen else "A* without reopening"
-    settings = ("reopening",) if name == "A*" else ()
-    return {
-        "search": name,
-        "settings": settings if budget is None else (*settings, f"a budget of {arrays.counted(budget, 'expansion')}"),
-    }
-
-
-def goal_name(graph: Graph, goal: int) -> str:
-    """Return a goal by its label, or by its number if vertices have none: "goal depot 3"."""
-    return f"goal {goal if graph.labels is None else graph.labels[goal]}"
-
-
-def goal_words(graph: Graph, goals: Sequence[int], *, every: bool = False) -> str:
-    """Return where searches lead: to one goal, to goals drawn like the given ones, or to every one of them."""
-    if len(goals) == 1:
-        return f"to {goal_name(graph, goals[0])}"
-    return f"to any of these {len(goals)} goals" if every else f"to goals drawn as these {len(goals)} were"
 
 
 def sentence(row: Certificate) -> str:

@@ -48,7 +48,7 @@ class CertificateTable:
     @property
     def best(self) -> Certificate:
         """The guarantee, fixed beforehand; of several, one for each goal or category, the weakest."""
-        return max(self.guarantees, key=lambda row: row.looseness)
+        return max(self.guarantees, key=looseness)
 
     @property
     def guarantees(self) -> tuple[Certificate, ...]:
@@ -238,13 +238,18 @@ class CertificateTable:
         return cls.from_dict(parse(text))
 
 
+def looseness(row: Certificate) -> float:
+    """Return a number that is larger for a weaker bound."""
+    return row.value if row.side == "upper" else -row.value
+
+
 def make_table(
     rows: Iterable[Certificate], dropped: Iterable[Dropped], delta: float, title: str, notes: Iterable[str], rho: Any
 ) -> CertificateTable:
     """Return a table with the guarantee first, then what is certain, then the others, each tightest first."""
 
     def place(row: Certificate) -> tuple[int, int, float]:
-        return _ORDER[row.role], -1 if row.goal is None or row.holds_for == "this rho" else row.goal, row.looseness
+        return _ORDER[row.role], -1 if row.goal is None or row.holds_for == "this rho" else row.goal, looseness(row)
 
     warnings_first = sorted(notes, key=lambda note: not note.startswith("Warning: "))
     return CertificateTable(tuple(sorted(rows, key=place)), tuple(dropped), delta, title, tuple(warnings_first), rho)

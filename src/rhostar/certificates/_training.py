@@ -9,11 +9,26 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rhostar.bounds import _checks as checks
-from rhostar.certificates._assumptions import WeightBounds, by_edge, check_degree, check_weights, weight_bounds
+from rhostar import _arrays as arrays
 from rhostar.certificates._certificate import Certificate, Dropped
-from rhostar.certificates._draws import check_independent, check_set, population, unknown_origin
-from rhostar.certificates._excess import bound_every_answer, bound_excess, exceeding, most_excess_below, project
+from rhostar.certificates._draws import (
+    check_degree,
+    check_independent,
+    check_set,
+    check_weights,
+    population,
+    unknown_origin,
+)
+from rhostar.certificates._excess import (
+    WeightBounds,
+    bound_every_answer,
+    bound_excess,
+    by_edge,
+    exceeding,
+    most_excess_below,
+    project,
+    weight_bounds,
+)
 from rhostar.certificates._families import Family, FullTable
 from rhostar.certificates._holdout import find_bound
 from rhostar.certificates._measure import (
@@ -22,11 +37,12 @@ from rhostar.certificates._measure import (
     Tables,
     check_utility,
     find_tables,
+    goal_name,
+    goal_words,
     losses,
     measure,
     optimal_paths,
 )
-from rhostar.certificates._sentence import goal_name, goal_words, search_fields
 from rhostar.certificates._table import CertificateTable, make_table
 from rhostar.certificates._training_bounds import Bound, Measured, Setting, choose_bounds
 from rhostar.errors import AssumptionError, InputError
@@ -124,7 +140,7 @@ def certify_training(
     [('U2', 0.31, 'guarantee'), ('U5', 0.61, 'certain'), ('H1-kl Q64', 1.492, 'comparison'),
      ('H2 Q64', 3.938, 'comparison'), ('U1', 4.538, 'comparison')]
     """
-    utility, run, delta = check_utility(utility), Search.of(search), checks.probability(delta)
+    utility, run, delta = check_utility(utility), Search.of(search), arrays.probability(delta)
     graph = check_set(train, "train").graph
     through_inconsistency = run.measures_excess(utility) and run.budget is None
     if (lower is not None or upper is not None) and run.algorithm == "gbfs":
@@ -208,7 +224,7 @@ def certify_training(
         score, measured = _measure(setting, own, placed[goal], utility, run)
         largest = max(largest, float(score.raw.max()))
         common = {
-            **search_fields(*run),
+            **run.fields,
             "goals": goal_words(graph, [goal]),
             "subject": utility.mean_words,
             "population": population(own),

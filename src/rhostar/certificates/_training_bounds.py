@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from rhostar import bounds
 from rhostar.bounds import Capacity
 from rhostar.bounds import _capacity as capacity
-from rhostar.certificates._assumptions import ROUNDS, WeightBounds
 from rhostar.certificates._certificate import Dropped, Scope
 from rhostar.certificates._draws import assume_draws
+from rhostar.certificates._excess import ROUNDS, WeightBounds
 from rhostar.certificates._measure import OptimalPaths
 
 # A bound is skipped if losses of zero throughout would still leave it above this share of H.

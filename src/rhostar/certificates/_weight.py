@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar import bounds
 from rhostar._display import html_table, text_table
-from rhostar.bounds import _checks as checks
 from rhostar.certificates._audit import accept, find_queries
 from rhostar.certificates._draws import find_unseen
 from rhostar.certificates._query_log import QueryLog, measure_queries
@@ -261,7 +260,7 @@ def weight_curve(
     ...
     """
     log = _measured(heuristic, instances, factors, pairs, weight, groups, reopen, seed)
-    limit, delta = checks.positive(limit, "limit"), 1 - checks.probability(confidence, "confidence")
+    limit, delta = arrays.positive(limit, "limit"), 1 - arrays.probability(confidence, "confidence")
     grid = tuple(f for f in log.factors if f > 0)
     without = without_heuristic(log)
     each = delta / (2 * len(grid))
@@ -353,7 +352,7 @@ def choose_weight(
     (2.0, 161)
     """
     target = arrays.number(mean_excess, "mean_excess", "a number between 0 and limit", lambda x: 0 < x < limit)
-    limit, level = checks.positive(limit, "limit"), checks.probability(confidence, "confidence")
+    limit, level = arrays.positive(limit, "limit"), arrays.probability(confidence, "confidence")
     log = _measured(heuristic, instances, factors, pairs, weight, groups, reopen, seed)
     order = [f for f in log.factors if f > 0] if factors is None else [float(f) for f in factors]
     passed, tested, loss, effort = [], [], [], []

@@ -38,6 +38,8 @@ class Hierarchy:
         The graph.
     memory_limit
         Bytes that the hierarchy and one set of weights may take; None for half of the machine's memory.
+    verbose
+        1 shows a progress bar on standard error while vertices are put in order, which takes almost all of the time.
 
     Attributes
     ----------
@@ -66,13 +68,13 @@ class Hierarchy:
 
     graph: Graph
 
-    def __init__(self, graph: Graph, *, memory_limit: int | None = None) -> None:
+    def __init__(self, graph: Graph, *, memory_limit: int | None = None, verbose: int = 0) -> None:
         if not isinstance(graph, Graph):
             raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
         limit = _half_of_memory() if memory_limit is None else arrays.integer(memory_limit, "memory_limit", 0)
         kernel = graph._hierarchy
         if kernel is None or kernel.nbytes + 16 * kernel.arcs > limit:
-            kernel = _make(graph, limit)
+            kernel = _make(graph, limit, verbose)
             object.__setattr__(graph, "_hierarchy", kernel)
         self.graph, self._kernel = graph, kernel
 
@@ -176,15 +178,18 @@ class Hierarchy:
         found.graph, found._kernel = graph, read_hierarchy(path, graph)
         if graph._hierarchy is None:
             object.__setattr__(graph, "_hierarchy", found._kernel)
+        if graph._elimination_order is None:  # ranks are one, too
+            object.__setattr__(graph, "_elimination_order", found._kernel.parts[0])
         return found
 
     def __repr__(self) -> str:
         return f"Hierarchy({self.graph.n} vertices, {self.n_arcs} arcs)"
 
 
-def _make(graph: Graph, limit: int) -> _core.Hierarchy:
+def _make(graph: Graph, limit: int, verbose: int) -> _core.Hierarchy:
     most = min(limit // _BYTES_PER_ARC, arrays.LARGEST_INDEX // 2)  # both directions are numbered with 32 bits
-    parts = graph._kernel.skeleton_parts(elimination_order(graph), most, _PAIRS_PER_EDGE * graph.m, None)
+    order = elimination_order(graph, verbose=verbose)
+    parts = graph._kernel.skeleton_parts(order, most, _PAIRS_PER_EDGE * graph.m, None)
     if parts.ending.status is _core.Status.LIMIT:
         raise LimitError(
             f"a hierarchy of this graph does not pay: it needs more than {parts.ending.at} arcs, "

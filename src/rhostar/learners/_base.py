@@ -70,6 +70,9 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     one_goal: ClassVar[bool] = True
     """Whether all instances must have the same goal."""
 
+    n_jobs: int | None = None
+    """As in joblib, for learners that have it."""
+
     heuristic_: Heuristic
     rho_: NDArray[np.float64]
 
@@ -155,7 +158,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         self._fitted()
         algorithm: Algorithm = "gbfs" if self.algorithm == "gbfs" else "astar"
         budget = 100 * instances.graph.n
-        runs = solve_many(instances, self, algorithm=algorithm, budget=budget, n_jobs=getattr(self, "n_jobs", None))
+        runs = solve_many(instances, self, algorithm=algorithm, budget=budget, n_jobs=self.n_jobs)
         return -float(runs.expanded.mean())
 
     def _fitted(self) -> Heuristic:
@@ -186,7 +189,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             )
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "heuristic_")
+        return "heuristic_" in vars(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -235,7 +238,7 @@ class Scorer:
     def __call__(self, learner: Learner, instances: InstanceSet, y: object = None) -> float:
         """Return the score of a fitted learner on instances; larger is better."""
         learner._fitted()
-        return self.of_values(learner, instances, n_jobs=getattr(learner, "n_jobs", None))
+        return self.of_values(learner, instances, n_jobs=learner.n_jobs)
 
     def of_values(self, rho: Any, instances: InstanceSet, n_jobs: int | None = None) -> float:
         """Return the score of heuristic values.

@@ -1,4 +1,4 @@
-"""Shared by learners that run searches with their current ρ: the utility to lower, the initial values, smoothing."""
+"""Shared by learners that run searches with their current ρ: the utility to lower, and the initial values."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from sklearn.base import clone
 from rhostar import _arrays as arrays
 from rhostar._parallel import map_chunks
 from rhostar.errors import InputError
-from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
 from rhostar.instances._provenance import Provenance
 from rhostar.learners._base import Learner, one_of, table_of
 from rhostar.learners._distances import CostsToGo, MeanDistance
-from rhostar.learners._smoothing import blur
 from rhostar.search import Algorithm, solve_many
 from rhostar.utilities import Expansions, Utility, evaluate
 
@@ -135,39 +133,3 @@ def spread(rho: NDArray[np.float64], instances: InstanceSet) -> float:
     """
     found = float(np.std(rho))
     return found if found > 0 else typical_weight(instances) * float(np.sqrt(rho.size))
-
-
-class Blur:
-    """Smooths values over a graph.
-
-    A Gaussian mean on grids; elsewhere each vertex takes over a part of the mean of its neighbors, several times.
-
-    Parameters
-    ----------
-    graph
-        The graph; edges count in both directions.
-    width
-        How far values spread, in edges: the standard deviation, on grids along each axis.
-    """
-
-    def __init__(self, graph: Graph, width: float) -> None:
-        self.graph, self.width = graph, width
-        self.rounds = 0 if graph.shape is not None else int(np.ceil(2 * width * width))
-        if self.rounds == 0:
-            return
-        from scipy.sparse import csr_array
-
-        arcs = csr_array((np.ones(graph.m), graph.head, graph.first_out), shape=(graph.n, graph.n))
-        links = (arcs + arcs.T).tocsr()
-        degree = np.diff(links.indptr)
-        share = width * width / self.rounds
-        links.data[:] = np.repeat(share / np.maximum(degree, 1), degree)
-        self.links, self.kept = links, np.where(degree > 0, 1 - share, 1.0)
-
-    def __call__(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the smoothed values."""
-        if self.graph.shape is not None:
-            return blur(self.graph, values, self.width)
-        for _ in range(self.rounds):
-            values = self.kept * values + self.links @ values
-        return values

@@ -22,7 +22,8 @@ from rhostar.instances import InstanceSet
 from rhostar.instances._provenance import Provenance, provenance
 from rhostar.learners._base import Learner, Seed, generator, progress
 from rhostar.learners._distances import CostsToGo
-from rhostar.learners._objective import Blur, Initial, Objective, Search, initial_table, spread
+from rhostar.learners._objective import Initial, Objective, Search, initial_table, spread
+from rhostar.learners._smoothing import Blur
 from rhostar.search import Algorithm
 from rhostar.utilities import Utility
 

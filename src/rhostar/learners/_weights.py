@@ -14,7 +14,7 @@ from rhostar.heuristics import PerGoal, Table
 from rhostar.instances import InstanceSet
 from rhostar.learners._base import Learner, one_of
 from rhostar.learners._distances import fill, finite_quantile, snapshots
-from rhostar.learners._smoothing import blur
+from rhostar.learners._smoothing import Blur
 from rhostar.search import distances_to
 
 _BLOCK = 2**20
@@ -37,7 +37,7 @@ class MeanWeights(Learner):
     penalty
         How strongly absence counts: an edge that is always absent costs 1 + `penalty` times its estimate.
     blur
-        Standard deviation of a Gaussian mean of the share absent, in steps; 0 for none. It needs coordinates.
+        How far the share absent is spread over the graph, in edges; 0 is not at all.
 
     Attributes
     ----------
@@ -73,8 +73,9 @@ class MeanWeights(Learner):
         level = 0.5 if self.statistic == "median" else level
         found = edge_statistics(instances, "quantile" if self.statistic == "median" else self.statistic, level)
         absent = 1.0 - found.present
-        if self.blur != 0:
-            absent = _over_edges(graph, blur(graph, _over_vertices(graph, absent), self.blur))
+        width = arrays.number(self.blur, "blur", "finite and not negative", lambda x: 0 <= x < np.inf)
+        if width > 0:
+            absent = _over_edges(graph, Blur(graph, width)(_over_vertices(graph, absent)))
         weights = complete(graph, found.value) * (1.0 + penalty * absent)
         goal = int(instances.goals[0])
         whole = bool(np.isfinite(distances_to(graph, weights, goal)).all())  # filled-in values guarantee nothing

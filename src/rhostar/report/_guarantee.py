@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from rhostar.certificates import Certificate
 from rhostar.certificates._sentence import confidence, outward, percent
+from rhostar.certificates._table import looseness
 from rhostar.report._wording import NO_UNIT, Costs
 
 _LISTED = 5  # guarantees that are said one by one
@@ -56,7 +57,7 @@ class Guarantee:
     @property
     def weakest(self) -> Certificate:
         """The weakest guarantee."""
-        return max(self.rows, key=lambda row: row.looseness)
+        return max(self.rows, key=looseness)
 
     @property
     def delta(self) -> float:

@@ -17,8 +17,7 @@ from rhostar.heuristics import HeuristicLike
 from rhostar.instances import Instance, InstanceSet
 from rhostar.search import Algorithm, Runs, Trace, solve_many
 from rhostar.search._run import solve
-from rhostar.utilities._base import Score, Utility
-from rhostar.utilities._measures import Custom
+from rhostar.utilities._measures import Custom, Score, Utility
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,22 +16,52 @@ struct DissectionOutcome {
   std::vector<std::int32_t> order;
 };
 
+// Calls a function of Python with the share of vertices that have their place.
+class Reporting final : public PythonInterrupt {
+ public:
+  Reporting(Stop* stop, nb::object call) : PythonInterrupt(stop), call_(std::move(call)) {}
+  void watch(const Dissection& dissection, std::int32_t n) {
+    dissection_ = &dissection;
+    n_ = n;
+  }
+  bool report() override {
+    if (call_.is_none() || !dissection_) return true;
+    try {
+      call_(n_ == 0 ? 1.0 : static_cast<double>(dissection_->placed()) / n_);
+      return true;
+    } catch (nb::python_error& error) {
+      error.restore();
+      return false;
+    }
+  }
+
+ private:
+  nb::object call_;
+  const Dissection* dissection_ = nullptr;
+  std::int32_t n_ = 0;
+};
+
 // The vertices in an order to contract them; without coordinates, steps from far vertices stand for them.
-DissectionOutcome dissect(Graph& graph, Coordinates coordinates, Stop* stop) {
+DissectionOutcome dissect(Graph& graph, Coordinates coordinates, nb::object report, Stop* stop) {
   if (coordinates.is_valid() && coordinates.shape(0) != static_cast<std::size_t>(graph.csr.n))
     return bad_input<DissectionOutcome>();
   DissectionOutcome out;
-  PythonInterrupt interrupt(stop);
+  Reporting interrupt(stop, std::move(report));
+  bool reported = true;
   {
-    Unlocked unlocked;
+    std::optional<Unlocked> unlocked(std::in_place);
     const Neighbors near(graph.csr);
     std::vector<double> steps;
     if (!coordinates.is_valid()) steps = coordinates_by_steps(near);
     Dissection dissection(near, coordinates.is_valid() ? coordinates.data() : steps.data(), interrupt);
+    interrupt.watch(dissection, graph.csr.n);
     out.ending = dissection.run();
+    unlocked.reset();
+    interrupt.raise_if_signalled();
+    if (out.ending.status == Status::done) reported = interrupt.report();
     out.order = std::move(dissection.order());
   }
-  interrupt.raise_if_signalled();
+  if (!reported) nb::raise_python_error();
   return out;
 }
 
@@ -129,7 +159,9 @@ nb::object hierarchy_potential(const Indices& rank, const Rows& rows, const Indi
 void bind_guide(nb::module_& module, GraphClass& graph) {
   auto dissected = bind_result<DissectionOutcome>(module, "Dissection");
   bind_array<&DissectionOutcome::order>(dissected, "order");
-  graph.def("dissect", &dissect, nb::arg("coordinates").noconvert().none(), nb::arg("stop").none())
+  graph
+      .def("dissect", &dissect, nb::arg("coordinates").noconvert().none(), nb::arg("report").none(),
+           nb::arg("stop").none())
       .def("cut", &cut, nb::arg("weights").noconvert());
   module.def("guide_rows", &rows, nb::arg("customized"));
   module.def("guide_lengths", &lengths, nb::arg("customized"), nb::arg("single"));
