@@ -102,7 +102,7 @@ def main(words: Sequence[str]) -> None:
     folder.mkdir(exist_ok=True)
     net = town(folder)
     free = rs.interop.from_sumo(net)
-    days = [day(folder, net, free.graph, seed) for seed in range(4)]
+    days = [day(folder, net, free.graph, seed) for seed in range(3)]
     network = rs.interop.from_sumo(net, days)
     slower = network.edge_times / free.edge_times[0]
     print(
@@ -110,9 +110,9 @@ def main(words: Sequence[str]) -> None:
     )
 
     # The same costs as SUMO's own router, on the busiest five minutes of the last day.
-    last = np.flatnonzero(network.days == 3)
+    last = np.flatnonzero(network.days == 2)
     busiest = int(last[np.argmax(slower[last].mean(axis=1))])
-    weights = one_interval(days[3], busiest - int(last[0]), folder / "weights.xml")
+    weights = one_interval(days[2], busiest - int(last[0]), folder / "weights.xml")
     trips = write_trips(folder / "trips.xml", free.graph, 1200, 1000, seed=99, rush=0.0)
     table = rs.interop.sumo.write_landmarks(folder / "landmarks.txt", free, free.edge_times[0])
     router = rs.Router(network.graph)
@@ -127,9 +127,9 @@ def main(words: Sequence[str]) -> None:
         wrong = int((np.abs(np.array(costs) - ours) > 0.011).sum())  # SUMO prints two digits
         print(f"duarouter, {name:22} {len(found)} trips, {wrong} cost other than ours, {spent:.2f} s in all")
 
-    # Learn from three mornings, and audit on the last.
+    # Learn from two mornings, and audit on the third.
     inner = rs.graph.Graph.largest_strong_part(network.graph).vertices
-    past = network.sample(600, goal=inner, seed=0, rows=np.flatnonzero(network.days < 3))
+    past = network.sample(600, goal=inner, seed=0, rows=np.flatnonzero(network.days < 2))
     tomorrow = network.sample(600, goal=inner, seed=1, rows=last)
     learned = rs.learn(past, mean_excess=0.01)
     print(rs.audit(learned, tomorrow))

@@ -19,7 +19,7 @@ from rhostar.certificates._audit import accept, find_queries
 from rhostar.certificates._draws import find_unseen
 from rhostar.certificates._query_log import QueryLog, measure_queries
 from rhostar.certificates._sentence import outward
-from rhostar.certificates._statements import percent, without_heuristic
+from rhostar.certificates._statements import amount, percent, without_heuristic
 from rhostar.errors import InputError, LimitError
 from rhostar.heuristics import HeuristicLike
 from rhostar.lines import Dual, scaling
@@ -76,7 +76,7 @@ class WeightCurve:
             *(
                 (
                     f"{f:g}",
-                    f"{e:,.4g}",
+                    amount(e),
                     "" if math.isnan(s) else percent(s),
                     percent(x),
                     percent(a, "lower"),
@@ -181,7 +181,7 @@ class WeightChoice:
                 f"{self.units:,}."
             )
         k = self.tested.index(self.factor)
-        saved = "" if self.effort is None else f" It needs {self.effort[k]:,.4g} expansions per query here."
+        saved = "" if self.effort is None else f" It needs {amount(self.effort[k])} expansions per query here."
         return (
             f"With {100 * self.confidence:.6g}% confidence over the draw of the {many}, the factor {self.factor:g} has "
             f"{goal} {self.log.population} (measured {percent(self.loss[k])}; a loss above {cap} counts as {cap})."
