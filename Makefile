@@ -13,7 +13,7 @@ CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
 .PHONY: demo test test-quick bench-calls lint coverage docs note build wheel release test-sanitized lock clean help theorems
 .PHONY: bench-search bench-pieces bench-reading bench-learners bench-planning bench-certificates bench-overhead
-.PHONY: bench-learn bench-portfolio test-cluster fuzz bench-scale test-networkx bench-networkx bench-any-goal bench-workloads bench-hierarchy bench-router
+.PHONY: bench-learn bench-portfolio test-cluster test-peers validity fuzz bench-scale test-networkx bench-networkx bench-any-goal bench-workloads bench-hierarchy bench-router
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## learn, compare and certify on a generated city; writes demo/report.html
@@ -50,6 +50,13 @@ coverage: .venv/.dev .venv/.built  ## run all tests and show which lines they re
 
 test-cluster: .venv/.dev .venv/.built  ## run the tests on Dask, Ray and killed worker processes
 	$(BIN)/python -m pytest -q -m cluster tests
+
+test-peers: .venv/.dev .venv/.peers .venv/.built  ## try the library in and against other programs: SUMO, UXsim
+	$(BIN)/python -m pytest -q -s -m peers tests
+
+# Every sentence of an audit, 2,000 times each: some minutes.
+validity: .venv/.dev .venv/.built  ## simulate the sentences of audits many times (takes minutes)
+	RHOSTAR_VALIDITY_RUNS=2000 $(BIN)/python -m pytest -q tests/certificates/test_audit_coverage.py
 
 fuzz: .venv/.dev .venv/.built  ## read 5,000 damaged files of every format; try properties on new random examples (takes minutes)
 	$(BIN)/python tools/fuzz.py

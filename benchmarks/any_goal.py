@@ -163,6 +163,7 @@ def measure(network: Network) -> dict:
             rhos[f"{clusters} clusters × 1.1"] = learner.heuristic_.scaled(1.1)
     facts["pairs compared"] = sum(check_values(network, rho) for rho in rhos.values())
     facts["searches compared"] = check_searches(network, exact)
+    facts["per expansion"] = {name: per_expansion(network, rhos[name]) for name in ("lower bounds", "mean")}
     cch = Cch(graph) if has("pyroutingkit") else None
     tally = {name: Tally() for name in [*rhos, "table for each goal", *(["CCH"] if cch else [])]}
     rng = np.random.default_rng(2)
@@ -198,6 +199,33 @@ def measure(network: Network) -> dict:
             if name != "CCH" and row["ms"] > there["ms"]:
                 row["CCH pays from queries per snapshot"] = there["ms per snapshot"] / (row["ms"] - there["ms"])
     return facts | {"queries": queries, "rows": rows}
+
+
+def per_expansion(network: Network, rho: object, queries: int = 30) -> dict[str, float]:
+    """Return nanoseconds per expansion of single queries, with a potential and with tables of the same values.
+
+    Also how long a call with the potential takes in which nothing is searched.
+
+    Both read the same values, so their searches are the same. Tables are made beforehand; each query has another goal,
+    so a potential pays for its walk to the goal.
+    """
+    graph, rng = network.graph, np.random.default_rng(9)
+    potential = rs.heuristics.as_heuristic(rho, graph)
+    sources, goals = rng.integers(0, graph.n, (2, queries)).tolist()
+    tables = rs.heuristics.PerGoal({goal: potential.table(goal) for goal in goals}, graph.n)
+    today = rs.Snapshot(graph, network.unseen[0])
+    times: dict[str, list[float]] = {"potential": [], "table": []}
+    for _ in range(9):
+        for name, values in (("potential", potential), ("table", tables)):
+            expanded, begin = 0, clock()
+            for source, goal in zip(sources, goals, strict=True):
+                expanded += rs.astar(graph, today, source, goal, values, checked=True).expanded
+            times[name].append(1e9 * (clock() - begin) / expanded)
+    found = {name: float(np.median(each)) for name, each in times.items()}
+    begin = clock()
+    for _ in range(1000):
+        rs.astar(graph, today, goals[0], goals[0], potential)  # the same goal again: nothing but the call
+    return found | {"ratio": found["potential"] / found["table"], "µs per call": 1e3 * (clock() - begin)}
 
 
 PAIRS, GOALS = 30_000, 10

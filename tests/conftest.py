@@ -51,10 +51,9 @@ def limited_memory() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests on clusters, whatever else is asked for, unless ``-m`` asks for them."""
-    if "cluster" in config.option.markexpr:
-        return
-    left_out = [item for item in items if item.get_closest_marker("cluster")]
+    """Leave out the tests on clusters and with other programs, unless ``-m`` asks for them."""
+    unasked = [name for name in ("cluster", "peers") if name not in config.option.markexpr]
+    left_out = [item for item in items if any(item.get_closest_marker(name) for name in unasked)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]

@@ -198,7 +198,8 @@ def test_crossing_points() -> None:
         if n >= 290:
             assert transcripts.astar(n).pseudo_dimension < capacity.degree(n, 2).pseudo_dimension
     # Of values stored as float64 there are fewer, at every practical size.
-    for n in (10**k for k in range(1, 9)):
+    assert transcripts.astar(4).pseudo_dimension < capacity.floats(4).pseudo_dimension
+    for n in [*range(5, 300), *(10**k for k in range(3, 9))]:
         assert transcripts.astar(n, reopen=False).pseudo_dimension > capacity.floats(n).pseudo_dimension
 
 

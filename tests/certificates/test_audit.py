@@ -118,6 +118,18 @@ def test_one_table_for_one_goal() -> None:
     assert safe["mean loss"].measured == 0
 
 
+def test_a_heuristic_that_is_lowered_where_it_must_be() -> None:
+    graph = rs.Graph.grid(6, 6)
+    past = np.random.default_rng(0).uniform(2, 3, (40, graph.m))
+    learned = rs.learn(rs.InstanceSet(graph, past, 0, 35), lower=2.0)
+    today = np.random.default_rng(1).uniform(1, 3, (60, graph.m))
+    with pytest.warns(rs.errors.RhostarWarning, match="below the lower bounds"):
+        found = rs.audit(learned, rs.InstanceSet(graph, today, 0, 35))
+    assert found["not optimal"].measured == 0
+    assert not found.values.admissible
+    assert "lowers its values where weights are below them" in " ".join(found.notes)
+
+
 def test_days_and_snapshots_are_the_draws() -> None:
     graph = rs.Graph.grid(4, 4)
     rng = np.random.default_rng(0)

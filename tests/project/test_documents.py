@@ -104,10 +104,15 @@ def test_the_table_of_benchmarks_is_the_one_that_was_measured(monkeypatch: pytes
 
 def test_the_tables_of_answers_are_those_that_were_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    any_goal, break_even, hierarchy = (importlib.import_module(x) for x in ("any_goal", "break_even", "hierarchy"))
+    any_goal, break_even, hierarchy, router = (
+        importlib.import_module(x) for x in ("any_goal", "break_even", "hierarchy", "router")
+    )
     results = ROOT / "benchmarks" / "results"
     table = hierarchy.page_table(json.loads((results / "hierarchy.json").read_text())["networks"])
     assert f"-->\n{table}\n<!-- end -->" in (DOCS / "hierarchy.md").read_text()
+    networks = json.loads((results / "router.json").read_text())["networks"]
+    tables = f"{router.totals_table(networks)}\n\n{router.questions_table(networks)}"
+    assert f"-->\n{tables}\n<!-- end -->" in (DOCS / "routing.md").read_text()
     table = any_goal.network_table(json.loads((results / "any_goal.json").read_text())["networks"])
     assert f"-->\n{table}\n<!-- end -->" in (DOCS / "any-goal.md").read_text()
     table = "\n".join(break_even.costs_table(json.loads((results / "workloads.json").read_text())["cities"]))

@@ -87,7 +87,7 @@ def test_bounds_receive_numbers() -> None:
 def test_internals_have_an_underscore() -> None:
     """A path without one is public on purpose; these are all there are."""
     public = {name for name in modules() if not any(part.startswith("_") for part in name.split("."))}
-    neighbors = {f"interop.{name}" for name in ("igraph", "networkx", "osmnx", "pandas")}
+    neighbors = {f"interop.{name}" for name in ("fleetpy", "igraph", "networkx", "osmnx", "pandas", "sumo", "uxsim")}
     assert public == PUBLIC | neighbors | {"theory.atlas", "search.reference", "cli.main"}
 
 

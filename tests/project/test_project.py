@@ -71,7 +71,7 @@ def test_no_file_has_the_marks_of_a_merge() -> None:
 
 def test_workflows_run_what_continuous_integration_runs() -> None:
     targets = set(re.findall(r"^(?:exec )?make (\S+)", (ROOT / ".ci" / "run").read_text(), flags=re.MULTILINE))
-    assert targets == {"test", "test-networkx", "test-cluster"}
+    assert targets == {"test", "test-networkx", "test-peers", "test-cluster"}
     workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text()
     for target in targets | {"docs", "test-sanitized"}:
         assert re.search(rf"[ \[]{target}[ ,\]]", workflow), target

@@ -167,3 +167,35 @@ def test_excesses_are_checked() -> None:
             rs.Router(GRAPH, lower, **options)
     with pytest.raises(InputError, match="need a heuristic"):
         rs.Router(GRAPH, max_excess=0.1)
+
+
+def test_others_search_while_one_customizes() -> None:
+    router = rs.Router(GRAPH)
+    router.update(GRAPH.length)
+    with router._engine.customizing:  # as the thread that customizes
+        for _ in range(5):
+            assert router.route(0, 143).cost == 22.0
+            assert router.matrix([0, 1], [143, 142]).tolist() == [[22.0, 21.0], [21.0, 20.0]]
+        assert router.explain().engine == "search"
+    assert router.explain().spent > 3 * router.explain().customizing
+    router.route(0, 143)
+    assert router.explain().engine == "hierarchy"
+
+
+def test_an_interrupt_while_customizing_keeps_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    router = rs.Router(GRAPH)
+    router.update(GRAPH.length)
+    before = router.snapshot
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rs.Hierarchy, "customize", interrupted)
+        for ask in (router.prepare, lambda: router.routes([(0, 143)] * 50)):
+            with pytest.raises(KeyboardInterrupt):
+                ask()
+    assert router.snapshot is before
+    assert router.route(0, 143).cost == 22.0
+    router.prepare()
+    assert router.explain().engine == "hierarchy"

@@ -14,6 +14,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -191,7 +192,10 @@ class HierarchyGuide final : public Guide {
 
   [[gnu::noinline]] double find(std::int32_t rank) override {
     const std::size_t begin = touched_.size();
-    for (std::int32_t r = rank; r >= 0 && !is_known(known_[r]); r = parent(r)) touched_.push_back(r);
+    for (std::int32_t r = rank; r >= 0 && !is_known(known_[r]); r = parent(r)) {
+      touched_.push_back(r);
+      __builtin_prefetch(view_.up + view_.rows[r].first);
+    }
     for (std::size_t i = touched_.size(); i-- > begin;) known_[touched_[i]] = -evaluate(touched_[i], no_way);
     return known_[rank];
   }
@@ -202,17 +206,41 @@ class HierarchyGuide final : public Guide {
     return row.chain() ? r + 1 : row.count() ? view_.list[row.list] : -1;
   }
 
-  // Values are kept with the opposite sign.
+  // Two lengths, and two values that are kept with the opposite sign.
+  static Pair two(const Real* at) {
+    if constexpr (std::is_same_v<Real, double>) {
+      return Pair{at[0], at[1]};
+    } else {
+      using Half = float __attribute__((vector_size(8)));
+      Half half;
+      std::memcpy(&half, at, sizeof half);
+      return __builtin_convertvector(half, Pair);
+    }
+  }
+
   [[gnu::always_inline]] double evaluate(std::int32_t r, double best) {
     const GuideRow& row = view_.rows[r];
     const double* const known = known_.data();
-    const Real* const up = view_.up + row.first;
-    const std::int32_t* const list = view_.list + row.list;
-    const std::int32_t chain = row.chain(), count = row.count();
-    const double* const next = known + r + 1;
-    for (std::int32_t i = 0; i < chain; ++i) best = std::min(best, static_cast<double>(up[i]) - next[i]);
-    for (std::int32_t i = 0; i < count; ++i) best = std::min(best, static_cast<double>(up[chain + i]) - known[list[i]]);
-    return best;
+    const Real* up = view_.up + row.first;
+    // Two minima at a time of two lengths each: one alone would have to wait for the one before.
+    Pair one{best, no_way}, other = no_ways;
+    const auto take = [&](std::int32_t count, auto&& kept) {
+      std::int32_t i = 0;
+      for (; i + 4 <= count; i += 4) {
+        one = least(two(up + i) - Pair{kept(i), kept(i + 1)}, one);
+        other = least(two(up + i + 2) - Pair{kept(i + 2), kept(i + 3)}, other);
+      }
+      if (i + 2 <= count) {
+        one = least(two(up + i) - Pair{kept(i), kept(i + 1)}, one);
+        i += 2;
+      }
+      if (i < count) best = std::min(best, static_cast<double>(up[i]) - kept(i));
+      up += count;
+    };
+    take(row.chain(), [next = known + r + 1](std::int32_t i) { return next[i]; });
+    take(row.count(), [known, list = view_.list + row.list](std::int32_t i) { return known[list[i]]; });
+    one = least(one, other);
+    return std::min(best, std::min(one[0], one[1]));
   }
 
   GuideView<Real> view_;

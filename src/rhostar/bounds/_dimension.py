@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 from rhostar import _arrays as arrays
-from rhostar import _arrays as checks
 from rhostar._display import LabeledRows, html_table
 from rhostar.bounds import _capacity as capacity
 from rhostar.bounds import _logcount as logcount
@@ -17,7 +16,7 @@ from rhostar.bounds._capacity import Capacity
 
 def capacities(
     n: int,
-    algorithm: checks.Algorithm = "astar",
+    algorithm: arrays.Algorithm = "astar",
     *,
     integer_weights: int | None = None,
     out_degree: int | None = None,
@@ -51,12 +50,12 @@ def capacities(
     ['A', 'I', 'Ap', 'Wp', 'C1', 'C1p', 'Q64']
     """
     n = arrays.integer(n, "n", 2)
-    greedy = checks.algorithm(algorithm) == "gbfs"
-    integers = checks.optional_integer(integer_weights, "integer_weights", 1)
-    d = checks.optional_integer(out_degree, "out_degree", 1)
-    k = checks.optional_integer(parameters, "parameters", 0)
+    greedy = arrays.algorithm(algorithm) == "gbfs"
+    integers = arrays.optional_integer(integer_weights, "integer_weights", 1)
+    d = arrays.optional_integer(out_degree, "out_degree", 1)
+    k = arrays.optional_integer(parameters, "parameters", 0)
     r = k if rank is None or k is None else min(k, arrays.integer(rank, "rank", 0))
-    b = checks.optional_integer(levels, "levels", 1)
+    b = arrays.optional_integer(levels, "levels", 1)
     rows: list[Capacity]
     if greedy:
         rows = [capacity.greedy_paper(n), capacity.greedy(n, fixed_source=fixed_source)]
@@ -96,7 +95,7 @@ def lower_paper(n: int) -> int:
     return max(0, arrays.integer(n, "n", 2) - 4)
 
 
-def lower(n: int, algorithm: checks.Algorithm, *, fixed_source: bool = False) -> int:
+def lower(n: int, algorithm: arrays.Algorithm, *, fixed_source: bool = False) -> int:
     """Return T5p, for n ≥ 4 and the cost as utility: n − 2 for greedy search, n − 1 for A*; one less from one start.
 
     Greedy: instance j has s → 0, s → j, 0 → t at cost 1 and j → t at cost 2; the bit is ρ_0 < ρ_j. A*: instance i has
@@ -111,11 +110,11 @@ def lower(n: int, algorithm: checks.Algorithm, *, fixed_source: bool = False) ->
     n = arrays.integer(n, "n", 2)
     if n < 4:
         return 0
-    return n - (2 if checks.algorithm(algorithm) == "gbfs" else 1) - fixed_source
+    return n - (2 if arrays.algorithm(algorithm) == "gbfs" else 1) - fixed_source
 
 
 def lower_expansions(
-    n: int, algorithm: checks.Algorithm, *, integer_weights: int | None = None, reopen: bool = True
+    n: int, algorithm: arrays.Algorithm, *, integer_weights: int | None = None, reopen: bool = True
 ) -> int:
     """Return E, for the number of expansions as utility: of order n lg n, from one start.
 
@@ -129,7 +128,7 @@ def lower_expansions(
     >>> lower_expansions(207, "gbfs"), lower_expansions(207, "astar"), lower_expansions(10_000, "gbfs")
     (402, 865, 40392)
     """
-    n, greedy = arrays.integer(n, "n", 2), checks.algorithm(algorithm) == "gbfs"
+    n, greedy = arrays.integer(n, "n", 2), arrays.algorithm(algorithm) == "gbfs"
     most = math.inf if integer_weights is None else arrays.integer(integer_weights, "integer_weights", 1)
     bits = range(1, n.bit_length())
     found = [0, *(sizes.expansions(n, b) for b in bits)]
@@ -262,7 +261,7 @@ class PseudoDimension(LabeledRows[Row]):
 
 def pseudo_dimension(
     n: int,
-    algorithm: checks.Algorithm = "astar",
+    algorithm: arrays.Algorithm = "astar",
     *,
     integer_weights: int | None = None,
     out_degree: int | None = None,
@@ -344,7 +343,7 @@ def pseudo_dimension(
 
 
 def _lower_rows(
-    n: int, algorithm: checks.Algorithm, integers: int | None, out_degree: int | None, fixed_source: bool, reopen: bool
+    n: int, algorithm: arrays.Algorithm, integers: int | None, out_degree: int | None, fixed_source: bool, reopen: bool
 ) -> list[Row]:
     """Return the lower bounds whose instances are in the class: stars have large out-degrees, T5p weights up to 3."""
     rows = []

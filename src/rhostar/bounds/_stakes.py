@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar import _arrays as checks
 from rhostar.bounds._holdout import ConfidenceInterval, interval
 
 _STAKES = np.array([1.0, 0.75, 0.5, 0.25, 0.125, 0.06, 0.03, 0.015, 0.0075])
@@ -23,7 +22,7 @@ _MONEY = np.array([0.75] + [0.25 / 8] * 8)
 _HALVINGS = 50
 
 
-def stakes(values: ArrayLike, limit: float, *, delta: float = 0.05, side: checks.Side = "upper") -> ConfidenceInterval:
+def stakes(values: ArrayLike, limit: float, *, delta: float = 0.05, side: arrays.Side = "upper") -> ConfidenceInterval:
     """Bound the mean by a mixture of stakes; it holds at every sample size at once (H9).
 
     Where most values are 0 or far below the limit it is tighter than :func:`betting`. Values may be added as they
@@ -106,9 +105,9 @@ def refutes(values: ArrayLike, limit: float, mean: float, *, delta: float = 0.05
     >>> [refutes(np.zeros(size), 1.0, 0.01) for size in (322, 323)]
     [False, True]
     """
-    limit, delta = checks.positive(limit, "limit"), checks.probability(delta)
-    m = checks.probability(mean / limit, "mean / limit")
-    distinct, count = np.unique(checks.utilities(values, limit) / limit, return_counts=True)
+    limit, delta = arrays.positive(limit, "limit"), arrays.probability(delta)
+    m = arrays.probability(mean / limit, "mean / limit")
+    distinct, count = np.unique(arrays.utilities(values, limit) / limit, return_counts=True)
     return bool(_log_capital(distinct, count, m) >= -math.log(delta))
 
 
@@ -139,8 +138,8 @@ def fewest_to_refute(limit: float, mean: float, *, delta: float = 0.05) -> int:
     >>> fewest_to_refute(1.0, 0.01), fewest_to_refute(5.0, 0.01)
     (323, 1621)
     """
-    limit, delta = checks.positive(limit, "limit"), checks.probability(delta)
-    m = checks.probability(mean / limit, "mean / limit")
+    limit, delta = arrays.positive(limit, "limit"), arrays.probability(delta)
+    m = arrays.probability(mean / limit, "mean / limit")
     zero, low, high = np.zeros(1), 0, 1
     while _log_capital(zero, np.array([high]), m) < -math.log(delta):
         low, high = high, arrays.integer(2 * high, "size", 1)

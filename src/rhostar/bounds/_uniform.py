@@ -15,20 +15,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar import _arrays as checks
 from rhostar.bounds._holdout import kl_upper
 from rhostar.errors import ArrayError, InputError
 
 
-def _level(delta: float, side: checks.Side) -> float:
-    return checks.probability(delta) / (2 if checks.side(side) == "both" else 1)
+def _level(delta: float, side: arrays.Side) -> float:
+    return arrays.probability(delta) / (2 if arrays.side(side) == "both" else 1)
 
 
 # ---------------------------------------------------------------- finitely many behaviours
 
 
 def finite_width(
-    log_count: float, samples: int, limit: float, *, delta: float = 0.05, side: checks.Side = "both"
+    log_count: float, samples: int, limit: float, *, delta: float = 0.05, side: arrays.Side = "both"
 ) -> float:
     """H1: ``|mean − E u|`` ≤ H·sqrt((ln K + ln(2/δ))/(2N)) for K behaviours; ln(1/δ) for one side.
 
@@ -62,8 +61,8 @@ def finite_width(
     >>> finite_width(math.log(100), 1000, 1.0, delta=0.05)  # sqrt((ln 100 + ln 40) / 2000)
     0.0643...
     """
-    log_count, samples = checks.not_negative(log_count, "log_count"), arrays.integer(samples, "samples", 1)
-    return checks.positive(limit, "limit") * math.sqrt((log_count + math.log(1 / _level(delta, side))) / (2 * samples))
+    log_count, samples = arrays.not_negative(log_count, "log_count"), arrays.integer(samples, "samples", 1)
+    return arrays.positive(limit, "limit") * math.sqrt((log_count + math.log(1 / _level(delta, side))) / (2 * samples))
 
 
 def finite_kl(mean: float, log_count: float, samples: int, limit: float, *, delta: float = 0.05) -> float:
@@ -99,10 +98,10 @@ def finite_kl(mean: float, log_count: float, samples: int, limit: float, *, delt
     >>> finite_kl(0.02, math.log(100), 1000, 1.0) - 0.02, finite_width(math.log(100), 1000, 1.0, side="upper")
     (0.0223..., 0.0616...)
     """
-    limit = checks.positive(limit, "limit")
+    limit = arrays.positive(limit, "limit")
     share = _mean(mean, limit) / limit
-    log_count, samples = checks.not_negative(log_count, "log_count"), arrays.integer(samples, "samples", 1)
-    return limit * kl_upper(share, (log_count + math.log(1 / checks.probability(delta))) / samples)
+    log_count, samples = arrays.not_negative(log_count, "log_count"), arrays.integer(samples, "samples", 1)
+    return limit * kl_upper(share, (log_count + math.log(1 / arrays.probability(delta))) / samples)
 
 
 def finite_bernstein(
@@ -142,9 +141,9 @@ def finite_bernstein(
     >>> finite_bernstein(0.02, 0.001, math.log(100), 10_000, 1.0)
     0.0232...
     """
-    limit, samples = checks.positive(limit, "limit"), arrays.integer(samples, "samples", 2)
-    mean, variance = _mean(mean, limit), checks.not_negative(variance, "variance")
-    log_term = checks.not_negative(log_count, "log_count") + math.log(2 / checks.probability(delta))
+    limit, samples = arrays.positive(limit, "limit"), arrays.integer(samples, "samples", 2)
+    mean, variance = _mean(mean, limit), arrays.not_negative(variance, "variance")
+    log_term = arrays.not_negative(log_count, "log_count") + math.log(2 / arrays.probability(delta))
     width = math.sqrt(2 * variance * log_term / samples) + 7 * limit * log_term / (3 * (samples - 1))
     return min(limit, mean + width)
 
@@ -153,7 +152,7 @@ def finite_bernstein(
 
 
 def dimension_width(
-    dimension: int, samples: int, limit: float, *, delta: float = 0.05, side: checks.Side = "upper"
+    dimension: int, samples: int, limit: float, *, delta: float = 0.05, side: arrays.Side = "upper"
 ) -> float:
     """H3: H·sqrt(2d·ln(eN/d)/N) + H·sqrt(ln(1/δ)/(2N)) for pseudo-dimension d ≤ N (Mohri et al. 2018, Theorem 11.8).
 
@@ -187,7 +186,7 @@ def dimension_width(
     (0.137..., inf)
     """
     d, samples = arrays.integer(dimension, "dimension", 0), arrays.integer(samples, "samples", 1)
-    limit, level = checks.positive(limit, "limit"), _level(delta, side)
+    limit, level = arrays.positive(limit, "limit"), _level(delta, side)
     deviation = math.sqrt(math.log(1 / level) / (2 * samples))
     if d == 0:
         return limit * deviation
@@ -211,7 +210,7 @@ def growth_width(
     limit: float,
     *,
     delta: float = 0.05,
-    side: checks.Side = "upper",
+    side: arrays.Side = "upper",
     ghost: int | None = None,
 ) -> GrowthWidth:
     """H3p: H·sqrt(κ·ln Π(N+M)/(2N)) + H·sqrt(ln(1/δ)/(2N)), κ = (M+1)(N+M)/M², for any M ≥ 1.
@@ -243,7 +242,7 @@ def growth_width(
     >>> round(dimension_width(row.pseudo_dimension, 20_000, 1.0), 4)  # the way through the pseudo-dimension
     0.6016
     """
-    N, limit, level = arrays.integer(samples, "samples", 1), checks.positive(limit, "limit"), _level(delta, side)
+    N, limit, level = arrays.integer(samples, "samples", 1), arrays.positive(limit, "limit"), _level(delta, side)
 
     def squared(M: int) -> float:
         return (M + 1) * (N + M) / M**2 * log_growth(N + M)
@@ -289,9 +288,9 @@ def rademacher_bound(mean: float, complexity: float, samples: int, limit: float,
     >>> rademacher_bound(0.1, 0.02, 1000, 1.0)
     0.2174...
     """
-    limit, samples = checks.positive(limit, "limit"), arrays.integer(samples, "samples", 1)
-    mean, complexity = _mean(mean, limit), checks.not_negative(complexity, "complexity")
-    deviation = math.sqrt(math.log(1 / checks.probability(delta)) / (2 * samples))
+    limit, samples = arrays.positive(limit, "limit"), arrays.integer(samples, "samples", 1)
+    mean, complexity = _mean(mean, limit), arrays.not_negative(complexity, "complexity")
+    deviation = math.sqrt(math.log(1 / arrays.probability(delta)) / (2 * samples))
     return min(limit, mean + 2 * complexity + 2 * limit * deviation)
 
 
@@ -353,7 +352,7 @@ def rademacher_monte_carlo(
     """
     rows, draws = _vectors(vectors, limit), arrays.integer(draws, "draws", 1)
     N = rows.shape[1]
-    slack = limit * math.sqrt(math.log(1 / checks.probability(delta)) / (2 * N * draws))
+    slack = limit * math.sqrt(math.log(1 / arrays.probability(delta)) / (2 * N * draws))
     rng, total = np.random.default_rng(seed), 0.0
     for first in range(0, draws, 256):  # a few at a time: the products of all would not fit
         signs = rng.choice([-1.0, 1.0], size=(N, min(256, draws - first)))
@@ -362,16 +361,16 @@ def rademacher_monte_carlo(
 
 
 def _vectors(vectors: ArrayLike, limit: float) -> NDArray[np.float64]:
-    limit = checks.positive(limit, "limit")
+    limit = arrays.positive(limit, "limit")
     rows = np.asarray(vectors, dtype=np.float64)
     if rows.ndim != 2 or 0 in rows.shape:
         raise ArrayError(f"vectors must have shape (U, N) with at least one entry, got {rows.shape}")
-    checks.utilities(rows.ravel(), limit)
+    arrays.utilities(rows.ravel(), limit)
     return np.unique(rows, axis=0)
 
 
 def _mean(mean: float, limit: float) -> float:
-    mean = checks.not_negative(mean, "mean")
+    mean = arrays.not_negative(mean, "mean")
     if mean > limit * (1 + 1e-12):
         raise InputError(f"mean must be at most the limit {limit}, got {mean}")
     return min(mean, limit)

@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
-from rhostar import _arrays as checks
 from rhostar.certificates._draws import check_repeats, check_set, find_unseen
 from rhostar.certificates._query_log import QueryLog, measure_queries
 from rhostar.certificates._sentence import confidence as digits
 from rhostar.certificates._sentence import outward
-from rhostar.certificates._statements import Statement, percent, write
+from rhostar.certificates._statements import Statement, amount, percent, write
 from rhostar.certificates._value_check import ValueCheck, check_values
 from rhostar.errors import InputError
 from rhostar.graph import Graph
@@ -192,7 +191,7 @@ class Audit:
         )
         return (
             f"Scaling by {fix.factor:g} would make it admissible at all vertices for {scope}. {sure}. It would then "
-            f"expand {fix.effort:,.4g} vertices per query: {fix.effort / max(fix.now, 1e-300):.3g} times as many as "
+            f"expand {amount(fix.effort)} vertices per query: {fix.effort / max(fix.now, 1e-300):.3g} times as many as "
             f"now, {percent(fix.effort / max(fix.without, 1e-300))} of a search without a heuristic; {lost}."
         )
 
@@ -328,8 +327,8 @@ def audit(
     >>> found.fix.factor
     0.5
     """
-    delta = 1 - checks.probability(confidence, "confidence")
-    limit = checks.positive(limit, "limit")
+    delta = 1 - arrays.probability(confidence, "confidence")
+    limit = arrays.positive(limit, "limit")
     if isinstance(heuristic, QueryLog):
         if instances is not None or pairs is not None:
             raise InputError("a log needs no instances and no pairs")
@@ -345,6 +344,12 @@ def audit(
     values = check_values(own, queries)
     if own.trained_on is None and isinstance(own, Table | PerGoal):
         notes.append("What the heuristic was learned from is not known, so it was not compared with these queries.")
+    if own.lower is not None and not values.admissible:
+        notes.append(
+            "A search compares the weights with the lower bounds of this heuristic, and lowers its values where "
+            "weights are below them: answers stay optimal. What is said of vertices and edges is about the values "
+            "before that."
+        )
     fix = _fix(own, queries, values, log, reopen)
     return Audit(tuple(said), log, values, fix, 1 - delta, limit, 1.0, tuple(notes), anytime)
 

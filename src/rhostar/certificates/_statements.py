@@ -57,6 +57,18 @@ def percent(share: float, side: str = "upper") -> str:
     return f"{outward(100 * share, side, 3)}%"
 
 
+def amount(number: float) -> str:
+    """Return a number of expansions, or another effort, with four digits.
+
+    Examples
+    --------
+    >>> from rhostar.certificates._statements import amount
+    >>> amount(10041.6), amount(8.4125), amount(0.00123456)
+    ('10,042', '8.412', '0.001235')
+    """
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"
+
+
 class Sample:
     """The queries of one factor of a log, as a sample.
 
@@ -176,9 +188,9 @@ def effort(sample: Sample, limit: float, delta: float) -> Statement:
     measured = float(sample.log.means(np.minimum(share, 1.0), sample.factor).mean())
     ratio = without.sum() / max(mine.sum(), 1e-300)
     text = (
-        f"Effort: {mine.mean():,.4g} expansions per query, {without.mean():,.4g} without a heuristic ({ratio:.3g} "
-        f"times as many). A new query needs at most {percent(high)} of the effort without one, on average (more than "
-        "100% counts as 100%)."
+        f"Effort: {amount(mine.mean())} expansions per query, {amount(without.mean())} without a heuristic "
+        f"({ratio:.3g} times as many). A new query needs at most {percent(high)} of the effort without one, on "
+        "average (more than 100% counts as 100%)."
     )
     return Statement("effort", text, measured, None, high, delta)
 

@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar import _arrays as checks
 from rhostar import bounds
 from rhostar._display import html_table, text_table
 from rhostar.certificates._audit import accept, find_queries
 from rhostar.certificates._draws import find_unseen
 from rhostar.certificates._query_log import QueryLog, measure_queries
 from rhostar.certificates._sentence import outward
-from rhostar.certificates._statements import percent, without_heuristic
+from rhostar.certificates._statements import amount, percent, without_heuristic
 from rhostar.errors import InputError, LimitError
 from rhostar.heuristics import HeuristicLike
 from rhostar.lines import Dual, scaling
@@ -77,7 +76,7 @@ class WeightCurve:
             *(
                 (
                     f"{f:g}",
-                    f"{e:,.4g}",
+                    amount(e),
                     "" if math.isnan(s) else percent(s),
                     percent(x),
                     percent(a, "lower"),
@@ -182,7 +181,7 @@ class WeightChoice:
                 f"{self.units:,}."
             )
         k = self.tested.index(self.factor)
-        saved = "" if self.effort is None else f" It needs {self.effort[k]:,.4g} expansions per query here."
+        saved = "" if self.effort is None else f" It needs {amount(self.effort[k])} expansions per query here."
         return (
             f"With {100 * self.confidence:.6g}% confidence over the draw of the {many}, the factor {self.factor:g} has "
             f"{goal} {self.log.population} (measured {percent(self.loss[k])}; a loss above {cap} counts as {cap})."
@@ -261,7 +260,7 @@ def weight_curve(
     ...
     """
     log = _measured(heuristic, instances, factors, pairs, weight, groups, reopen, seed)
-    limit, delta = checks.positive(limit, "limit"), 1 - checks.probability(confidence, "confidence")
+    limit, delta = arrays.positive(limit, "limit"), 1 - arrays.probability(confidence, "confidence")
     grid = tuple(f for f in log.factors if f > 0)
     without = without_heuristic(log)
     each = delta / (2 * len(grid))
@@ -353,7 +352,7 @@ def choose_weight(
     (2.0, 161)
     """
     target = arrays.number(mean_excess, "mean_excess", "a number between 0 and limit", lambda x: 0 < x < limit)
-    limit, level = checks.positive(limit, "limit"), checks.probability(confidence, "confidence")
+    limit, level = arrays.positive(limit, "limit"), arrays.probability(confidence, "confidence")
     log = _measured(heuristic, instances, factors, pairs, weight, groups, reopen, seed)
     order = [f for f in log.factors if f > 0] if factors is None else [float(f) for f in factors]
     passed, tested, loss, effort = [], [], [], []

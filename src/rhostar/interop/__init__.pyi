@@ -1,10 +1,15 @@
+from . import fleetpy as fleetpy
 from . import igraph as igraph
 from . import networkx as networkx
 from . import osmnx as osmnx
 from . import pandas as pandas
+from . import sumo as sumo
+from . import uxsim as uxsim
+from .fleetpy import from_fleetpy as from_fleetpy
 from .igraph import from_igraph as from_igraph
 from .networkx import astar_path as astar_path
 from .networkx import astar_path_length as astar_path_length
 from .networkx import from_networkx as from_networkx
 from .osmnx import from_osmnx as from_osmnx
 from .pandas import from_pandas as from_pandas
+from .sumo import from_sumo as from_sumo

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rhostar.certificates import Audit, WeightChoice, WeightCurve
-from rhostar.certificates._statements import percent
+from rhostar.certificates._statements import amount, percent
 from rhostar.report._figures import COLORS, axes, legend, percent_axis
 from rhostar.report._layout import places
 from rhostar.report._page import Report
@@ -138,7 +138,7 @@ class Weights(Section):
             best = self.choice is not None and self.choice.factor == factor
             saved = "" if np.isnan(curve.saved[k]) else percent(float(curve.saved[k]))
             band = f"{percent(float(curve.loss_low[k]), 'lower')} to {percent(float(curve.loss_high[k]))}"
-            effort = "" if np.isnan(curve.effort[k]) else f"{curve.effort[k]:,.4g}"
+            effort = "" if np.isnan(curve.effort[k]) else amount(float(curve.effort[k]))
             cells = (f"{factor:g}", effort, saved, percent(float(curve.loss[k])), band)
             rows.append(("best" if best else "", tuple(escape(cell) for cell in cells)))
         head = [("factor", False), ("effort", False), ("of none", False), ("mean loss", False), ("new queries", False)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import threading
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -26,6 +27,7 @@ from rhostar.routing._guide import Guide
 from rhostar.routing._names import VertexNames
 from rhostar.routing._route import Found, Route, Routes
 from rhostar.routing._state import Engine, State
+from rhostar.routing._storage import read_router, write_router
 from rhostar.search._outcome import Paths
 
 
@@ -102,11 +104,12 @@ class Router:
     ) -> None:
         if not isinstance(graph, Graph):
             raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
-        self._begin(graph, Guide(graph, heuristic, max_excess, mean_excess), UserEdges(graph, VertexNames(graph)))
+        guide = Guide(graph, heuristic, max_excess, mean_excess)
+        self._begin(Engine(graph, guide), UserEdges(graph, VertexNames(graph)))
 
-    def _begin(self, graph: Graph, guide: Guide, edges: UserEdges) -> None:
-        self.graph, self._edges, self._names = graph, edges, edges.names
-        self._engine = Engine(graph, guide)
+    def _begin(self, engine: Engine, edges: UserEdges) -> None:
+        self.graph, self._edges, self._names = engine.graph, edges, edges.names
+        self._engine = engine
         self._index = self._names.index  # for the shortest way to the kernel
         self._same_edges = edges.given is None
         self._updating = threading.Lock()
@@ -178,7 +181,7 @@ class Router:
         guide = Guide(graph, heuristic, max_excess, mean_excess)
         known = UserEdges(graph, VertexNames(graph), graph._given, undirected=bool(undirected), labels=edge_labels)
         made = cls.__new__(cls)
-        made._begin(graph, guide, known)
+        made._begin(Engine(graph, guide), known)
         return made
 
     # ------------------------------------------------------------ weights
@@ -552,6 +555,10 @@ class Router:
             return None if found is None else Nearest(found.vertex, found.cost, self._names), spent
 
         def by_index(index: _core.Customization) -> Nearest:
+            if self.graph.n * wanted <= work.PER_GOAL * goals.size**2:  # there is probably a goal nearby
+                early, _ = by_search(2 * work.PER_GOAL * goals.size)
+                if early is not None:
+                    return early
             found = index.distances(one, goals, reverse, math.inf, None)
             failures.require_done(found.ending)
             costs = bulk.exact(found.cost, state)
@@ -703,6 +710,64 @@ class Router:
             engine.guide.guarantee,
             None if certificate is None else certificate.get("sentence", json.dumps(certificate, default=str)),
         )
+
+    # ------------------------------------------------------------ files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the router to a file, whole or not at all: graph, order, hierarchy and heuristic, but no weights.
+
+        Call :meth:`prepare` before, or there may be no order and no hierarchy yet.
+
+        Parameters
+        ----------
+        path
+            The file to write or replace.
+
+        Raises
+        ------
+        StorageError
+            If the disk refuses, an old file stays as it was; if a label is neither a number nor a string nor a tuple of
+            these.
+
+        Examples
+        --------
+        >>> import rhostar as rs, tempfile
+        >>> router = rs.Router(rs.Graph.grid(10, 10))
+        >>> router.prepare()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     router.save(f"{folder}/grid.npz")
+        ...     again = rs.Router.load(f"{folder}/grid.npz")
+        >>> again.update(again.graph.length)
+        >>> again.route(0, 99).cost
+        18.0
+        """
+        write_router(path, self._engine, self._edges)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Router:
+        """Open a file that :meth:`save` wrote.
+
+        The arrays of the hierarchy are mapped, so that processes on one machine share them. They are checked once, now.
+        Replacing the file later is fine; changing it while it is in use is not supported.
+
+        Parameters
+        ----------
+        path
+            The file.
+
+        Returns
+        -------
+        Router
+            Without weights.
+
+        Raises
+        ------
+        StorageError
+            If the file is missing, damaged, or not a router.
+        """
+        made = cls.__new__(cls)
+        made._begin(*read_router(path))
+        return made
 
     def __repr__(self) -> str:
         weights = "no weights yet" if self._state is _Nothing else f"weights of {self._edges.count} edges"
