@@ -6,6 +6,7 @@ import pytest
 import rhostar as rs
 from rhostar import _core
 from rhostar._core import Status
+from rhostar.hierarchy._order import elimination_order
 from support.failures import ctrl_c
 
 
@@ -15,7 +16,7 @@ def stopped() -> _core.Stop:
     return stop
 
 
-def bits(today: rs.CustomizedHierarchy) -> bytes:
+def bits(today: rs.hierarchy.CustomizedHierarchy) -> bytes:
     return today._kernel.lengths.tobytes()
 
 
@@ -58,7 +59,7 @@ def test_a_bar_is_shown_if_wanted(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_stopped_order_is_not_kept(grid: rs.Graph) -> None:
     graph = rs.Graph(grid.first_out, grid.head)
     assert graph._kernel.dissect(None, None, stopped()).ending.status is Status.STOPPED
-    order = rs.hierarchy.elimination_order(graph)
+    order = elimination_order(graph)
     assert graph._kernel.skeleton_parts(order, 10**9, 10**12, stopped()).ending.status is Status.STOPPED
     assert sorted(order.tolist()) == list(range(graph.n))
 

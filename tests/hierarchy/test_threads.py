@@ -26,7 +26,7 @@ class Answers:
         self.known = [self.ask(hierarchy.customize(row), kind) for row in rows for kind in range(4)]
         assert len(set(self.known)) == len(self.known)
 
-    def ask(self, today: rs.CustomizedHierarchy, kind: int) -> bytes:
+    def ask(self, today: rs.hierarchy.CustomizedHierarchy, kind: int) -> bytes:
         (s, t), (u, v) = self.pairs[:2]
         match kind:
             case 0:

@@ -100,6 +100,7 @@ class Dissection {
   // Leaves in `order` the vertices, the first to be contracted first.
   Ending run() {
     std::iota(order_.begin(), order_.end(), 0);
+    sort_all();
     std::vector<Part> parts{{0, near_.size()}};
     while (!parts.empty()) {
       if (interrupt_.requested()) return {.status = Status::stopped};
@@ -124,7 +125,8 @@ class Dissection {
   std::int32_t placed() const { return placed_; }
 
  private:
-  static constexpr std::int32_t smallest_ = 3;
+  static constexpr int ways_ = 4;
+  static constexpr std::int32_t smallest_ = 1;
   static constexpr std::int32_t least_for_flow_ = 24;  // below, a sweep is as good
   static constexpr double terminals_ = 0.3;            // how much of a part each end of a flow is, and of a sweep
 
@@ -132,6 +134,30 @@ class Dissection {
     std::int32_t begin, end;
     std::int32_t size() const { return end - begin; }
   };
+
+  // All vertices along x, y, x + y and x - y. Every part keeps its place and its order in these.
+  void sort_all() {
+    std::vector<std::pair<double, std::int32_t>> keys(order_.size());
+    for (int way = 0; way < ways_; ++way) {
+      for (std::int32_t v = 0; v < near_.size(); ++v) {
+        const double x = at_[2 * std::int64_t{v}], y = at_[2 * std::int64_t{v} + 1];
+        keys[v] = {way == 0 ? x : way == 1 ? y : way == 2 ? x + y : x - y, v};
+      }
+      std::sort(keys.begin(), keys.end());
+      for (const auto& key : keys) sorted_[way].push_back(key.second);
+    }
+  }
+
+  // Puts the vertices of a part into groups, in one of the lists above; group_of(v) is 0 .. sizes.size() - 1.
+  template <class GroupOf>
+  void regroup(std::vector<std::int32_t>& all, const Part& part, const std::vector<std::int32_t>& sizes,
+               const GroupOf& group_of) {
+    next_.resize(sizes.size());
+    std::exclusive_scan(sizes.begin(), sizes.end(), next_.begin(), 0);
+    found_.resize(static_cast<std::size_t>(part.size()));
+    for (std::int32_t i = part.begin; i < part.end; ++i) found_[next_[group_of(all[i])]++] = all[i];
+    std::copy(found_.begin(), found_.end(), all.begin() + part.begin);
+  }
 
   void claim(const Part& part) {
     ++claims_;
@@ -143,13 +169,14 @@ class Dissection {
 
   // Puts the components of a part one after the other; false if there is only one.
   bool split_components(const Part& part, std::vector<Part>& parts) {
-    const std::int32_t mine = claims_;
-    ++claims_;  // for what has been met
+    const std::int32_t mine = claims_;  // each component claims its vertices anew
     found_.clear();
-    std::vector<std::int32_t> ends;
+    std::vector<std::int32_t> sizes;
     for (std::int32_t i = part.begin; i < part.end; ++i) {
       if (owner_[order_[i]] != mine) continue;
+      ++claims_;
       std::size_t next = found_.size();
+      sizes.push_back(-static_cast<std::int32_t>(next));
       found_.push_back(order_[i]);
       owner_[order_[i]] = claims_;
       for (; next < found_.size(); ++next)
@@ -158,14 +185,16 @@ class Dissection {
             owner_[near_.list[a]] = claims_;
             found_.push_back(near_.list[a]);
           }
-      ends.push_back(static_cast<std::int32_t>(found_.size()));
+      sizes.back() += static_cast<std::int32_t>(found_.size());
     }
-    if (ends.size() == 1) return false;
+    if (sizes.size() == 1) return false;
+    // Neighbors get places near each other.
     std::copy(found_.begin(), found_.end(), order_.begin() + part.begin);
-    std::int32_t begin = 0;
-    for (const std::int32_t end : ends) {
-      parts.push_back({part.begin + begin, part.begin + end});
-      begin = end;
+    for (auto& all : sorted_) regroup(all, part, sizes, [&](std::int32_t v) { return owner_[v] - mine - 1; });
+    std::int32_t begin = part.begin;
+    for (const std::int32_t size : sizes) {
+      parts.push_back({begin, begin + size});
+      begin += size;
     }
     return true;
   }
@@ -177,18 +206,17 @@ class Dissection {
     size_ = part.size();
     collect(part);
     best_score_ = infinite_;
-    for (int way = 0; way < 4 && !stopped_; ++way) {
+    for (int way = 0; way < ways_ && !stopped_; ++way) {
       arrange(part, way);
       sweep();
       if (size_ >= least_for_flow_ && !is_dense()) flow();
     }
-    std::vector<std::int32_t> halves[3];
-    for (std::int32_t i = 0; i < size_; ++i) halves[best_side_[i]].push_back(order_[part.begin + i]);
-    auto place = order_.begin() + part.begin;
-    for (const auto& half : halves) place = std::copy(half.begin(), half.end(), place);
-    const auto first = static_cast<std::int32_t>(halves[0].size()),
-               second = static_cast<std::int32_t>(halves[1].size());
-    return {part.begin + first, part.begin + first + second};
+    std::vector<std::int32_t> sizes(3, 0);
+    for (std::int32_t i = 0; i < size_; ++i) ++sizes[best_side_[i]];
+    const auto side_of = [&](std::int32_t v) { return best_side_[local_[v]]; };
+    regroup(order_, part, sizes, side_of);
+    for (auto& all : sorted_) regroup(all, part, sizes, side_of);
+    return {part.begin + sizes[0], part.begin + sizes[0] + sizes[1]};
   }
 
   // A large part without small separators: flows would take long, and a little less would be as useless.
@@ -213,17 +241,14 @@ class Dissection {
       for (std::int32_t a = first_[i]; a < first_[i + 1]; ++a) back_[a] = next_[head_[a]]++;
   }
 
-  // Sorts the places along x, y, x + y or x - y.
+  // The places along one of the ways.
   void arrange(const Part& part, int way) {
     along_.resize(static_cast<std::size_t>(size_));
-    for (std::int32_t i = 0; i < size_; ++i) {
-      const std::int64_t v = order_[part.begin + i];
-      const double x = at_[2 * v], y = at_[2 * v + 1];
-      along_[i] = {way == 0 ? x : way == 1 ? y : way == 2 ? x + y : x - y, i};
-    }
-    std::sort(along_.begin(), along_.end());
     rank_.resize(static_cast<std::size_t>(size_));
-    for (std::int32_t r = 0; r < size_; ++r) rank_[along_[r].second] = r;
+    for (std::int32_t r = 0; r < size_; ++r) {
+      along_[r] = local_[sorted_[way][part.begin + r]];
+      rank_[along_[r]] = r;
+    }
   }
 
   // Small separators are good, and so are halves of equal size.
@@ -287,7 +312,7 @@ class Dissection {
     flow_.assign(head_.size(), 0);
     starts_.clear();
     for (std::int32_t r = 0; r < margin; ++r) {
-      const std::int32_t i = along_[r].second;
+      const std::int32_t i = along_[r];
       for (std::int32_t a = first_[i]; a < first_[i + 1]; ++a)
         if (!is_source(head_[a])) {
           starts_.push_back(i);
@@ -310,7 +335,7 @@ class Dissection {
         const std::int32_t i = queue_[k];
         if (is_sink(i)) {
           arrived = true;
-          continue;
+          continue;  // ways to farther sinks are found in the same round
         }
         for (std::int32_t a = first_[i]; a < first_[i + 1]; ++a)
           if (flow_[a] < 1 && level_[head_[a]] < 0 && !is_source(head_[a])) {
@@ -322,7 +347,7 @@ class Dissection {
       next_.assign(first_.begin(), first_.end() - 1);
       for (const std::int32_t start : starts_)
         while (push_one(start, is_sink))
-          if (++value >= 4 * best_score_) return;  // too many arcs: no vertex cover of them will do
+          if (++value >= 2 * best_score_) return;  // too many arcs: no vertex cover of them will do
     }
     // What the last search reached is on the first side of one cut; what can reach the sinks, on the second of another.
     side_.resize(static_cast<std::size_t>(size_));
@@ -330,7 +355,7 @@ class Dissection {
     cover();
     queue_.clear();
     for (std::int32_t i = 0; i < size_; ++i) side_[i] = is_sink(i) ? 1 : 0;
-    for (std::int32_t r = size_ - margin; r < size_; ++r) queue_.push_back(along_[r].second);
+    for (std::int32_t r = size_ - margin; r < size_; ++r) queue_.push_back(along_[r]);
     for (std::size_t k = 0; k < queue_.size(); ++k)
       for (std::int32_t a = first_[queue_[k]]; a < first_[queue_[k] + 1]; ++a)
         if (side_[head_[a]] == 0 && flow_[back_[a]] < 1) {
@@ -455,13 +480,12 @@ class Dissection {
   Interrupt& interrupt_;
   std::int32_t placed_ = 0;
   bool stopped_ = false;
-  std::vector<std::int32_t> order_, owner_, local_, found_;
+  std::vector<std::int32_t> order_, owner_, local_, found_, sorted_[ways_];
   std::int32_t claims_ = 0;
   // Of the part at hand, by places in it.
   std::int32_t size_ = 0;
   std::vector<std::int32_t> first_, head_, back_, rank_, low_, high_, starts_, level_, queue_, next_, way_;
-  std::vector<std::int32_t> left_, mate_, met_, taken_;
-  std::vector<std::pair<double, std::int32_t>> along_;
+  std::vector<std::int32_t> left_, mate_, met_, taken_, along_;
   std::vector<std::int8_t> flow_, side_, best_side_;
   double best_score_ = infinite_;
 };
