@@ -190,6 +190,7 @@ release: .venv/.dev .venv/.built  ## check everything and tag the version; pushe
 # The sanitized build lives in an environment of its own that borrows the other packages by path: the
 # editable install, which would beat it, is not borrowed. tests/conftest.py asserts which module is tested.
 SANITIZED := $(CURDIR)/build/sanitized
+SANITIZED_TESTS ?= tests --pyargs rhostar
 test-sanitized: .venv/.dev .venv/.built  ## run all tests with the address and undefined-behavior sanitizers
 	$(BIN)/python -m venv --clear $(SANITIZED)/venv
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --prefix $(SANITIZED)/venv --ignore-installed \
@@ -198,7 +199,7 @@ test-sanitized: .venv/.dev .venv/.built  ## run all tests with the address and u
 	  > "$$($(SANITIZED)/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/borrowed.pth"
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 RHOSTAR_SANITIZED=$(SANITIZED)/venv \
-	$(SANITIZED)/venv/bin/python -m pytest -n 2 -q --capture=sys -p no:cacheprovider --timeout=150 tests --pyargs rhostar
+	$(SANITIZED)/venv/bin/python -m pytest -n 2 -q --capture=sys -p no:cacheprovider --timeout=150 $(SANITIZED_TESTS)
 
 # Files with other content than at the time of the lock are refused at install.
 LOCK := $(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links \

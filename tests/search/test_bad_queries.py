@@ -50,7 +50,7 @@ ARGUMENTS = {"graph": GRID, "weights": ONES, "source": 0, "goal": 5, "rho": ZERO
         ({"rho": ZERO.astype(int)}, ArrayError, "got int64"),
         ({"rho": np.zeros(12)[::2]}, ArrayError, "rho must be contiguous"),
         ({"rho": ["x"] * 6}, ArrayError, "rho must be an array of numbers"),
-        ({"rho": lambda v: 0.0}, ArrayError, "rho must be an array of numbers"),
+        ({"rho": object()}, ArrayError, "rho must be an array of numbers"),
         ({"source": 6}, VertexError, r"source must be a vertex in 0..5, got 6"),
         ({"source": -1}, VertexError, "got -1"),
         ({"source": 2**40}, VertexError, "got 1099511627776"),

@@ -1,6 +1,7 @@
 // An array that was made here, or that belongs to somebody else, such as a file that is mapped.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -22,7 +23,10 @@ class Stored {
 
   const T* data() const { return view_.data(); }
   std::size_t size() const { return view_.size(); }
-  const T& operator[](std::size_t i) const { return view_[i]; }
+  const T& operator[](std::size_t i) const {
+    assert(i < view_.size());
+    return view_[i];
+  }
   auto begin() const { return view_.begin(); }
   auto end() const { return view_.end(); }
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -149,6 +150,7 @@ class Update {
   //! Follows new weights, which have been checked. False if that takes more work than `most`, in pairs of arcs; then
   //! weights and lengths are the old ones.
   bool run(const EdgeWeights& fresh, std::int64_t most) {
+    assert(changes_.queue.empty());
     changes_.entries.clear();
     changes_.edges.clear();
     for (std::int64_t i = 0; i < fresh.count; ++i) {
@@ -193,11 +195,16 @@ class Update {
 
   // An offer to an arc of rank y has changed.
   [[gnu::noinline]] void follow(std::int32_t y, std::int32_t arc, Pair was, Pair now) {
+    assert(skeleton_.first[y] <= arc && arc < skeleton_.first[y + 1]);
     const Pair length = length_[arc];
     const auto falls = now < length, lost = (was == length) & (was < now);
     if (!any(falls | lost)) return;
     std::uint8_t& state = changes_.state[arc];
     if (!(state & Changes::has_entry)) add_entry(y, arc, length);
+    if (any(lost)) {  // what compute() will read
+      __builtin_prefetch(topology_.plan.edge.data() + 2 * static_cast<std::size_t>(arc));
+      __builtin_prefetch(topology_.below.first_side.data() + arc);
+    }
     state |= static_cast<std::uint8_t>(Changes::has_entry | (lost[0] ? Changes::up_lost : 0) |
                                        (lost[1] ? Changes::down_lost : 0));
     length_[arc] = least(now, length);

@@ -47,17 +47,15 @@ def quick_times(
     order = np.random.default_rng(0).permutation(len(instances))
     pilot = instances[np.sort(order[:_PILOT])]
     spent = sum(_once(pilot, method, budget) for method in methods.values())
-    most = seconds / spent * len(pilot)  # instances of a single round
-    rounds = int(np.clip(most / len(instances), 3 if most < 2 * len(pilot) else 5, 25))
-    count = int(np.clip(most / rounds, len(pilot), len(instances)))
+    count = int(np.clip(seconds / spent * len(pilot) / _ROUNDS, len(pilot), len(instances)))
     part = instances if count == len(instances) else instances[np.sort(order[:count])]
-    each = np.array([[_once(part, method, budget) for method in methods.values()] for _ in range(rounds)])
+    each = np.array([[_once(part, method, budget) for method in methods.values()] for _ in range(_ROUNDS)])
     median, apart = np.median(each, axis=0), np.subtract(*np.percentile(each, [75, 25], axis=0))
     times = zip(methods, (1e3 * median / count).tolist(), (apart / median).tolist(), strict=True)
-    return Timings(tuple(Timing(*time) for time in times), count, rounds)
+    return Timings(tuple(Timing(*time) for time in times), count, _ROUNDS)
 
 
-_PILOT = 10
+_PILOT, _ROUNDS = 10, 5
 
 
 def _once(instances: InstanceSet, method: Method, budget: int | None) -> float:
