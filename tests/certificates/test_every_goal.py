@@ -62,7 +62,7 @@ def test_the_sentence_says_the_numbers() -> None:
     excess = rs.evaluate(Potentials("mean").fit(train).heuristic_, train, rs.utilities.Suboptimality(6.0))[0].mean
     assert found.observed == excess, "what is claimed, not the sum that bounds it"
     for words in (
-        "With probability at least 0.9 over the draw of the 4000 instances, the mean cost above the optimum (clipped",
+        "With probability at least 0.9 over the draw of the 4000 instances, the mean cost above the optimum (values",
         "of A* to any goal, with or without reopening, with these weights per edge, though they were chosen by looking",
     ):
         assert words in found.sentence

@@ -101,7 +101,9 @@ def route(
     force: Force = False,
     json: Json = False,
 ) -> int:
-    """Find a shortest path with the weights of today: --weights today.csv --from a --to b.
+    """Find a shortest path with the weights of today.
+
+    Example: rhostar route DATA --weights today.csv --from a --to b.
 
     With - it is a service: each line of standard input is a JSON object such as {"do": "route", "source": "a",
     "target": "b"} or {"do": "update", "edges": [["a", "b"]], "weights": [7.5]}, and each answer is one line. The page
@@ -157,7 +159,7 @@ def matrix(
     jobs: options.Jobs = 1,
     json: Json = False,
 ) -> int:
-    """Print the costs of shortest paths from each of some vertices to each of others."""
+    """Print the costs of shortest paths between two sets of vertices."""
     router, facts = router_for(folder, weights, time, snapshot, columns, missing, [], "", "", quiet=json)
     rows, across = ([_label(router, word) for word in _split(router, all_)] for all_ in (sources, targets))
     costs = router.matrix(rows, across, n_jobs=jobs)
@@ -183,7 +185,7 @@ def within(
     missing: tables.Missing = "",
     json: Json = False,
 ) -> int:
-    """Print everything that can be reached for a cost, the nearest first."""
+    """Print what can be reached within a cost, the nearest first."""
     router, facts = router_for(folder, weights, time, snapshot, columns, missing, [], "", "", quiet=json)
     label = _label(router, source)
     found = router.within(label, max_cost, reverse=reverse)
