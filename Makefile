@@ -38,7 +38,7 @@ test-networkx: .venv/.dev .venv/.built  ## run networkx's own tests through the 
 	  --pyargs $(NETWORKX_TESTS)
 
 lint: .venv/.dev .venv/.built  ## check style, types and docstrings
-	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff check --quiet --no-cache .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
 	$(BIN)/mypy

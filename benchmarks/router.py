@@ -306,13 +306,19 @@ def memory_growth(queries: int = 10**6, updates: int = 10**4) -> None:
 # ---------------------------------------------------------------- what comes of it
 
 
+def short(number: float) -> str:
+    """Return three digits, and no exponent."""
+    digits = float(f"{number:.3g}")
+    return f"{digits:,.0f}" if digits >= 100 else f"{digits:g}"
+
+
 def totals_table(networks: dict) -> str:
     lines = []
     for name, facts in networks.items():
         lines += [f"| {name}, ms | " + " | ".join(f"{k:,}" for k in QUERIES) + " |", "|---|" + "--:|" * len(QUERIES)]
         best = np.min([facts["totals"][own] for own in OWN], axis=0)
         for label, row in facts["totals"].items():
-            lines.append(f"| {label} | " + " | ".join(f"{1e3 * seconds:,.3g}" for seconds in row) + " |")
+            lines.append(f"| {label} | " + " | ".join(short(1e3 * seconds) for seconds in row) + " |")
         share = np.array(facts["totals"]["Router"]) / best
         lines += ["| Router / better of its engines | " + " | ".join(f"{x:.2f}" for x in share) + " |", ""]
     return "\n".join(lines).strip()
@@ -322,7 +328,7 @@ def questions_table(networks: dict) -> str:
     labels = list(next(iter(networks.values()))["questions"])
     lines = ["| µs | " + " | ".join(networks) + " |", "|---|" + "--:|" * len(networks)]
     for label in labels:
-        cells = (f"{1e6 * facts['questions'][label]:,.3g}" for facts in networks.values())
+        cells = (short(1e6 * facts["questions"][label]) for facts in networks.values())
         lines.append(f"| {label} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -23,9 +23,9 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-import peers
 import workloads
 
+import peers
 import rhostar as rs
 
 HERE = Path(__file__).parent
