@@ -288,7 +288,9 @@ def _on_ray(backend: Any, packed: Packed, jobs: int) -> Iterator[tuple[int, byte
                 raise packed.lost(k, error) from error
             yield k, result
     except BaseException:
-        for reference in running:
+        # What an error left over may be closed by the garbage collector, after the user's own shutdown. Ray would then
+        # be started again just to cancel.
+        for reference in running if ray.is_initialized() else ():
             with contextlib.suppress(Exception):
                 ray.cancel(reference, force=True)
         raise

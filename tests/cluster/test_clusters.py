@@ -176,6 +176,27 @@ def test_the_first_error_in_the_set_is_raised(cluster: Cluster, instances: rs.In
         rs.solve_many(damaged, rho(instances))
 
 
+_LEFT_OVER = """
+import logging, ray
+from rhostar import _workers as workers
+
+packed = workers.Packed(abs, {}, [("a call", (-1,))] * 4)
+ray.init("local", num_cpus=1, object_store_memory=200 << 20, include_dashboard=False, log_to_driver=False,
+         logging_level=logging.ERROR)
+calls = workers._on_ray(None, packed, 2)
+next(calls)  # another call has begun
+ray.shutdown()
+calls.close()  # as the garbage collector does with what an error left
+print(ray.is_initialized())
+"""
+
+
+def test_what_is_left_over_does_not_start_ray_again() -> None:
+    pytest.importorskip("ray")
+    ran = subprocess.run([sys.executable, "-c", _LEFT_OVER], capture_output=True, text=True, timeout=500, check=True)
+    assert ran.stdout.split() == ["False"]
+
+
 _INTERRUPTED = """
 import os, signal, sys, threading, time
 sys.path.insert(0, sys.argv[2])

@@ -78,7 +78,9 @@ def test_workflows_run_what_continuous_integration_runs() -> None:
 
 
 def test_contributing_lists_every_target() -> None:
-    listed = subprocess.run(["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     rows = [f"| `make {line.split(maxsplit=1)[0]}` | {line.split(maxsplit=1)[1]} |" for line in listed.splitlines()]
     table = "\n".join(["| target | what it does |", "|---|---|", *rows])
     assert f"\n\n{table}\n\n" in (ROOT / "CONTRIBUTING.md").read_text(), f"its table should be\n{table}"
