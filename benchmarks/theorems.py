@@ -241,7 +241,7 @@ def barriers(scale: float) -> dict[str, str]:
         assert len(seen) == int(100 * scale)
         larger += len(seen)
     return {
-        "barrier": f"{', '.join(map(str, counted))} joint transcripts for n = 4, 6, 8, all that there should be; "
+        "barrier": f"{', '.join(map(str, counted))} joint transcripts for n = 4, 6, 8, as many as the construction uses; "
         f"{larger} random ones for n = 16, 24, 64, all different"
     }
 
@@ -593,7 +593,7 @@ STATEMENTS: list[tuple[str, str, str, str, str]] = [  # key, statement, in the n
     ),
     (
         "barrier",
-        "argmin processes with 2^((1/8 − o(1))·n lg² n) joint transcripts",
+        "argmin processes with at least 2^((1/8 − o(1))·n lg² n) joint transcripts",
         "Proposition~\\ref{prop:barrier}, barrier",
         "note, section 4",
         checks(1, 1),

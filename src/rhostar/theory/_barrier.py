@@ -1,4 +1,4 @@
-"""Where the proof of O(n lg² n) ends: few abstract argmin processes with 2^((1/8 − o(1))·n·lg² n) joint transcripts.
+"""Where the proof of O(n lg² n) ends: √n abstract processes with at least 2^((1/8 − o(1))·n·lg² n) joint transcripts.
 
 The upper bound uses of A* only that its runs follow from argmin processes (:mod:`rhostar.theory._processes`) whose
 offsets are combinations, with small integer coefficients, of polynomially many numbers. These processes are of that
@@ -16,8 +16,9 @@ selected in the order of the digits, the digits follow from the history, and the
 Every vertex is selected once.
 
 **Count.** The s transcripts tell the permutation at each of k·2^(k−1) + 2ᵏ = s(k/2 + 1) places, and all combinations
-occur: (G!)^(s(k/2 + 1)) joint transcripts on n = G·s vertices. With G ≈ s ≈ √n that is 2^((1/8 − o(1))·n·lg² n). The
-offsets are combinations, with coefficients below G, of the s numbers Gˢ⁻¹, ..., G, 1.
+occur: at least (G!)^(s(k/2 + 1)) joint transcripts on n = G·s vertices. With G ≈ s ≈ √n that is
+2^((1/8 − o(1))·n·lg² n). Other values of ρ may add some. The offsets are combinations, with
+coefficients below G, of the s numbers Gˢ⁻¹, ..., G, 1.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ class Barrier:
 
     @property
     def count(self) -> int:
-        """The number of joint transcripts: G! to the power of the number of places."""
+        """The number of joint transcripts over the values that choose permutations: G! to the number of places."""
         return math.factorial(self.groups) ** len(self.places)
 
     def rho(self, digits: Mapping[Place, Sequence[int]]) -> list[int]:
@@ -162,7 +163,7 @@ class Barrier:
 
 
 def barrier(depth: int, groups: int) -> Barrier:
-    """Return abstract argmin processes with (G!)^(2ᵏ(k/2 + 1)) joint transcripts on G·2ᵏ vertices.
+    """Return abstract argmin processes with at least (G!)^(2ᵏ(k/2 + 1)) joint transcripts on G·2ᵏ vertices.
 
     They show that a bound below n lg² n on the runs of A* must use that offsets are lengths of paths.
 
