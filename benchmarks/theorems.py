@@ -241,8 +241,8 @@ def barriers(scale: float) -> dict[str, str]:
         assert len(seen) == int(100 * scale)
         larger += len(seen)
     return {
-        "barrier": f"{', '.join(map(str, counted))} joint transcripts for n = 4, 6, 8, as many as the construction uses; "
-        f"{larger} random ones for n = 16, 24, 64, all different"
+        "barrier": f"{', '.join(map(str, counted))} joint transcripts for n = 4, 6, 8, "
+        f"as many as the construction uses; {larger} random ones for n = 16, 24, 64, all different"
     }
 
 
