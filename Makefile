@@ -2,6 +2,7 @@
 # Tests and benchmarks on real data run only if RHOSTAR_DATA names a folder with it.
 PYTHON ?= python3
 CXX ?= g++
+comma := ,
 BIN := .venv/bin
 UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -187,19 +188,32 @@ endif
 release: .venv/.dev .venv/.built  ## check everything and tag the version; pushes nothing
 	$(BIN)/python tools/release.py
 
-# The sanitized build lives in an environment of its own that borrows the other packages by path: the
-# editable install, which would beat it, is not borrowed. tests/conftest.py asserts which module is tested.
+# A build with sanitizers, or with counted lines, lives in an environment of its own that borrows the other packages by
+# path: the editable install, which would beat it, is not borrowed. tests/conftest.py asserts which module is tested.
+define instrumented # $(1): its name, $(2): what cmake is told
+	$(BIN)/python -m venv --clear $(CURDIR)/build/$(1)/venv
+	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --prefix $(CURDIR)/build/$(1)/venv --ignore-installed \
+	  -C cmake.define.$(2) -C cmake.build-type=RelWithDebInfo -C build-dir=$(CURDIR)/build/$(1)/build .
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	  > "$$($(CURDIR)/build/$(1)/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/borrowed.pth"
+endef
+
 SANITIZED := $(CURDIR)/build/sanitized
 SANITIZED_TESTS ?= tests --pyargs rhostar
 test-sanitized: .venv/.dev .venv/.built  ## run all tests with the address and undefined-behavior sanitizers
-	$(BIN)/python -m venv --clear $(SANITIZED)/venv
-	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --prefix $(SANITIZED)/venv --ignore-installed \
-	  -C cmake.define.RHOSTAR_SANITIZE=ON -C cmake.build-type=RelWithDebInfo -C build-dir=$(SANITIZED)/build .
-	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
-	  > "$$($(SANITIZED)/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/borrowed.pth"
+	$(call instrumented,sanitized,RHOSTAR_SANITIZE=address$(comma)undefined)
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 RHOSTAR_SANITIZED=$(SANITIZED)/venv \
 	$(SANITIZED)/venv/bin/python -m pytest -n 2 -q --capture=sys -p no:cacheprovider --timeout=150 $(SANITIZED_TESTS)
+
+# Without address randomization, which the thread sanitizer of older compilers cannot stand.
+THREADS := $(CURDIR)/build/threads
+STRESS_SECONDS ?= 60
+test-threads: .venv/.dev .venv/.built  ## mix all calls on 8 threads with the thread sanitizer
+	$(call instrumented,threads,RHOSTAR_SANITIZE=thread)
+	LD_PRELOAD="$$($(CXX) -print-file-name=libtsan.so)" RHOSTAR_SANITIZED=$(THREADS)/venv \
+	TSAN_OPTIONS="suppressions=$(CURDIR)/tests/faults/threads.supp exitcode=66 halt_on_error=0" \
+	setarch -R $(THREADS)/venv/bin/python tests/faults/stress.py --seconds $(STRESS_SECONDS)
 
 # Files with other content than at the time of the lock are refused at install.
 LOCK := $(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --no-emit-index-url --no-emit-find-links \

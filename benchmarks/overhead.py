@@ -17,7 +17,7 @@ import time
 import numpy as np
 
 import rhostar as rs
-from rhostar.instances._content_keys import ContentKeys
+from rhostar.instances._provenance import ContentKeys
 
 ROUNDS, CALLS = 15, 4000
 

@@ -40,8 +40,8 @@ QUERIES = (1, 2, 5, 10, 20, 50, 100, 1_000, 10_000, 100_000)
 LONGEST = 0.5
 """Seconds after which a series of queries is continued at its own rate."""
 OWN = ("searches alone", "hierarchy at once")
-SLOW = {"pandana": ("city 4k", "city 40k"), "networkx": ("city 4k", "city 40k")}
-"""On which cities they take part: on larger ones, a single update takes them minutes."""
+LEFT_OUT = {"pandana": ("city 1M",)}
+"""Cities on which a single update takes minutes."""
 
 
 # ---------------------------------------------------------------- contestants
@@ -195,7 +195,7 @@ def field(name: str, graph: rs.Graph) -> dict[str, Contestant]:
         ("pandana", "pandana", Pandana),
         ("networkx", "networkx", Networkx),
     ):
-        if has(package) and name in SLOW.get(package, (name,)):
+        if has(package) and name not in LEFT_OUT.get(package, ()):
             found[label] = make(graph)
     return found
 
@@ -222,11 +222,10 @@ def series(contestant: Contestant, weights: Any, pairs: list, most: float) -> tu
     return totals, costs
 
 
-def totals(name: str, graph: rs.Graph, rows: list[np.ndarray], most: float) -> dict[str, list[float]]:
-    contestants = field(name, graph)
+def totals(contestants: dict[str, Contestant], n: int, rows: list[np.ndarray], most: float) -> dict[str, list[float]]:
     found: dict[str, list[list[float]]] = defaultdict(list)
     for k, whole in enumerate(rows):
-        pairs = np.random.default_rng(k).integers(0, graph.n, (QUERIES[-1], 2)).tolist()
+        pairs = np.random.default_rng(k).integers(0, n, (QUERIES[-1], 2)).tolist()
         exact: list[float] = []
         for label, contestant in contestants.items():
             if label == "pandana" and k > 0:  # it needs minutes
@@ -241,12 +240,12 @@ def totals(name: str, graph: rs.Graph, rows: list[np.ndarray], most: float) -> d
 # ---------------------------------------------------------------- single questions
 
 
-def questions(graph: rs.Graph, rows: list[np.ndarray]) -> dict[str, float]:
+def questions(graph: rs.Graph, rows: list[np.ndarray], kit: Any) -> dict[str, float]:
     """Return seconds of single questions on a prepared router, and of the same to others."""
     from scipy.sparse.csgraph import dijkstra
 
     times, rng = Times(), np.random.default_rng(1)
-    router, kit = rs.Router(graph), RoutingKit(graph).metric if has("pyroutingkit") else None
+    router = rs.Router(graph)
     for whole in rows:
         weights = as_float(whole)
         matrix = Scipy(graph).take(whole)
@@ -268,6 +267,7 @@ def questions(graph: rs.Graph, rows: list[np.ndarray]) -> dict[str, float]:
             ours = times("matrix 20 x 200", lambda s=sources, t=targets: router.matrix(s, t))
             start, goals = int(sources[0]), targets[:50]
             near = times("nearest of 50", lambda s=start, g=goals: router.nearest(s, g))
+            times("nearest of 50 that recur", lambda s=int(sources[1]), g=goals: router.nearest(s, g))
             reach = np.sort(dijkstra(matrix, indices=start))
             most = float(reach[graph.n // 50])  # a fiftieth of the city
             area = times("within", lambda s=start, m=most: router.within(s, m))
@@ -394,10 +394,12 @@ def main() -> None:
         network = city(n, 0, 2 if given.quick else SNAPSHOTS[name], 0)
         graph = network.graph
         rows = [np.maximum(whole_numbers(graph, weights), 1) for weights in network.unseen]
+        contestants = field(name, graph)
+        kit = contestants.get("RoutingKit (CCH)")
         found[name] = {
             "vertices": graph.n,
-            "totals": totals(name, graph, rows, 0.2 if given.quick else LONGEST),
-            "questions": questions(graph, rows),
+            "totals": totals(contestants, graph.n, rows, 0.2 if given.quick else LONGEST),
+            "questions": questions(graph, rows, kit.kit.metric if isinstance(kit, Kit) else None),
         }
         print(totals_table({name: found[name]}), questions_table({name: found[name]}), sep="\n\n", flush=True)
     if given.quick:

@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "rhostar"
 PAGE = ROOT / "docs" / "architecture.md"
-UPWARD = {("graph._graph", "interop.networkx")}
+UPWARD = {("graph._graph", "interop.networkx"), ("routing._router", "interop.osmnx")}
 """Imports that may go up, inside a function: `Graph.from_networkx` and its like only delegate."""
 BEGIN, END = "<!-- map: begin (tools/code_map.py) -->", "<!-- map: end -->"
 

@@ -1,8 +1,11 @@
-"""rhostar: heuristic values for A* and greedy best-first search, learned, run and certified.
+"""rhostar: shortest paths on a network whose costs change, with learned heuristic values and guarantees.
 
-Names are loaded when they are first used, so that ``import rhostar`` is quick. They are listed in ``__init__.pyi``,
-which type checkers and :mod:`lazy_loader` both read.
+Route on a network whose costs change (:class:`Router`), find out whether an A* is right (:func:`audit`), or learn
+heuristic values from past costs (:func:`learn`), run them (:func:`astar`, :func:`gbfs`) and certify them
+(:func:`certify`).
 """
+
+# Names are loaded when they are first used, so that the import is quick; __init__.pyi lists them.
 
 import lazy_loader
 

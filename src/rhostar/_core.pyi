@@ -333,6 +333,13 @@ class IndexPaths(_Result):
 class IndexDistances(_Result):
     cost: Final[_Floats]
 
+class Goals:
+    """Goals of one hierarchy, for :meth:`Customization.nearest`."""
+
+class IndexNearest(_Result):
+    vertex: Final[_Indices]
+    cost: Final[_Floats]
+
 class Customization(_Result):
     """Ends with NO_PATH if all weights are infinite."""
 
@@ -344,6 +351,7 @@ class Customization(_Result):
     def distances(
         self, one: int, many: _Indices | None, against: bool, most: float, stop: Stop | None
     ) -> IndexDistances: ...
+    def nearest(self, one: int, goals: Goals, against: bool, wanted: int, stop: Stop | None) -> IndexNearest: ...
     def matrix(self, sources: _Indices, targets: _Indices, stop: Stop | None) -> IndexDistances: ...
     def updated(
         self, edges: _Positions, weights: _Floats, whole: bool, most: int, stop: Stop | None
@@ -366,6 +374,7 @@ class Hierarchy:
     @property
     def parts(self) -> list[_Indices]: ...
     def customize(self, weights: NDArray[Any], stop: Stop | None) -> Customization: ...
+    def goals(self, many: _Indices) -> Goals | None: ...
 
 class Graph:
     bytes_per_vertex: int

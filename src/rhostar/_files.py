@@ -51,17 +51,17 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             raise StorageError(f"could not write {os.fspath(path)}: {target.parent} is not a folder")
         target.parent.mkdir(parents=True, exist_ok=True)
         _remove_leftovers(target)
-        # The lock says that somebody is still writing here; if the process dies, the lock is gone.
-        lock = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+        lock = _created_and_locked(beside)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
             yield beside
             sync(beside)
             beside.replace(target)
             sync(target.parent)
         finally:
-            os.close(lock)
-            beside.unlink(missing_ok=True)
+            try:
+                beside.unlink(missing_ok=True)
+            finally:
+                os.close(lock)
     except OSError as error:
         raise StorageError(f"could not write {os.fspath(path)}: {error.strerror or error}") from error
 
@@ -95,6 +95,21 @@ def _ending(target: Path) -> str:
     # The suffix stays, because some writers choose the format by it.
     suffix = target.suffix if len(os.fsencode(target.suffix)) <= 16 else ""
     return f"-{zlib.crc32(os.fsencode(target.name)):08x}{suffix}"
+
+
+def _created_and_locked(beside: Path) -> int:
+    """Create a file and return a locked descriptor: somebody writes here. If the process dies, the lock is gone."""
+    while True:
+        lock = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except BaseException:
+            os.close(lock)
+            beside.unlink(missing_ok=True)
+            raise
+        if beside.exists():
+            return lock
+        os.close(lock)  # somebody took the file for a leftover before it was locked
 
 
 def _remove_leftovers(target: Path) -> None:

@@ -194,16 +194,16 @@ def weights(rng: np.random.Generator, size: int) -> QueryLog:
     return QueryLog(ones, cost=cost, factor=np.repeat(FACTORS, size), effort=ones)
 
 
-def bad_choices(runs: int, delta: float) -> tuple[int, int]:
+def bad_choices(runs: int, delta: float, *, anytime: bool) -> tuple[int, int]:
     """Return how often a factor passed whose mean is above the target, and how often one was chosen at all."""
     rng, bad, chosen = np.random.default_rng(5), 0, 0
     for _ in range(runs):
         log = weights(rng, 2500)
         passed: set[float] = set()
-        for size in (1000, 1700, 2500):  # one looks again while the log grows
+        for size in (1000, 1700, 2500) if anytime else (2500,):  # one looks again while the log grows
             rows = np.concatenate([2500 * k + np.arange(size) for k in range(4)])
             part = QueryLog(log.optimum[rows], cost=log.cost[rows], factor=log.factor[rows], effort=log.effort[rows])
-            choice = rs.choose_weight(part, mean_excess=0.01, confidence=1 - delta)
+            choice = rs.choose_weight(part, mean_excess=0.01, confidence=1 - delta, anytime=anytime)
             said = re.search(r"the factor ([\d.]+) has a mean loss of at most 1%", choice.sentence)
             passed |= {*choice.passed, *([float(said[1])] if said else [])}
         chosen += bool(passed)
@@ -211,14 +211,15 @@ def bad_choices(runs: int, delta: float) -> tuple[int, int]:
     return bad, chosen
 
 
-def test_a_chosen_weight_keeps_its_target(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("anytime", [False, True])
+def test_a_chosen_weight_keeps_its_target(monkeypatch: pytest.MonkeyPatch, anytime: bool) -> None:
     delta = 0.2
-    bad, chosen = bad_choices(RUNS, delta)
+    bad, chosen = bad_choices(RUNS, delta, anytime=anytime)
     assert chosen > 0.9 * RUNS, "the test has something to test"
     assert not too_often(bad, delta)
-    twin = lambda values, limit, mean, *, delta: bool(np.mean(values) < mean)  # noqa: E731
+    twin = lambda values, limit, mean, *, delta, anytime: bool(np.mean(values) < mean)  # noqa: E731
     monkeypatch.setattr(rs.bounds, "refutes", twin)
-    assert too_often(bad_choices(100, delta)[0], delta, 100)
+    assert too_often(bad_choices(250, delta, anytime=anytime)[0], delta, 250)
 
 
 def test_the_whole_band_holds_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,10 @@ def test_advise(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert len(found["options"]) >= 5
     assert main(["advise", str(tmp_path / "set"), "-q", "1", "--mean-excess", "10%"]) == 0
     assert "\nUse " in capsys.readouterr().out
+    assert main(["advise", str(tmp_path / "set"), "-q", "100", "--goals", "100"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("100 queries per update, to 100 different goals\n")
+    assert len(out.splitlines()) < 24  # a screen
     assert main(["advise", str(tmp_path / "set"), "-q", "0"]) == 2
     assert "queries must be a number above 0" in capsys.readouterr().err
 
@@ -35,10 +39,10 @@ def test_bounds_on_the_weights(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     words = ("advise", tmp_path / "set", "-q", 5, "--weight-bounds")
     found = answer(capsys, *words, tmp_path / "free.csv")
     options = {option["name"]: option for option in found["options"]}
-    mine = options["A* with the lower envelope"]
+    mine = options["A*, lower envelope"]
     assert mine["guarantee"] == "exact; slower where weights fall below the bounds given"
     assert mine["excess"] == 0
-    assert options["A* with landmarks"]["guarantee"] == "exact; slower where weights fall below the lowest seen"
+    assert options["A*, landmarks"]["guarantee"] == "exact; slower where weights fall below the lowest seen"
     assert found["edges_without_a_bound"] == f"2 of {graph.m:,}, taken as 0"
     code, out, err = run(capsys, *words, tmp_path / "free.csv")
     assert (code, err) == (0, "")

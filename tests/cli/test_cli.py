@@ -85,32 +85,24 @@ def test_fit_takes_parameters_and_splits(capsys: pytest.CaptureFixture[str], dat
     assert run(capsys, "evaluate", data / "set", "-m", out, "--all")[0] == 0
 
 
-def test_solve_finds_what_the_library_finds(capsys: pytest.CaptureFixture[str], data: Path) -> None:
-    instances, model = rs.InstanceSet.load(data / "set"), rs.Model.load(data / "model.npz")
-    found = answer(capsys, "solve", data / "set", "-m", data / "model.npz", "-i", 9)
-    expected = rs.astar(*instances[9], model.heuristic.values)
-    assert (found["cost"], found["expanded"], found["path"]) == (
-        expected.cost,
-        expected.expanded,
-        expected.path.tolist(),
-    )
-    found = answer(capsys, "solve", data / "set", "-m", data / "model.npz", "-i", 9, "-a", "gbfs")
-    assert found["expanded"] == rs.gbfs(*instances[9], model.heuristic.values).expanded
-    found = answer(capsys, "solve", data / "set", "-i", 9, "--source", "0,3", "--goal", "12", "-b", "euclidean")
-    assert found["path"][0] == 3
-    assert found["path"][-1] == 12
-    assert answer(capsys, "solve", data / "set", "--source", "4", "--goal", "4")["cost"] == 0
+def test_route_finds_what_the_library_finds(capsys: pytest.CaptureFixture[str], data: Path) -> None:
+    instances = rs.InstanceSet.load(data / "set")
+    graph, weights, *_ = instances[9]
+    found = answer(capsys, "route", data / "set", "--snapshot", instances.rows[9], "--from", "0,3", "--to", "12")
+    expected = rs.astar(graph, weights, 3, 12, np.zeros(graph.n))
+    assert (found["cost"], found["path"][0], found["path"][-1]) == (expected.cost, 3, 12)
+    assert answer(capsys, "route", data / "set", "--snapshot", 0, "--from", "4", "--to", "4")["cost"] == 0
 
 
-def test_exit_codes_tell_what_happened(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
-    assert run(capsys, "solve", data / "set")[0] == 0
+def test_exit_codes_tell_what_happened(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     graph = rs.Graph.from_edges(3, [0, 1], [1, 2])
     rs.InstanceSet(graph, [1.0, 1.0], [0], 2).save(tmp_path / "line")
-    code, out, err = run(capsys, "solve", tmp_path / "line", "--source", "2", "--goal", "0")
+    assert run(capsys, "route", tmp_path / "line", "--from", "0", "--to", "2")[0] == 0
+    code, out, err = run(capsys, "route", tmp_path / "line", "--from", "2", "--to", "0")
     assert (code, err) == (1, "")
-    assert "no_path" in out
-    code, out, err = run(capsys, "solve", data / "set", "--budget", 1, "--json")
-    assert (code, err) == (3, "")
+    assert "\ncost      inf\n" in out
+    code, out, err = run(capsys, "route", tmp_path / "line", "--from", "2", "--to", "0", "--json")
+    assert (code, err) == (1, "")
     assert json.loads(out)["cost"] is None
 
 
@@ -207,12 +199,10 @@ def test_bounds_plans_for_every_rho(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Gp" in out
 
 
-def test_bounds_plans_a_holdout(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    pilot = np.random.default_rng(0).beta(1, 9, size=60).round(4)
-    (tmp_path / "pilot.csv").write_text("utility\n" + "\n".join(map(str, pilot)) + "\n\n")
+def test_bounds_plans_a_holdout(capsys: pytest.CaptureFixture[str]) -> None:
     of = ("bounds", "--holdout", "-H", 1, "-e", 0.05)
-    found = answer(capsys, *of, "--pilot", tmp_path / "pilot.csv")
-    assert found["samples"] == rs.bounds.holdout_size(limit=1.0, epsilon=0.05, pilot=pilot).samples
+    found = answer(capsys, *of, "--mean", 0.1)
+    assert found["samples"] == rs.bounds.holdout_size(limit=1.0, epsilon=0.05, mean=0.1).samples
     assert (found["unknown"], found["delta"], found["extrapolated"]) == ("holdout", 0.05, False)
     guessed = answer(capsys, *of, "--mean", 0.1, "-d", 1e-12, "--assurance", 0.5)
     assert (
@@ -223,17 +213,6 @@ def test_bounds_plans_a_holdout(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     assert (code, out.count(str(guessed["samples"]))) == (0, 1)
     assert "delta = 1e-12" in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 80
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [("a,b\n1,2\n", "line 1"), ("0.1\nx\n", "line 2"), ("\n", "no number"), ("7\n", "must be within")],
-)
-def test_bad_pilots_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, message: str) -> None:
-    (tmp_path / "pilot.csv").write_text(text)
-    code, out, err = run(capsys, "bounds", "--holdout", "-e", 0.05, "--pilot", tmp_path / "pilot.csv")
-    assert (code, out) == (2, "")
-    assert message in err
 
 
 def test_certify_guarantees_and_keeps_it_in_the_model(
@@ -344,23 +323,26 @@ def test_report(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) 
     ("words", "message"),
     [
         (["info", "nowhere"], "there is no model at"),
-        (["solve", "nowhere"], "nothing that rhostar saved"),
-        (["solve", "{data}/edges.csv"], "holds nothing that rhostar saved"),
+        (["evaluate", "nowhere"], "nothing that rhostar saved"),
+        (["evaluate", "{data}/edges.csv"], "holds nothing that rhostar saved"),
         (["import", "nowhere.csv", "-o", "{tmp}/x"], "there is no file"),
         (["import", "{data}/model.npz", "-o", "{tmp}/x"], "model.npz"),
         (["import", "{data}/edges.csv", "-o", "{tmp}/x", "--format", "xml"], "--format must be one of"),
         (["import", "{data}/edges.csv", "-o", "{tmp}/x", "--goal", "z"], "'z' is not a label"),
         (["import", "{data}/edges.csv", "-o", "{data}/edges.csv/x"], "could not save"),
         (["import", "a", "b", "c", "-o", "{tmp}/x"], "there is no file"),
-        (["solve", "{data}/set", "-m", "{data}/edges.csv"], "not a model"),
-        (["solve", "{data}/other", "-m", "{data}/model.npz"], "was fitted on another graph"),
+        (["evaluate", "{data}/set", "-m", "{data}/edges.csv"], "not a model"),
+        (
+            ["route", "{data}/other", "-m", "{data}/model.npz", "--from", "0", "--to", "1"],
+            "was fitted on another graph",
+        ),
         (["evaluate", "{data}/other", "-m", "{data}/model.npz"], "was fitted on another graph"),
         (["report", "{data}/other", "-m", "{data}/model.npz", "-o", "{tmp}/x.html"], "another graph"),
-        (["solve", "{data}/set", "-m", "{data}/model.npz", "--goal", "3"], "fitted for goal"),
-        (["solve", "{data}/set", "-i", "60"], "--index must be below 60"),
-        (["solve", "{data}/set", "--source", "99"], "'99' is not a vertex in 0..41"),
-        (["solve", "{data}/set", "-a", "dijkstra"], "'dijkstra' is not one of 'astar', 'gbfs'"),
-        (["solve", "{data}/set", "-b", "magic"], "--baseline must be one of"),
+        (["route", "{data}/set", "-m", "{data}/model.npz", "--from", "1", "--to", "3"], "no excess is certain"),
+        (["route", "{data}/set", "--snapshot", "60", "--from", "1", "--to", "3"], "--snapshot must be below 60"),
+        (["route", "{data}/set", "--snapshot", "0", "--from", "99", "--to", "3"], "'99' is not a vertex in 0..41"),
+        (["evaluate", "{data}/set", "-a", "dijkstra"], "'dijkstra' is not one of 'astar', 'gbfs'"),
+        (["evaluate", "{data}/set", "-b", "magic"], "--baseline must be one of"),
         (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "Magic"], "--learner must be auto or one of"),
         (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "x=1"], "no parameter 'x'"),
         (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "statistic=max"], "statistic must be"),
@@ -375,15 +357,14 @@ def test_report(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) 
         (["bounds", "--holdout", "--mean", "0.1"], "--epsilon"),
         (["bounds", "--holdout", "-e", "0.1", "--mean", "0.1", "-N", "5"], "-N"),
         (["bounds", "-n", "5", "--mean", "0.1"], "--holdout"),
-        (["bounds", "--holdout", "-e", "0.1", "--pilot", "no-such-file"], "no-such-file"),
         (["certify", "{data}/set", "-m", "{data}/model.npz", "-u", "cost"], "needs a limit"),
         (["certify", "{data}/set", "-m", "{data}/model.npz", "-u", "joy"], "the utility must be one of"),
         (["certify", "{data}/other", "-m", "{data}/model.npz", "-u", "expansions"], "another graph"),
         (["demo", "-o", "{data}/edges.csv/x", "--size", "100", "--train", "20", "--test", "100"], "could not write"),
         (["frobnicate"], "frobnicate"),
-        (["solve", "{data}/set", "--frobnicate"], "--frobnicate"),
-        (["solve", "{data}/set", "-i", "many"], "valid integer"),
-        (["solve"], "Missing argument"),
+        (["info", "{data}/set", "--frobnicate"], "--frobnicate"),
+        (["route", "{data}/set", "--snapshot", "many"], "valid integer"),
+        (["route"], "Missing argument"),
     ],
     ids=lambda words: " ".join(words)[:50] if isinstance(words, list) else "",
 )
@@ -420,8 +401,7 @@ def test_a_device_is_not_replaced(
 def test_goals_are_called_by_their_labels(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     assert answer(capsys, "import", data / "edges.csv", "-o", tmp_path / "set", "--goal", "c")["goals"] == ["c"]
     answer(capsys, "fit", tmp_path / "set", "-o", tmp_path / "m.npz", "-l", "MeanDistance")
-    code, _, err = run(capsys, "solve", tmp_path / "set", "-m", tmp_path / "m.npz", "--goal", "d")
-    assert (code, err) == (2, "rhostar: the model was fitted for goal c, not d\n")
+    assert answer(capsys, "info", tmp_path / "m.npz")["goals"] == ["c"]
 
 
 @pytest.mark.parametrize("flushed", ["", "1"])
@@ -510,7 +490,6 @@ def test_help_is_light_and_complete(capsys: pytest.CaptureFixture[str]) -> None:
         "route",
         "matrix",
         "within",
-        "solve",
         "evaluate",
         "audit",
         "certify",

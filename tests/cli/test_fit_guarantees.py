@@ -18,7 +18,7 @@ def folder(tmp_path: Path) -> Path:
     graph = rs.Graph.from_edges(graph.n, graph.tail, graph.head, labels=names)
     rs.InstanceSet(graph, drawn.weights, drawn.sources, drawn.goal, rows=drawn.rows).save(tmp_path / "trips")
     rows = [f"x{t},x{h},{w!r}" for t, h, w in zip(graph.tail, graph.head, city.edge_bounds[0].tolist(), strict=True)]
-    (tmp_path / "free.csv").write_text("from,to,seconds\n" + "\n".join(rows) + "\n")
+    (tmp_path / "free.csv").write_text("tail,head,weight\n" + "\n".join(rows) + "\n")
     return tmp_path
 
 
@@ -63,7 +63,7 @@ def test_bounds_from_the_data_say_if(capsys: pytest.CaptureFixture[str], folder:
 def test_shares(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     model, trips = folder / "m.npz", folder / "trips"
     found = answer(capsys, "fit", trips, "-o", model, "--mean-excess", "1%")
-    assert found["guarantee"].startswith("paths of A* cost at most 1% more than the optimum on average")
+    assert found["guarantee"].startswith("none: 1% above the optimum on average is a target")
     assert rs.Model.load(model).heuristic.lower is None
     found = answer(capsys, "fit", trips, "-o", model, "--mean-excess", "inf", "--effort", "quick", "--force")
     assert found["guarantee"].startswith("none about costs")
@@ -112,7 +112,7 @@ def test_tables_of_bounds(capsys: pytest.CaptureFixture[str], folder: Path) -> N
             ["--weight-bounds", "{folder}/other.csv"],
             "has no edge of the graph; its vertices are 1, 2, and those of the graph x0, x1, x2, ...",
         ),
-        (["--weight-bounds", "{folder}/short.csv"], "or only three columns in this order, got a, b"),
+        (["--weight-bounds", "{folder}/short.csv"], "the column 'tail' is missing; the table has a, b"),
         (["--mean-excess", "little"], "--mean-excess must be a share such as 1% or 0.01, got 'little'"),
         (["--max-excess", "-1%"], "--max-excess must be a share such as 1% or 0.01, got '-1%'"),
         (["--max-excess", "0", "-a", "gbfs"], "greedy search ignores what a path costs"),
@@ -126,7 +126,7 @@ def test_tables_of_bounds(capsys: pytest.CaptureFixture[str], folder: Path) -> N
     ],
 )
 def test_what_fit_refuses(capsys: pytest.CaptureFixture[str], folder: Path, words: list[str], complaint: str) -> None:
-    (folder / "other.csv").write_text("a,b,c\n1,2,3\n")
+    (folder / "other.csv").write_text("tail,head,weight\n1,2,3\n")
     (folder / "short.csv").write_text("a,b\n1,2\n")
     given = [word.format(folder=folder) for word in words]
     code, out, err = run(capsys, "fit", folder / "trips", "-o", folder / "m.npz", *given)
@@ -158,3 +158,19 @@ def test_days_as_groups(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> N
     assert "'hour' is not one of 'day', 'none'" in run(capsys, *words, "--groups", "hour")[2]
     rs.InstanceSet(graph, weights, 0, 24).save(tmp_path / "set")
     assert "have no time stamps" in run(capsys, *words, "--groups", "day")[2]
+
+
+def test_a_mean_excess_with_confidence(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    model, trips = folder / "m.npz", folder / "trips"
+    words = ("fit", trips, "-o", model, "--mean-excess", "5%", "--confidence", 0.9, "--effort", "quick")
+    found = answer(capsys, *words)
+    assert found["guarantee"].startswith("With 90% confidence over the draw of the ")
+    assert "has a mean loss of at most 5%" in found["guarantee"]
+    assert "a loss above 100% counts as 100%" in found["guarantee"]
+    assert answer(capsys, "info", model)["guarantee"].startswith("with 90% confidence paths of A* cost at most 5% more")
+    code, _, err = run(capsys, *words[:4], "--mean-excess", "1%", "--confidence", 0.95, "--force")
+    assert code == 2
+    assert "needs about 375" in err
+    code, _, err = run(capsys, "fit", trips, "-o", model, "--confidence", 0.95, "--force")
+    assert code == 2
+    assert "--confidence belongs to --mean-excess" in err

@@ -1,4 +1,4 @@
-"""Weights of today from a file: the command solve, and the reader behind it."""
+"""Weights of today from a file: the command route, and the reader behind it."""
 
 from pathlib import Path
 
@@ -25,41 +25,38 @@ def city(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.7, 0.5])
-def test_solve_takes_the_weights_of_today(capsys: pytest.CaptureFixture[str], city: Path, factor: float) -> None:
-    trips, model = rs.InstanceSet.load(city / "trips"), rs.Model.load(city / "exact.npz")
+def test_route_takes_the_weights_of_today(capsys: pytest.CaptureFixture[str], city: Path, factor: float) -> None:
+    trips = rs.InstanceSet.load(city / "trips")
     graph = trips.graph
     rng = np.random.default_rng(1)
     weights = factor * trips.weights[3] * rng.uniform(1, 1.2, graph.m)
     write(city / "today.csv", graph, weights)
     for source in ("x5", "x71", "x200"):
-        words = ["solve", city / "trips", "-m", city / "exact.npz", "--weights", city / "today.csv", *COLUMNS]
-        code, out, err = run(capsys, *words, "--source", source)
+        words = ["route", city / "trips", "-m", city / "exact.npz", "--weights", city / "today.csv", *COLUMNS]
+        code, out, err = run(capsys, *words, "--from", source, "--to", f"x{trips.goal}")
         expected = rs.astar(graph, weights, graph.vertex(source), trips.goal, np.zeros(graph.n))
         assert code == 0
         assert max(map(len, (line for line in out.splitlines() if "today.csv" not in line))) <= 80
-        # Where roads are faster than in training, the program says so, and the answer is optimal all the same.
-        assert ("below the lower bounds in this snapshot: x" in " ".join(err.split())) == (factor < 1)
+        # Where roads are faster than in training, the answer is optimal all the same.
+        assert err == ""
         found = {line.split("  ")[0]: line.split("  ", 1)[1].strip() for line in out.splitlines() if line[0] != " "}
         assert float(found["cost"]) == pytest.approx(expected.cost, rel=1e-5)
-        assert (found["source"], found["goal"]) == (source, f"x{trips.goal}")
-        assert found["snapshot"] == str(city / "today.csv")
-        if factor >= 1:
-            assert int(found["expanded"]) == rs.astar(graph, weights, graph.vertex(source), trips.goal, model).expanded
+        assert (found["source"], found["target"]) == (source, f"x{trips.goal}")
+        assert found["weights"] == str(city / "today.csv")
     # The order of the edges matters: in the order of the file, the weights would be others.
     other = rs.astar(graph, weights[write(city / "x.csv", graph, weights)], 5, trips.goal, np.zeros(graph.n))
     assert other.cost != pytest.approx(rs.astar(graph, weights, 5, trips.goal, np.zeros(graph.n)).cost)
 
 
-def test_solve_without_a_model(capsys: pytest.CaptureFixture[str], city: Path) -> None:
+def test_route_without_a_model(capsys: pytest.CaptureFixture[str], city: Path) -> None:
     graph = rs.InstanceSet.load(city / "trips").graph
     weights = np.random.default_rng(4).uniform(1, 9, graph.m)
     write(city / "today.csv", graph, weights)
-    words = ["solve", city / "trips", "--weights", city / "today.csv", *COLUMNS, "--source", "x5", "--goal", "x9"]
+    words = ["route", city / "trips", "--weights", city / "today.csv", *COLUMNS, "--from", "x5", "--to", "x9"]
     found = answer(capsys, *words)
     expected = rs.astar(graph, weights, 5, 9, np.zeros(graph.n))
-    assert (found["cost"], found["expanded"]) == (expected.cost, expected.expanded)
+    assert found["cost"] == expected.cost
     assert found["path"] == [f"x{v}" for v in expected.path]
-    assert answer(capsys, *words, "-b", "landmarks")["cost"] == pytest.approx(expected.cost)
 
 
 def test_edges_that_today_lacks(capsys: pytest.CaptureFixture[str], city: Path) -> None:
@@ -70,7 +67,7 @@ def test_edges_that_today_lacks(capsys: pytest.CaptureFixture[str], city: Path) 
     closed, empty = order[6], order[9]
     ends = lines[10].rsplit(",", 1)[0]
     today.write_text("\n".join([*lines[:7], *lines[8:10], f"{ends},", *lines[11:], "x0,nowhere,3", "x1,x1,2"]) + "\n")
-    words = ["solve", city / "trips", "--weights", today, *COLUMNS, "--source", "x5", "--goal", "x9"]
+    words = ["route", city / "trips", "--weights", today, *COLUMNS, "--from", "x5", "--to", "x9"]
     code, out, err = run(capsys, *words)
     assert (code, out) == (2, "")
     first = sorted([(closed, "no row"), (empty, "line 10")])
@@ -85,7 +82,9 @@ def test_edges_that_today_lacks(capsys: pytest.CaptureFixture[str], city: Path) 
         found = answer(capsys, *words, "--missing", policy)
         weights = trips.weights[0].copy()
         weights[[closed, empty]] = values
-        assert found["cost"] == rs.astar(graph, weights, 5, 9, np.zeros(graph.n)).cost
+        # The router adds the weights in another order.
+        expected = rs.astar(graph, weights, 5, 9, np.zeros(graph.n)).cost
+        assert found["cost"] == pytest.approx(expected, rel=1e-14)
         assert found["missing_weights"] == f"2 of {graph.m}: {said}"
         assert found["edges_not_in_the_set"] == "1, not used"
         with pytest.warns(rs.errors.RhostarWarning, match="1 edge of the table left out, which the graph lacks"):
@@ -112,17 +111,18 @@ def test_edges_that_today_lacks(capsys: pytest.CaptureFixture[str], city: Path) 
         ("from,to,seconds\nx0,x1,4\n", ["--missing", "zero"], "missing must be one of error, closed, last, median"),
     ],
 )
-def test_what_solve_refuses(
+def test_what_route_refuses(
     capsys: pytest.CaptureFixture[str], city: Path, text: str, words: list[str], complaint: str
 ) -> None:
     graph = rs.InstanceSet.load(city / "trips").graph
     assert graph.edge_index([1], [0], missing=-1) == -1
     (city / "today.csv").write_text(text.format(graph.tail[0], graph.head[0]))
-    code, out, err = run(capsys, "solve", city / "trips", "--weights", city / "today.csv", *COLUMNS, *words)
+    asked = ["route", city / "trips", "--from", "x5", "--to", "x9", "--weights", city / "today.csv"]
+    code, out, err = run(capsys, *asked, *COLUMNS, *words)
     assert (code, out, complaint in err) == (2, "", True), err
 
 
 def test_options_of_a_table_need_one(capsys: pytest.CaptureFixture[str], city: Path) -> None:
     for words in (COLUMNS, ("--missing", "last")):
-        code, _, err = run(capsys, "solve", city / "trips", *words)
+        code, _, err = run(capsys, "route", city / "trips", "--from", "x5", "--to", "x9", *words)
         assert (code, "--columns and --missing are about the table of --weights" in err) == (2, True)

@@ -1,4 +1,4 @@
-"""The command line with any goal: import trips, fit potentials, solve to goals that nobody has seen."""
+"""The command line with any goal: import trips, fit potentials, route to goals that nobody has seen."""
 
 from pathlib import Path
 
@@ -18,13 +18,13 @@ def trips(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_fit_and_solve_to_any_goal(capsys: pytest.CaptureFixture[str], trips: Path) -> None:
+def test_fit_and_route_to_any_goal(capsys: pytest.CaptureFixture[str], trips: Path) -> None:
     model = trips / "any.npz"
     found = answer(capsys, "fit", trips / "trips", "-o", model, "--any-goal")
     assert (found["learner"], found["goals"]) == ("Potentials", "any")
     instances = rs.InstanceSet.load(trips / "trips")
     for goal in (3, 41):
-        solved = answer(capsys, "solve", trips / "trips", "-m", model, "--source", 8, "--goal", goal)
+        solved = answer(capsys, "route", trips / "trips", "-m", model, "--snapshot", 0, "--from", 8, "--to", goal)
         expected = rs.astar(instances.graph, instances[0].weights, 8, goal, np.zeros(42))
         assert solved["cost"] == pytest.approx(expected.cost)
         assert solved["path"][-1] == goal
@@ -33,7 +33,6 @@ def test_fit_and_solve_to_any_goal(capsys: pytest.CaptureFixture[str], trips: Pa
     assert run(capsys, "evaluate", trips / "trips", "-m", model, "-b", "euclidean", "-b", "landmarks")[0] == 0
     clusters = answer(capsys, "fit", trips / "trips", "-o", model, "--any-goal", "-s", "n_clusters=2", "--force")
     assert clusters["learner"] == "Potentials"
-    assert answer(capsys, "solve", trips / "trips", "-m", model, "--goal", 5)["status"] == "solved"
     assert (
         answer(capsys, "fit", trips / "trips", "-o", model, "--any-goal", "-l", "Landmarks", "--force")["goals"]
         == "any"

@@ -100,6 +100,32 @@ def test_the_same_bits_in_the_same_order(cluster: Cluster, either: rs.InstanceSe
             assert make().fit(either).rho_.tolist() == expected, name
 
 
+@pytest.mark.parametrize("searching", [False, True])
+def test_a_router_answers_alike_on_a_cluster(cluster: Cluster, searching: bool) -> None:
+    """The engine is fixed before the work is spread."""
+    rng = np.random.default_rng(0)
+    graph = rs.datasets.city(900).graph
+    pairs, some = rng.integers(0, graph.n, (60, 2)), rng.integers(0, graph.n, 30)
+    weights = rng.uniform(1, 2, graph.m)
+
+    def answers() -> list[Any]:
+        router = rs.Router(graph)
+        router._engine.declined = searching
+        router.update(weights)
+        routes = router.routes(pairs)
+        assert router.explain().engine == ("search" if searching else "hierarchy")
+        return [
+            routes.cost.tolist(),
+            [(route.path.tolist(), route.edges.tolist(), route.bound) for route in routes],
+            router.matrix(some, some[:7]).tolist(),
+            router.next_hops(some[:5]).tolist(),
+        ]
+
+    alone = answers()
+    with cluster.configured():
+        assert answers() == alone
+
+
 def slow(instance: rs.instances.Instance, trace: rs.search.Trace, last: int, sign: Path) -> float:
     """Take some time, and for instances from `last` until the sign is there."""
     time.sleep(0.02)

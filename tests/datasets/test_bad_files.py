@@ -26,7 +26,10 @@ def test_damaged_files_are_read_or_refused(name: str) -> None:
     sound = Sound(name)
     assert sound.run(None), "the files are sound before they are damaged"
     read = sum(sound.run(case) for case in range(100))
-    assert 0 < read < 100, "some damage is harmless, some is not: else nothing was tested"
+    if name == "parts":
+        assert read == 100, "what is damaged is computed again"
+    else:
+        assert 0 < read < 100, "some damage is harmless, some is not: else nothing was tested"
 
 
 @pytest.mark.usefixtures("limited_memory")

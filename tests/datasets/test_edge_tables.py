@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 import rhostar as rs
 from rhostar import datasets
-from rhostar.datasets import _edge_files as edge_files
+from rhostar.datasets import _edge_table as edge_files
 from rhostar.errors import InputError, ReadError, RhostarWarning
 from rhostar.instances import _edge_rows as edge_rows
+from rhostar.instances._row_types import check_types
 
 inf = np.inf
 GAPS = """tail,head,weight,snapshot
@@ -234,7 +235,7 @@ def _by_python(path: Path) -> Iterator[edge_rows.EdgeRows]:
             if row and len(row) != len(names):
                 raise ReadError(path, reader.line_num, f"expected {len(names)} columns, got {len(row)}")
             if row:
-                yield edge_rows.check_types(path, [[row[k]] for k in found], [reader.line_num].__getitem__)
+                yield check_types(path, [[row[k]] for k in found], [reader.line_num].__getitem__)
 
 
 def _both(path: Path, missing: str = "error") -> list[object]:

@@ -9,6 +9,7 @@ import pytest
 import rhostar as rs
 from rhostar.errors import ArrayError, InputError, LimitError, ModelError, StorageError, WeightError
 from rhostar.heuristics import DistanceHeuristic
+from rhostar.heuristics._storage import from_parts, to_parts
 from rhostar.hierarchy._order import elimination_order, require_dissectable
 
 
@@ -203,8 +204,8 @@ def test_lower_bounds_keep_the_optimum_in_single_precision_too() -> None:
 def test_a_hierarchy_is_saved_as_arrays_and_checked_when_it_comes_back() -> None:
     graph = rs.Graph.grid(6, 6)
     potential = DistanceHeuristic(graph, graph.length, scale=1.25, precision="single")
-    parts, facts = potential.to_parts()
-    for again in (DistanceHeuristic.from_parts(parts, facts), pickle.loads(pickle.dumps(potential))):
+    parts, facts = to_parts(potential)
+    for again in (from_parts(parts, facts), pickle.loads(pickle.dumps(potential))):
         assert (again.table(7) == potential.table(7)).all()
         assert (again.fingerprint, again.scale, again.nbytes) == (graph.fingerprint, 1.25, potential.nbytes)
     rng = np.random.default_rng(0)
@@ -215,7 +216,7 @@ def test_a_hierarchy_is_saved_as_arrays_and_checked_when_it_comes_back() -> None
         data = broken[name].reshape(-1).view(np.uint8)
         data[rng.integers(data.size)] ^= np.uint8(1 << rng.integers(8))
         try:
-            other = DistanceHeuristic.from_parts(broken, facts)
+            other = from_parts(broken, facts)
         except StorageError:
             refused += 1
         else:  # a wrong number, but nothing that a search could not follow
@@ -223,14 +224,14 @@ def test_a_hierarchy_is_saved_as_arrays_and_checked_when_it_comes_back() -> None
     assert refused > 150
     for change in ({"scale": -1}, {"beyond": np.inf}, {"graph": None, "scale": "x"}):
         with pytest.raises(StorageError, match="damaged"):
-            DistanceHeuristic.from_parts(parts, facts | change)
+            from_parts(parts, facts | change)
     with pytest.raises(StorageError, match="damaged"):
-        DistanceHeuristic.from_parts({}, facts)
+        from_parts({}, facts)
     with pytest.raises(StorageError, match="do not fit each other"):
-        DistanceHeuristic.from_parts(parts | {"up": parts["up"][:-1]}, facts)
+        from_parts(parts | {"up": parts["up"][:-1]}, facts)
     for name in parts:
         with pytest.raises(StorageError, match="damaged"):
-            DistanceHeuristic.from_parts(parts | {name: parts[name].astype(np.int16)}, facts)
+            from_parts(parts | {name: parts[name].astype(np.int16)}, facts)
 
 
 def test_bad_input_is_refused() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import rhostar as rs
 from rhostar.errors import InputError
-from rhostar.instances._content_keys import ContentKeys, _directions
+from rhostar.instances._provenance import ContentKeys, _directions
 
 GRAPH = rs.Graph.grid(6, 6)
 

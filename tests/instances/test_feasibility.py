@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rhostar as rs
-from rhostar.instances import _feasibility as feasibility
+from rhostar.instances import _checks as checks
 
 WAYS = {
     "as it is": {},
@@ -57,8 +57,8 @@ def test_the_answers_are_those_of_a_plain_search(way: str, instances: rs.Instanc
     graph, weights, rows = instances.graph, instances.weights, instances.rows
     with pytest.MonkeyPatch.context() as patch:
         for name, value in WAYS[way].items():
-            patch.setattr(feasibility, name, value)
-        found = feasibility.feasible(
+            patch.setattr(checks, name, value)
+        found = checks.feasible(
             graph, weights, (weights == np.inf).any(axis=1), rows, instances.sources, instances.goals
         )
         assert found.tolist() == expected
@@ -70,7 +70,7 @@ def test_the_answers_are_those_of_a_plain_search(way: str, instances: rs.Instanc
 @pytest.mark.parametrize("way", WAYS)
 def test_larger_graphs_of_several_kinds(way: str, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in WAYS[way].items():
-        monkeypatch.setattr(feasibility, name, value)
+        monkeypatch.setattr(checks, name, value)
     n = 300
     chain = np.arange(n - 1)
     for graph, absent in (
@@ -84,7 +84,7 @@ def test_larger_graphs_of_several_kinds(way: str, rng: np.random.Generator, monk
         goals = (sources + rng.integers(1, n, 400)) % n
         kept = rs.InstanceSet(graph, weights, sources, goals, rows=rng.integers(0, 2, 400), infeasible="keep")
         solved = rs.solve_many(kept, np.zeros(n)).solved
-        found = feasibility.feasible(graph, kept.weights, np.full(2, absent > 0), kept.rows, kept.sources, kept.goals)
+        found = checks.feasible(graph, kept.weights, np.full(2, absent > 0), kept.rows, kept.sources, kept.goals)
         assert found.tolist() == solved.tolist()
 
 
@@ -95,13 +95,13 @@ def test_many_goals_take_no_search_each(rng: np.random.Generator, monkeypatch: p
     sources, goals = rng.choice(free, (2, 500))
     apart = sources != goals
     calls: list[int] = []
-    connected = feasibility.connected
+    connected = checks.connected
 
     def counted(*arguments):
         calls.append(arguments[2].size)
         return connected(*arguments)
 
-    monkeypatch.setattr(feasibility, "connected", counted)
+    monkeypatch.setattr(checks, "connected", counted)
     arguments = (grid, blocked, sources[apart], goals[apart])
     instances = rs.InstanceSet.from_obstacles(*arguments, corner_cutting=False, infeasible="drop")
     assert len(instances) > 400

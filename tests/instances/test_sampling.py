@@ -11,27 +11,10 @@ def test_goal_lies_in_the_largest_strong_part() -> None:
     # 0 -> 1 <-> 2 <-> 3 -> 4, and 5 alone.
     graph = rs.Graph.from_edges(6, [0, 1, 2, 2, 3, 3], [1, 2, 1, 3, 2, 4])
     assert datasets.choose_goal(graph) in (1, 2, 3)
-    chosen = {datasets.choose_goal(graph, how="random", seed=seed) for seed in range(50)}
-    assert chosen == {1, 2, 3}
     # With 2 -> 3 absent, only 1 and 2 are left.
     weights = np.ones(graph.m)
     weights[graph.edge_index(2, 3)] = np.inf
-    assert {datasets.choose_goal(graph, weights, how="random", seed=seed) for seed in range(50)} == {1, 2}
-    with pytest.raises(rs.errors.InputError, match="how"):
-        datasets.choose_goal(graph, how="nearest")
-
-
-def test_sources_reach_the_goal_and_are_uniform(rng: np.random.Generator) -> None:
-    graph = rs.Graph.from_edges(6, [0, 1, 2, 2, 3, 3], [1, 2, 1, 3, 2, 4])
-    sources = datasets.sample_sources(graph, 2, 3000, seed=1)
-    counts = np.bincount(sources, minlength=6)
-    assert counts[[2, 4, 5]].tolist() == [0, 0, 0]
-    assert (np.abs(counts[[0, 1, 3]] - 1000) < 5 * np.sqrt(1000)).all()
-    weights = np.ones(graph.m)
-    weights[graph.edge_index(0, 1)] = np.inf
-    assert set(datasets.sample_sources(graph, 2, 100, weights=weights).tolist()) == {1, 3}
-    with pytest.raises(rs.errors.InfeasibleError, match="no other vertex reaches the goal 5"):
-        datasets.sample_sources(graph, 5, 10)
+    assert datasets.choose_goal(graph, weights) in (1, 2)
 
 
 def test_samples_of_a_network_are_feasible_and_reproducible(rng: np.random.Generator) -> None:

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 import rhostar as rs
 from rhostar.errors import FitError, RhostarWarning
+from rhostar.heuristics._storage import to_parts
 from rhostar.learners._auto import EFFORTS
 from rhostar.learners._distances import CostsToGo
 from support.instances import changing_graph, grid_instances, square_grid
@@ -202,7 +203,7 @@ def test_the_same_seed_gives_the_same_values_under_load_and_with_several_jobs(al
     assert [c.losses.tobytes() for c in again.candidates_] == [c.losses.tobytes() for c in first.candidates_]
     one, other = ([rs.astar(*i, learner.heuristic_) for i in train[:20]] for learner in (first, again))
     assert [run.expanded for run in one] == [run.expanded for run in other]
-    parts, found = first.heuristic_.to_parts()[0], again.heuristic_.to_parts()[0]
+    parts, found = to_parts(first.heuristic_)[0], to_parts(again.heuristic_)[0]
     assert parts.keys() == found.keys()
     for name, part in parts.items():
         assert part.tobytes() == found[name].tobytes(), name

@@ -149,9 +149,9 @@ def test_a_page_shows_tables_that_are_chosen_by_the_weights() -> None:
     portfolio = rs.learners.Portfolio(n_clusters=2).fit(train)
     several = rs.learners.PerGoal(rs.learners.Portfolio(n_clusters=2)).fit(train)
     methods = {"Dijkstra": np.zeros(64), "one": portfolio, "by goal": several}
-    lines = rs.report.build(test[:12], methods, scenes=1)["comparison"].tradeoffs
+    shown = rs.report.build(test[:12], methods, scenes=1).methods
     expanded = rs.solve_many(test[:12], portfolio).expanded.mean()
-    for line in lines:
-        assert line.expansions[line.theta.index(1.0)] == expanded, "a factor of 1 changes nothing"
-        assert line.expansions[0] == rs.solve_many(test[:12], np.zeros(64)).expanded.mean()
-    assert len(lines) == 2
+    assert [method.expansions for method in shown[1:]] == [expanded, expanded]
+    for rho in (portfolio, several):
+        scaled = rs.heuristics.as_heuristic(rho, test.graph).scaled(1.0)
+        assert rs.solve_many(test[:12], scaled).expanded.mean() == expanded, "a factor of 1 changes nothing"

@@ -4,7 +4,7 @@ import pytest
 from code_map import UPWARD, imports, modules, package_of
 
 # Each package may import from the packages before it. The modules of one package may
-# import each other, without going round in a circle. Rooms on one line never import each other.
+# import each other, without going round in a circle. Packages on one line never import each other.
 LAYERS = [
     ["errors"],
     ["_core"],

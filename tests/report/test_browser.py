@@ -14,6 +14,8 @@ import pytest
 from PIL import Image
 
 import rhostar as rs
+from rhostar.report._encoding import _CODE
+from rhostar.search._trace import Event
 from support.cases import random_case
 from support.reports import HOSTILE, full_report, small_set
 
@@ -147,6 +149,69 @@ def test_the_page_holds_the_state_of_the_search_at_every_step(
                         if run.status == "solved":
                             assert found["path"] == run.path.tolist()
             assert tab.complaints == []
+
+
+def test_a_query_of_the_readers_own_is_answered_as_the_core_does(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cost, expansions and every event, on 100 queries, half of them with streets closed by the reader."""
+    monkeypatch.setattr("rhostar.report._page._charts", lambda section: lambda *words: "")
+    city = rs.datasets.city(300, seed=5)
+    past, new = city.draw(60, seed=1), city.draw(20, seed=2)
+    learner = rs.learners.Potentials(n_clusters=2).fit(past)
+    report = rs.report.build(new, {"Dijkstra": np.zeros(city.graph.n), "any goal": learner})
+    graph, own, rng = city.graph, report["replay"].own, np.random.default_rng(0)
+    weights, edges = own.weights.copy(), own.methods[1][2]
+    with Tab(browser, rs.report.write(report, tmp_path / "report.html")) as tab:
+        tab.page.select_option("#scene", label="your own query")
+        for query in range(100):
+            source, goal = map(int, rng.choice(graph.n, 2, replace=False))
+            if query >= 50:
+                edge = int(rng.integers(graph.m))
+                a, b = int(graph.tail[edge]), int(graph.head[edge])
+                tab.ask(f"rhostarReplay.close({a}, {b})")
+                street = ((graph.tail == a) & (graph.head == b)) | ((graph.tail == b) & (graph.head == a))
+                weights[street] = np.inf if np.isfinite(weights[street]).any() else own.weights[street]
+            tab.ask(f"rhostarReplay.ask({{source: {source}, goal: {goal}}})")
+            found = tab.ask(
+                """rhostarReplay.own.scene.searches.map(s => ({cost: s.status === "solved" ? s.cost : null,
+                expanded: s.expanded, code: [...s.log.code], vertex: [...s.log.vertex]}))"""
+            )
+            tables = [np.zeros(graph.n), rs.distances_to(graph, edges, goal)]
+            for search, rho in zip(found, tables, strict=True):
+                far = ~np.isfinite(rho)
+                run = rs.astar(graph, weights, source, goal, np.where(far, 2 * rho[~far].max(), rho), trace=True)
+                assert search["cost"] == (run.cost if run.status == "solved" else None)
+                assert search["expanded"] == run.expanded
+                kept = run.trace.kind != Event.CLOSE
+                assert search["code"] == [_CODE[Event(kind)] for kind in run.trace.kind[kept]]
+                assert search["vertex"] == run.trace.vertex[kept].tolist()
+        assert tab.complaints == []
+
+
+def test_a_click_sets_the_start_and_the_goal_and_closes_a_street(browser: Any, tmp_path: Path) -> None:
+    city = rs.datasets.city(300, seed=5)
+    methods = {"Dijkstra": np.zeros(city.graph.n), "any goal": rs.learners.Potentials().fit(city.draw(30, seed=1))}
+    page = rs.report.write(rs.report.build(city.draw(5, seed=2), methods), tmp_path / "report.html")
+    with Tab(browser, page) as tab:
+        assert not tab.page.locator("#own").is_visible()
+        tab.page.select_option("#scene", label="your own query")
+        spot = """(v => { const p = rhostarReplay.panels[0], box = p.canvas.getBoundingClientRect();
+            return {x: p.x(v) * box.width / p.canvas.width, y: p.y(v) * box.height / p.canvas.height}; })"""
+        for what, vertex in (("source", 17), ("goal", 211)):
+            tab.page.check(f"input[value={what}]")
+            tab.page.click("#canvas-a", position=tab.ask(f"{spot}({vertex})"))
+            assert tab.ask(f"rhostarReplay.own.scene.{what}") == vertex
+        before = tab.ask("rhostarReplay.own.scene.searches[0].cost")
+        a, b = tab.ask("rhostarReplay.panels[0].course.path().slice(3, 5)")
+        ends = [tab.ask(f"{spot}({v})") for v in (a, b)]
+        tab.page.check("input[value=close]")
+        tab.page.click("#canvas-a", position={key: (ends[0][key] + ends[1][key]) / 2 for key in "xy"})
+        assert tab.ask("rhostarReplay.own.closed") == [[min(a, b), max(a, b)]]
+        assert tab.ask("rhostarReplay.own.scene.searches[0].cost") > before
+        tab.page.click("#own-reset")
+        assert tab.ask("rhostarReplay.own.scene.searches[0].cost") == before
+        assert tab.complaints == []
 
 
 def test_what_is_drawn_step_by_step_is_what_is_drawn_at_once(browser: Any, grid_page: Path, graph_page: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 import rhostar as rs
 from rhostar.report._guarantee import Guarantee
+from rhostar.report._method import Timing, Timings, quick_times
 from rhostar.report._page import render
-from rhostar.report._timing import Timing, Timings, quick_times
 from rhostar.report._wording import costs, duration
 from support.reports import certificate, full_report, small_set
 
@@ -201,23 +201,6 @@ def test_timing_takes_as_many_instances_as_there_is_time_for() -> None:
 
 
 # ---------------------------------------------------------------- subsets, and what is folded
-
-
-def test_lines_from_some_queries_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    instances = small_set(count=80)
-    methods = {
-        "zero": np.zeros(72),
-        "mine": rs.report.Method(rs.heuristics.octile(instances.graph, 71), kind="learned"),
-    }
-    whole = rs.report.build(instances, methods)["comparison"]
-    assert whole.behind_lines == 80
-    assert "may miss the marks" not in whole._lines(80)
-    line = whole.tradeoffs[0]
-    assert line.expansions[line.theta.index(1.0)] == whole.methods[1].expansions, "the line goes through the mark"
-    monkeypatch.setattr("rhostar.report._comparison._BEHIND_LINES", 50)
-    few = rs.report.build(instances, methods)["comparison"]
-    assert few.behind_lines == 50
-    assert "The lines are from 50 of the queries, so they may miss the marks." in few._lines(80)
 
 
 def test_warnings_come_before_the_codes_of_bounds_and_those_are_folded() -> None:

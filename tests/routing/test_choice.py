@@ -199,3 +199,15 @@ def test_an_interrupt_while_customizing_keeps_the_weights(monkeypatch: pytest.Mo
     assert router.route(0, 143).cost == 22.0
     router.prepare()
     assert router.explain().engine == "hierarchy"
+
+
+def test_building_the_order_shows_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    for prepare_first in (True, False):
+        for verbose in (0, 1):
+            router = rs.Router(rs.Graph.grid(30, 30))
+            if not prepare_first:
+                router.update(router.graph.length)
+            router.prepare(verbose=verbose)
+            assert ("Order of 900" in capsys.readouterr().err) == bool(verbose)
+            router.update(router.graph.length)
+            assert "The order of the vertices was built in" in str(router.explain())

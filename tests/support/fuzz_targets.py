@@ -176,6 +176,65 @@ def _use_set(folder: Path) -> None:
         rs.solve_many(instances, np.zeros(instances.graph.n))
 
 
+def _router(folder: Path) -> None:
+    router = rs.Router.from_edges(
+        6, [0, 1, 2, 3, 4, 0, 1], [1, 2, 3, 4, 5, 5, 1], labels=list("abcdef"), edge_labels=list("tuvwxyz")
+    )
+    router.prepare()
+    router.save(folder / "x.npz")
+
+
+def _use_router(folder: Path) -> None:
+    router = rs.Router.load(folder / "x.npz")
+    router.update(np.ones(router.n_edges))
+    router.prepare()
+    repr(router)
+    if router.graph.n:
+        everyone = list(router.graph.labels or range(router.graph.n))[:8]
+        router.matrix(everyone, everyone)
+        router.route(everyone[0], everyone[-1]).edges.tolist()
+
+
+def _ladder() -> rs.Graph:
+    return rs.Graph.grid(3, 4)
+
+
+def _use_hierarchy(folder: Path) -> None:
+    graph = _ladder()
+    today = rs.Hierarchy.load(folder / "x.npz", graph).customize(graph.length)
+    everyone = np.arange(graph.n)
+    found = today.matrix(everyone, everyone)
+    assert found.tobytes() == rs.Hierarchy(graph).customize(graph.length).matrix(everyone, everyone).tobytes()
+    [today.path(s, 11) for s in range(graph.n)]
+
+
+def _certificate(folder: Path) -> None:
+    graph = rs.Graph.grid(3, 3)
+    weights = graph.length * np.random.default_rng(0).uniform(1, 2, (20, graph.m))
+    instances = rs.InstanceSet(graph, weights, sources=0, goal=8)
+    table = rs.certify(np.zeros(9), instances, rs.utilities.Expansions(9))
+    (folder / "x.json").write_text(table.to_json())
+
+
+def _use_certificate(folder: Path) -> None:
+    try:
+        text = (folder / "x.json").read_text()
+    except UnicodeDecodeError:
+        return
+    table = rs.certificates.CertificateTable.from_json(text)
+    str(table)
+
+
+def _parts(folder: Path) -> None:
+    rs.solve_many(_instances().resumable(folder), np.zeros(6))
+
+
+def _use_parts(folder: Path) -> None:
+    """What is damaged is computed again: the results are the same, whatever is in the files."""
+    found = rs.solve_many(_instances().resumable(folder), np.zeros(6))
+    assert found.cost.tolist() == rs.solve_many(_instances(), np.zeros(6)).cost.tolist()
+
+
 def _witness(folder: Path) -> None:
     rs.theory.atlas.entries()["gbfs-cost-small-4"].save(folder / "x.json")
 
@@ -213,6 +272,14 @@ TARGETS: dict[str, Target] = {
     "worlds": Target(_worlds, _any(damage.damaged_picture), rs.datasets.read_worlds),
     "metr-la": Target(_metr_la, _one("x.npz", damage.damaged_archive), lambda f: rs.datasets.read_metr_la(f / "x.npz")),
     "model": Target(_model, _one("x.npz", partial(damage.damaged_archive, json_member="facts.npy")), _use_model),
+    "router": Target(_router, _one("x.npz", partial(damage.damaged_archive, json_member="facts.npy")), _use_router),
+    "hierarchy": Target(
+        lambda folder: rs.Hierarchy(_ladder()).save(folder / "x.npz"),
+        _one("x.npz", partial(damage.damaged_archive, json_member="facts.npy")),
+        _use_hierarchy,
+    ),
+    "certificate": Target(_certificate, _one("x.json", damage.damaged_json), _use_certificate),
+    "parts": Target(_parts, _any(partial(damage.damaged_archive, json_member="form.npy")), _use_parts),
     "set": Target(lambda folder: _instances().save(folder / "set"), _damaged_set, _use_set),
 }
 if find_spec("rhostar.theory") is not None:

@@ -294,3 +294,20 @@ def test_a_witness_that_is_saved_is_synced(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(os, "fsync", watched)
     ENTRIES["gbfs-cost-small-4"].save(tmp_path / "witness.json")
     assert {(tmp_path / "witness.json").stat().st_ino, tmp_path.stat().st_ino} <= synced
+
+
+def test_a_flipped_bit_in_a_packed_atlas_changes_or_loses_no_entry(tmp_path: Path) -> None:
+    atlas = rs.theory.atlas
+    for name in ("gbfs-cost-small-4", "gbfs-expanded-unit-4"):
+        atlas.entries()[name].save(tmp_path / f"{name}.json")
+    atlas.pack(tmp_path, tmp_path / "atlas.zip")
+    data, sound = (tmp_path / "atlas.zip").read_bytes(), atlas.entries(tmp_path / "atlas.zip")
+    read = 0
+    for at in range(len(data)):
+        (tmp_path / "damaged").write_bytes(data[:at] + bytes([data[at] ^ 1 << at % 8]) + data[at + 1 :])
+        try:
+            assert atlas.entries(tmp_path / "damaged") == sound, at
+            read += 1
+        except rs.errors.RhostarError:
+            pass
+    assert 0 < read < len(data)

@@ -16,13 +16,17 @@ struct Frontier {
   double most = infinity;                   // a vertex that costs more is not settled
   std::vector<std::uint64_t> is_goal = {};  // a bit for each vertex; empty if there are no goals
   std::int64_t wanted = 0;                  // goals that are still to be found
+  std::int64_t left = 0;                    // goals that are not settled
   std::vector<std::int32_t> settled = {};   // if there are goals: goals alone
 
   void add_goal(std::int32_t v) {
     std::uint64_t& word = is_goal[static_cast<std::size_t>(v) / 64];
-    word |= std::uint64_t{1} << (v % 64);
+    const std::uint64_t bit = std::uint64_t{1} << (v % 64);
+    left += !(word & bit);
+    word |= bit;
   }
-  // Called once for each vertex, when its cost is final.
+  // Called once for each vertex, when its cost is final. After the last goal that is wanted, others that cost as much
+  // may still come, over edges that cost nothing.
   bool ends(std::int32_t v, double g) {
     if (g > most) return true;
     if (is_goal.empty()) {
@@ -31,7 +35,8 @@ struct Frontier {
     }
     if (!(is_goal[static_cast<std::size_t>(v) / 64] >> (v % 64) & 1)) return false;
     settled.push_back(v);
-    return --wanted == 0;
+    if (--wanted == 0) most = g;
+    return --left == 0;
   }
 };
 

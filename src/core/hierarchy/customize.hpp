@@ -7,280 +7,21 @@
 //
 // Both lengths are neighbors in memory, so that one vector instruction does both. A node does this for all its ranks at
 // once: what it offers to one arc is a minimum in registers (minplus.hpp), and only the result goes to the arc. Where
-// it goes is prepared once for each skeleton (Plan).
+// it goes is prepared once for each skeleton (plan.hpp).
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdint>
-#include <cstdlib>
-#include <limits>
-#include <memory>
-#include <new>
 #include <vector>
 
-#include "engine/csr.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/status.hpp"
+#include "hierarchy/costs.hpp"
 #include "hierarchy/minplus.hpp"
-#include "hierarchy/skeleton.hpp"
-#include "hierarchy/stored.hpp"
+#include "hierarchy/topology.hpp"
 
 namespace rhostar {
-
-// ---------------------------------------------------------------- where results go
-
-struct Plan {
-  // Nodes with lists of at most this many ranks have an arc for each pair of the list; the others have, for each node
-  // that their list meets, places in the rows of that node.
-  static constexpr std::int32_t short_list = 6;
-  static constexpr std::int64_t block_arcs = 1 << 13;
-
-  // The nodes from .. to - 1. Those that are not at the top are whole subtrees, which fit the cache: nobody else writes
-  // to their rows, so these are filled when their turn comes.
-  struct Block {
-    std::int32_t from, to;
-    bool top;
-  };
-
-  Stored<std::int32_t> edge;               // of each arc, up and down; m for none
-  Stored<std::int32_t> targets;            // in the order in which nodes read them
-  std::vector<std::int64_t> first_target;  // of each node
-  std::vector<Block> blocks;
-
-  // False if arcs are missing in the skeleton: it is damaged, or that of another graph.
-  bool prepare(const Csr& graph, const Skeleton& skeleton) {
-    if (!place_edges(graph, skeleton) || !place_targets(skeleton)) return false;
-    cut_blocks(skeleton);
-    return true;
-  }
-
-  // The same if edges and targets come from a file: edges exist, and targets are what prepare() makes.
-  bool open(const Csr& graph, const Skeleton& skeleton) {
-    if (edge.size() != 2 * static_cast<std::size_t>(skeleton.arcs())) return false;
-    bool good = true;
-    for (const std::int32_t e : edge) good &= static_cast<std::uint32_t>(e) <= static_cast<std::uint32_t>(graph.m);
-    if (!good || !check_targets(skeleton)) return false;
-    cut_blocks(skeleton);
-    return true;
-  }
-
- private:
-  bool place_edges(const Csr& graph, const Skeleton& skeleton) {
-    std::vector<std::int32_t> found(2 * static_cast<std::size_t>(skeleton.arcs()), graph.m);
-    for (std::int32_t tail = 0; tail < graph.n; ++tail) {  // by ranks: what belongs together is close in memory
-      const std::int32_t v = skeleton.vertex[tail];
-      for (std::int32_t e = graph.first_out[v]; e < graph.first_out[v + 1]; ++e) {
-        const std::int32_t head = skeleton.rank[graph.head[e]];
-        const std::int32_t arc = skeleton.arc(std::min(tail, head), std::max(tail, head));
-        if (arc < 0) return false;
-        found[2 * static_cast<std::size_t>(arc) + (tail > head)] = e;
-      }
-    }
-    edge = std::move(found);
-    return true;
-  }
-
-  bool place_targets(const Skeleton& skeleton) {
-    std::vector<std::int32_t> found;
-    found.reserve(2 * skeleton.list.size());
-    first_target.reserve(static_cast<std::size_t>(skeleton.nodes()));
-    for (std::int32_t s = 0; s < skeleton.nodes(); ++s) {
-      const std::int32_t* const list = skeleton.list_of(s);
-      const std::int32_t h = skeleton.list_size(s);
-      first_target.push_back(static_cast<std::int64_t>(found.size()));
-      std::int32_t end = 0;  // of the ranks of the list that belong to the same node as list[i]
-      for (std::int32_t i = 0; i + 1 < h; ++i) {
-        const std::int32_t above = skeleton.node[list[i]], size = skeleton.list_size(above);
-        const bool is_short = h <= short_list;
-        if (!is_short) {
-          if (i < end) continue;
-          end = i + 1;
-          while (end < h && list[end] < skeleton.begin[above + 1]) ++end;
-          found.push_back(end);
-          found.push_back(size);
-        }
-        // Both lists are sorted.
-        const std::int32_t base = is_short ? skeleton.first[list[i] + 1] - size : 0, last = skeleton.begin[above + 1];
-        const std::int32_t *const begin = skeleton.list_of(above), *const stop = begin + size, *at = begin;
-        for (std::int32_t j = i + 1; j < h; ++j) {
-          if (list[j] < last) {
-            found.push_back(base + list[j] - last);
-            continue;
-          }
-          while (at < stop && *at < list[j]) ++at;
-          if (at == stop || *at != list[j]) return false;
-          found.push_back(base + static_cast<std::int32_t>(at - begin));
-        }
-      }
-    }
-    targets = std::move(found);
-    return true;
-  }
-
-  bool check_targets(const Skeleton& skeleton) {
-    const std::int32_t *next = targets.data(), *const stop = next + targets.size();
-    first_target.reserve(static_cast<std::size_t>(skeleton.nodes()));
-    for (std::int32_t s = 0; s < skeleton.nodes(); ++s) {
-      const std::int32_t* const list = skeleton.list_of(s);
-      const std::int32_t h = skeleton.list_size(s);
-      first_target.push_back(next - targets.data());
-      std::int32_t end = 0;
-      for (std::int32_t i = 0; i + 1 < h; ++i) {
-        const std::int32_t above = skeleton.node[list[i]], size = skeleton.list_size(above);
-        std::int32_t base = skeleton.first[list[i] + 1] - size;
-        if (h > short_list) {
-          if (i < end) continue;
-          if (stop - next < 2) return false;
-          end = i + 1;
-          while (end < h && list[end] < skeleton.begin[above + 1]) ++end;
-          if (*next++ != end || *next++ != size) return false;
-          base = 0;
-        }
-        if (stop - next < h - i - 1) return false;
-        const std::int32_t last = skeleton.begin[above + 1];
-        const std::int32_t* const others = skeleton.list_of(above);
-        bool good = true;
-        for (std::int32_t j = i + 1; j < h; ++j, ++next) {
-          const auto place = static_cast<std::int64_t>(*next) - base;
-          if (list[j] < last) good &= place == list[j] - last;
-          else good &= 0 <= place && place < size && others[place] == list[j];
-        }
-        if (!good) return false;
-      }
-    }
-    return next == stop;
-  }
-
-  void cut_blocks(const Skeleton& skeleton) {
-    const std::int32_t nodes = skeleton.nodes();
-    std::vector<std::int64_t> below(static_cast<std::size_t>(nodes));  // arcs of the subtree
-    const std::vector<std::int32_t> start = first_nodes(skeleton);
-    for (std::int32_t s = 0; s < nodes; ++s) {
-      below[s] += skeleton.first[skeleton.begin[s + 1]] - skeleton.first[skeleton.begin[s]];
-      if (const std::int32_t p = skeleton.parent(s); p >= 0) below[skeleton.node[p]] += below[s];
-    }
-    // The subtrees that fit and whose parents do not; each is whole in one block.
-    const auto is_top = [&](std::int32_t s) { return below[s] > block_arcs; };
-    std::vector<bool> starts(static_cast<std::size_t>(nodes));
-    for (std::int32_t s = 0; s < nodes; ++s)
-      if (const std::int32_t p = skeleton.parent(s); !is_top(s) && (p < 0 || is_top(skeleton.node[p])))
-        starts[start[s]] = true;
-    std::int64_t size = 0;
-    for (std::int32_t s = 0; s < nodes; ++s) {
-      const bool top = is_top(s);
-      if (blocks.empty() || top != blocks.back().top || (starts[s] && size > block_arcs / 2)) {
-        blocks.push_back({s, s, top});
-        size = 0;
-      }
-      size += skeleton.first[skeleton.begin[s + 1]] - skeleton.first[skeleton.begin[s]];
-      blocks.back().to = s + 1;
-    }
-  }
-};
-
-// ---------------------------------------------------------------- weights and lengths
-
-// Memory that is written whole, so it is not filled before.
-template <class T>
-class Buffer {
- public:
-  explicit Buffer(std::size_t size)
-      : size_(size), data_(static_cast<T*>(std::aligned_alloc(64, (size * sizeof(T) / 64 + 1) * 64))) {
-    if (!data_) throw std::bad_alloc();
-  }
-  T* data() { return data_.get(); }
-  const T* data() const { return data_.get(); }
-  std::size_t size() const { return size_; }
-
- private:
-  struct Free {
-    void operator()(T* memory) const { std::free(memory); }
-  };
-  std::size_t size_;
-  std::unique_ptr<T, Free> data_;
-};
-
-// What customizing makes.
-struct Costs {
-  Buffer<double> weight;  // of each edge, and +inf after them
-  Buffer<Pair> length;    // of each arc
-  bool large = false;     // whether sums of weights may overflow
-
-  // Where these costs come from. Every content has a version of its own; if it was made from another one by an update,
-  // that one has version `base`, and differs at most in these edges and arcs.
-  std::uint64_t version = 0, base = 0;
-  std::vector<std::int32_t> edges, arcs;
-
-  Costs(std::size_t m, std::size_t count) : weight(m + 1), length(count) {}
-  std::size_t bytes() const { return weight.size() * sizeof(double) + length.size() * sizeof(Pair); }
-
-  //! From other costs of the same skeleton.
-  void copy(const Costs& other) {
-    std::copy(other.weight.data(), other.weight.data() + weight.size(), weight.data());
-    std::copy(other.length.data(), other.length.data() + length.size(), length.data());
-    large = other.large;
-  }
-  //! The same, if these are those that the other ones were made from.
-  void catch_up(const Costs& other) {
-    for (const std::int32_t e : other.edges) weight.data()[e] = other.weight.data()[e];
-    for (const std::int32_t arc : other.arcs) length.data()[arc] = other.length.data()[arc];
-    large = other.large;
-  }
-  //! Before or after the content changes: a version that nothing else has.
-  void renew() {
-    static std::atomic<std::uint64_t> last{0};
-    version = ++last;
-    base = 0;
-    edges.clear();
-    arcs.clear();
-  }
-};
-
-// Whether the sum of all weights is finite. If it is not, a path could cost more than the largest double; the offender
-// is the edge at which the sum overflows.
-inline Ending check_sum(const double* weights, std::int64_t m) {
-  double sum = 0.0;
-  for (std::int64_t e = 0; e < m; ++e) {
-    if (weights[e] < no_way) sum += weights[e];
-    if (sum == no_way) return {.status = Status::overflow, .offender = e};
-  }
-  return {};
-}
-
-// Weights up to here cannot overflow in any sum over a path.
-inline double most_harmless(const Csr& graph) { return std::numeric_limits<double>::max() / std::max(graph.n, 1); }
-
-// Copies a row of weights. Fails for the first that is negative or NaN, for one with which a path could cost more than
-// the largest double, and with `no_path` if all are infinite.
-template <class W>
-Ending take_weights(const W* weights, const Csr& graph, Costs& costs) {
-  constexpr std::int64_t block = 4096;
-  double* const copy = costs.weight.data();
-  const double most = most_harmless(graph);
-  bool large = false, some = graph.m == 0;
-  for (std::int64_t begin = 0; begin < graph.m; begin += block) {
-    const std::int64_t end = std::min<std::int64_t>(graph.m, begin + block);
-    bool bad = false;
-    for (std::int64_t e = begin; e < end; ++e) {
-      const double weight = static_cast<double>(weights[e]) + 0.0;  // no -0.0: minima would depend on the order
-      copy[e] = weight;
-      bad |= is_bad(weights[e]);
-      some |= weight < no_way;
-      large |= (weight > most) & (weight < no_way);
-    }
-    if (bad)
-      for (std::int64_t e = begin; e < end; ++e)
-        if (is_bad(weights[e])) return {.status = Status::bad_weight, .offender = e};
-  }
-  copy[graph.m] = no_way;
-  if (!some) return {.status = Status::no_path};
-  costs.large = large;
-  return large ? check_sum(copy, graph.m) : Ending{};
-}
-
-// ---------------------------------------------------------------- the pass
 
 namespace customize {
 
@@ -309,34 +50,66 @@ constexpr std::int32_t most_direct = 256;
 
 class Pass {
  public:
-  Pass(const Skeleton& skeleton, const Plan& plan, Pair* length) : skeleton_(skeleton), plan_(plan), length_(length) {}
+  Pass(const Topology& topology, Costs& costs)
+      : skeleton_(topology.skeleton), plan_(topology.plan), top_(topology.top), weights_(costs.weight.data()),
+        length_(costs.length.data()), base_(costs.base.data()) {}
 
-  // There is a weight for each edge, and +inf after them.
-  Ending run(const double* weights, Interrupt& interrupt) {
+  Ending run(Interrupt& interrupt) {
     for (const Plan::Block& block : plan_.blocks)
-      if (block.top) fill(block, weights);
+      if (block.top) fill(block);
     target_ = plan_.targets.data();
+    auto next_top = top_.nodes.begin();
     std::int64_t work = 0;
     for (const Plan::Block& block : plan_.blocks) {
-      if (!block.top) fill(block, weights);
+      if (!block.top) fill(block);
       for (std::int32_t s = block.from; s < block.to; ++s) {
-        work += join(s);
-        if (work > (1 << 22)) {
-          work = 0;
-          if (interrupt.requested()) return {.status = Status::stopped};
+        if (next_top != top_.nodes.end() && s == *next_top) {  // after all below
+          ++next_top;
+          if (s + 1 < skeleton_.nodes()) target_ = plan_.targets.data() + plan_.first_target[s + 1];
+          continue;
         }
+        work += join(s);
+        if (work > most_at_once && (work = 0, interrupt.requested())) return {.status = Status::stopped};
       }
+    }
+    each_top([&](Pair* row, Pair* base, std::int64_t size) { std::copy(row, row + size, base); });
+    return join_top(&interrupt);
+  }
+
+  // The lengths of the top from their base.
+  void run_top() {
+    each_top([&](Pair* row, Pair* base, std::int64_t size) { std::copy(base, base + size, row); });
+    join_top(nullptr);
+  }
+
+ private:
+  static constexpr std::int64_t most_at_once = 1 << 22;
+
+  // Calls visit(lengths, base, count) for the arcs of each node of the top.
+  template <class Visit>
+  void each_top(Visit&& visit) {
+    for (const std::int32_t s : top_.nodes) {
+      const std::int32_t from = skeleton_.first[skeleton_.begin[s]], to = skeleton_.first[skeleton_.begin[s + 1]];
+      visit(length_ + from, base_ + (from - top_.shift[s]), to - from);
+    }
+  }
+
+  Ending join_top(Interrupt* interrupt) {
+    std::int64_t work = 0;
+    for (const std::int32_t s : top_.nodes) {
+      target_ = plan_.targets.data() + plan_.first_target[s];
+      work += join(s);
+      if (interrupt && work > most_at_once && (work = 0, interrupt->requested())) return {.status = Status::stopped};
     }
     return {};
   }
 
- private:
-  void fill(const Plan::Block& block, const double* weights) {
+  void fill(const Plan::Block& block) {
     const auto place = [&](std::int32_t s) { return 2 * std::int64_t{skeleton_.first[skeleton_.begin[s]]}; };
     const std::int64_t begin = place(block.from), end = place(block.to);
     const std::int32_t* const edge = plan_.edge.data();
     double* const lengths = reinterpret_cast<double*>(length_);
-    for (std::int64_t i = begin; i < end; ++i) lengths[i] = weights[edge[i]];
+    for (std::int64_t i = begin; i < end; ++i) lengths[i] = weights_[edge[i]];
   }
 
   // Returns about how many pairs were looked at.
@@ -491,7 +264,9 @@ class Pass {
 
   const Skeleton& skeleton_;
   const Plan& plan_;
-  Pair* length_;
+  const Top& top_;
+  const double* weights_;  // of each edge, and +inf after them
+  Pair *length_, *base_;
   const std::int32_t* target_ = nullptr;
   std::vector<Pair> offered_;  // two rows
   minplus::Products product_ = minplus::choose();

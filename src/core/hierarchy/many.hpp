@@ -72,7 +72,7 @@ class Sweep {
     return ending;
   }
 
- private:
+ protected:
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   static constexpr std::int64_t patience = 1 << 22;
 

@@ -7,6 +7,11 @@
 // - The offer was equal to the length, and has risen: the arc has lost one of its minima. When its turn comes, and it
 //   has not fallen otherwise, it is computed again from its edge and all that is offered to it.
 // - Everything else leaves the arc as it is, and the change ends there.
+//
+// Most of that work is at the top of the tree, where rows are long and other ranks change, too. So it is done in two
+// steps. The first follows the changes up to the top, whose arcs have a length of their own for what comes from below.
+// For the second there are two ways: to go on like this, or, where much has changed, to do the dense products of the
+// top again.
 #pragma once
 
 #include <algorithm>
@@ -113,7 +118,8 @@ struct Changes {
   std::vector<std::uint8_t> state;                     // of each arc; all 0 between updates
   std::vector<std::int32_t> first;                     // entry of each rank; all -1 between updates
   LowestFirst queue;                                   // ranks with entries
-  std::vector<Entry> entries;                          // every arc that the last update looked at
+  std::vector<Entry> entries;                          // every arc below the top that the last update looked at
+  std::vector<Entry> bases;                            // arcs of the top whose base may change; next: the rank
   std::vector<std::pair<std::int32_t, double>> edges;  // and every edge, with its old weight
 
   explicit Changes(const Skeleton& skeleton)
@@ -141,17 +147,21 @@ constexpr Pair largest{std::numeric_limits<double>::max(), std::numeric_limits<d
 // and spends time on each arc. (Measured on cities and grids.)
 inline std::int64_t most_update_work(const Topology& topology) { return topology.pairs / 8 + topology.skeleton.arcs(); }
 
+// Pairs that a dense product does in the time in which an update looks at one.
+constexpr std::int64_t pairs_in_product = 12;
+
 class Update {
  public:
   Update(const Topology& topology, Costs& costs, Changes& changes)
       : topology_(topology), skeleton_(topology.skeleton), weight_(costs.weight.data()), length_(costs.length.data()),
-        changes_(changes) {}
+        base_(costs.base.data()), costs_(costs), changes_(changes) {}
 
   //! Follows new weights, which have been checked. False if that takes more work than `most`, in pairs of arcs; then
   //! weights and lengths are the old ones.
   bool run(const EdgeWeights& fresh, std::int64_t most) {
     assert(changes_.queue.empty());
     changes_.entries.clear();
+    changes_.bases.clear();
     changes_.edges.clear();
     for (std::int64_t i = 0; i < fresh.count; ++i) {
       const auto e = static_cast<std::int32_t>(fresh.edge[i]);
@@ -164,10 +174,48 @@ class Update {
       if (work_ > most) return undo(), false;
       settle(changes_.queue.take_lowest());
     }
+    finish_top();
     return true;
   }
+  //! Whether something at the top may have changed.
+  bool top_differs() const { return at_top_; }
 
  private:
+  // All below the top is final.
+  void finish_top() {
+    std::int64_t at_least = 0;  // pairs to be looked at
+    for (const auto& [before, arc, y] : changes_.bases) {
+      const std::uint8_t state = std::exchange(changes_.state[arc], 0);
+      Pair& base = base_of(y, arc);
+      const bool up = (state & Changes::up_lost) && base[0] == before[0];
+      const bool down = (state & Changes::down_lost) && base[1] == before[1];
+      if (up || down) base = computed<Part::below_top>(y, arc, edge_weights(arc), base, up, down);
+      if (any(base != before)) at_least += skeleton_.first[y + 1] - skeleton_.first[y];
+    }
+    if (at_least == 0) return;
+    at_top_ = true;
+    const std::int64_t most = topology_.top.pairs / pairs_in_product;
+    const std::size_t below = changes_.entries.size();
+    if (2 * at_least <= most) {
+      work_ = 0;
+      for (const auto& [before, arc, y] : changes_.bases)
+        if (any(base_of(y, arc) != before)) follow(y, arc, before, base_of(y, arc));
+      while (!changes_.queue.empty() && work_ <= most) settle(changes_.queue.take_lowest());
+    }
+    if (2 * at_least > most || !changes_.queue.empty()) {
+      forget(below);
+      customize::Pass(topology_, costs_).run_top();
+    }
+    changes_.entries.resize(below);
+  }
+
+  // Of an arc of the top with the lower end y.
+  Pair& base_of(std::int32_t y, std::int32_t arc) { return base_[arc - topology_.top.shift[skeleton_.node[y]]]; }
+  Pair edge_weights(std::int32_t arc) const {
+    const std::int32_t* const edge = topology_.plan.edge.data() + 2 * static_cast<std::size_t>(arc);
+    return Pair{weight_[edge[0]], weight_[edge[1]]};
+  }
+
   void begin_at(std::int32_t e, double before) {
     const Csr& graph = topology_.graph;
     const auto v = static_cast<std::int32_t>(std::upper_bound(graph.first_out, graph.first_out + graph.n + 1, e) -
@@ -196,18 +244,23 @@ class Update {
   // An offer to an arc of rank y has changed.
   [[gnu::noinline]] void follow(std::int32_t y, std::int32_t arc, Pair was, Pair now) {
     assert(skeleton_.first[y] <= arc && arc < skeleton_.first[y + 1]);
-    const Pair length = length_[arc];
+    const bool is_base = !at_top_ && topology_.top.has(skeleton_.node[y]);
+    Pair& known = is_base ? base_of(y, arc) : length_[arc];
+    const Pair length = known;
     const auto falls = now < length, lost = (was == length) & (was < now);
     if (!any(falls | lost)) return;
     std::uint8_t& state = changes_.state[arc];
-    if (!(state & Changes::has_entry)) add_entry(y, arc, length);
+    if (!(state & Changes::has_entry)) {
+      if (is_base) changes_.bases.push_back({length, arc, y});
+      else add_entry(y, arc, length);
+    }
     if (any(lost)) {  // what compute() will read
       __builtin_prefetch(topology_.plan.edge.data() + 2 * static_cast<std::size_t>(arc));
       __builtin_prefetch(topology_.below.first_side.data() + arc);
     }
     state |= static_cast<std::uint8_t>(Changes::has_entry | (lost[0] ? Changes::up_lost : 0) |
                                        (lost[1] ? Changes::down_lost : 0));
-    length_[arc] = least(now, length);
+    known = least(now, length);
   }
 
   [[gnu::noinline]] void add_entry(std::int32_t y, std::int32_t arc, Pair before) {
@@ -226,7 +279,9 @@ class Update {
       const std::uint8_t state = std::exchange(changes_.state[arc], 0);
       const bool up = (state & Changes::up_lost) && length_[arc][0] == before[0];
       const bool down = (state & Changes::down_lost) && length_[arc][1] == before[1];
-      if (up || down) compute(x, arc, up, down);
+      if (up || down)
+        length_[arc] = at_top_ ? computed<Part::top>(x, arc, base_of(x, arc), length_[arc], up, down)
+                               : computed<Part::all>(x, arc, edge_weights(arc), length_[arc], up, down);
       if (any(length_[arc] != before)) changed_.push_back({before, length_[arc], no_numbers, arc - begin});
     }
     if (changed_.empty()) return;
@@ -240,19 +295,19 @@ class Update {
     work_ += static_cast<std::int64_t>(changed_.size()) * size;
   }
 
-  // Computes lengths that have lost a minimum and are not below what they were.
-  [[gnu::noinline]] void compute(std::int32_t x, std::int32_t arc, bool up, bool down) {
-    const Pair before = length_[arc];
-    const std::int32_t* const edge = topology_.plan.edge.data() + 2 * static_cast<std::size_t>(arc);
-    Pair best{up ? weight_[edge[0]] : before[0], down ? weight_[edge[1]] : before[1]};
+  // What an arc is offered by a part of the ranks, and `best` to begin with. Only lengths that have lost a minimum, and
+  // are not below what they were `before`, are computed.
+  template <Part part>
+  [[gnu::noinline]] Pair computed(std::int32_t x, std::int32_t arc, Pair best, Pair before, bool up, bool down) {
+    best = Pair{up ? best[0] : before[0], down ? best[1] : before[1]};
     const auto low = [x] { return x; };
-    any_below(topology_, arc, low, [&](std::int32_t to_low, std::int32_t to_high) {
+    any_below<part>(topology_, arc, low, [&](std::int32_t to_low, std::int32_t to_high) {
       const Pair offered = swapped(length_[to_low]) + length_[to_high];
       best = least(offered, best);
       ++work_;
       return best[0] <= before[0] && best[1] <= before[1];  // another one was equal
     });
-    length_[arc] = best;
+    return best;
   }
 
   // Tests all pairs of x's row in which an arc has changed. Meanwhile the row has the lower of old and new lengths.
@@ -262,20 +317,22 @@ class Update {
   void offer_all(std::int32_t x, const Pair* row) {
     const std::int32_t s = skeleton_.node[x], end = skeleton_.begin[s + 1], chain = end - x - 1;
     const std::int32_t h = skeleton_.list_size(s);
-    const Pair* const lengths = length_;
     // Place i of the row leads to y, and to(j) is the arc between y and where place j > i leads.
     const Changed *next = changed_.data(), *const stop = next + changed_.size();
     const auto offer_at = [&](std::int32_t i, std::int32_t y, auto to) {
+      const std::int32_t shift = at_top_ ? -1 : topology_.top.shift[skeleton_.node[y]];
+      const Pair* const known = shift < 0 ? length_ : base_;
+      const auto known_of = [=](std::int32_t j) { return known[to(j) - std::max(shift, 0)]; };
       const Changed* const own = next;
       if (own->at == i) ++next;
       const Pair factor = swapped(row[i]);
       for (const Changed* each = next; each != stop; ++each)
-        if (reaches(factor + each->lower, lengths[to(each->at)])) [[unlikely]]
+        if (reaches(factor + each->lower, known_of(each->at))) [[unlikely]]
           follow_pair(row, y, to(each->at), i, each->at);
       if (own == next) return;
       const Pair mine = swapped(own->lower);
       for (std::int32_t j = i + 1; j < chain + h; ++j)
-        if (reaches(mine + row[j], lengths[to(j)])) [[unlikely]]
+        if (reaches(mine + row[j], known_of(j))) [[unlikely]]
           follow_pair(row, y, to(j), i, j);
     };
     for (std::int32_t i = 0; i < chain && next != stop; ++i) {  // in the node, rows are aligned
@@ -302,11 +359,18 @@ class Update {
     }
   }
 
-  [[gnu::noinline]] void undo() {
+  // Leaves nothing in the queue, nor the state of entries from there on.
+  void forget(std::size_t from) {
     while (!changes_.queue.empty()) changes_.first[changes_.queue.take_lowest()] = -1;
-    for (const Changes::Entry& entry : changes_.entries) {
-      changes_.state[entry.arc] = 0;
-      length_[entry.arc] = entry.before;
+    for (; from < changes_.entries.size(); ++from) changes_.state[changes_.entries[from].arc] = 0;
+  }
+
+  [[gnu::noinline]] void undo() {
+    forget(0);
+    for (const auto& [before, arc, next] : changes_.entries) length_[arc] = before;
+    for (const auto& [before, arc, y] : changes_.bases) {
+      changes_.state[arc] = 0;
+      base_of(y, arc) = before;
     }
     for (auto edge = changes_.edges.rbegin(); edge != changes_.edges.rend(); ++edge)
       weight_[edge->first] = edge->second;
@@ -315,7 +379,8 @@ class Update {
   const Topology& topology_;
   const Skeleton& skeleton_;
   double* weight_;
-  Pair* length_;
+  Pair *length_, *base_;
+  Costs& costs_;
   Changes& changes_;
   struct Changed {
     Pair was, now, lower;  // the lower of both, NaN for a direction that has not changed
@@ -323,6 +388,7 @@ class Update {
   };
   std::vector<Changed> changed_;  // arcs of one rank
   std::int64_t work_ = 0;
+  bool at_top_ = false;
 };
 
 }  // namespace rhostar

@@ -23,9 +23,9 @@ from ._planning import sample_size as sample_size
 from ._quantiles import QuantileBound as QuantileBound
 from ._quantiles import quantile as quantile
 from ._quantiles import quantile_rank as quantile_rank
+from ._refute import fewest_to_refute as fewest_to_refute
+from ._refute import refutes as refutes
 from ._running import running_mean as running_mean
-from ._stakes import fewest_to_refute as fewest_to_refute
-from ._stakes import refutes as refutes
 from ._stakes import stakes as stakes
 from ._uniform import GrowthWidth as GrowthWidth
 from ._uniform import dimension_width as dimension_width

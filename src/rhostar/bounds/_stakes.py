@@ -64,7 +64,7 @@ def stakes(values: ArrayLike, limit: float, *, delta: float = 0.05, side: arrays
         low, high = 0.0, 1.0
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            if _log_capital(distinct, count, middle) >= -math.log(level):
+            if log_capital(distinct, count, middle) >= -math.log(level):
                 high = middle  # the capital grows with the mean that it is bet against
             else:
                 low = middle
@@ -73,84 +73,14 @@ def stakes(values: ArrayLike, limit: float, *, delta: float = 0.05, side: arrays
     return interval(upper, values, limit, delta, side, 1)
 
 
-def refutes(values: ArrayLike, limit: float, mean: float, *, delta: float = 0.05) -> bool:
-    """Return whether values rule out that their mean is `mean` or more, by the bets of :func:`stakes`.
-
-    Parameters
-    ----------
-    values
-        Utilities within [0, limit], one per independent instance.
-    limit
-        H, fixed beforehand.
-    mean
-        Strictly between 0 and `limit`.
-    delta
-        If the mean is `mean` or more, the probability that it is ever ruled out.
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    UtilityError
-        If there are no values, or one is NaN or outside [0, limit].
-    InputError
-        If `limit`, `mean` or `delta` is out of range.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rhostar.bounds import refutes
-    >>> [refutes(np.zeros(size), 1.0, 0.01) for size in (322, 323)]
-    [False, True]
-    """
-    limit, delta = arrays.positive(limit, "limit"), arrays.probability(delta)
-    m = arrays.probability(mean / limit, "mean / limit")
-    distinct, count = np.unique(arrays.utilities(values, limit) / limit, return_counts=True)
-    return bool(_log_capital(distinct, count, m) >= -math.log(delta))
-
-
-def fewest_to_refute(limit: float, mean: float, *, delta: float = 0.05) -> int:
-    """Return the number of values with which :func:`refutes` can first succeed: if all of them are 0.
-
-    Parameters
-    ----------
-    limit
-        H.
-    mean
-        Strictly between 0 and `limit`.
-    delta
-        The level.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> from rhostar.bounds import fewest_to_refute
-    >>> fewest_to_refute(1.0, 0.01), fewest_to_refute(5.0, 0.01)
-    (323, 1621)
-    """
-    limit, delta = arrays.positive(limit, "limit"), arrays.probability(delta)
-    m = arrays.probability(mean / limit, "mean / limit")
-    zero, low, high = np.zeros(1), 0, 1
-    while _log_capital(zero, np.array([high]), m) < -math.log(delta):
-        low, high = high, arrays.integer(2 * high, "size", 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _log_capital(zero, np.array([middle]), m) >= -math.log(delta) else (middle, high)
-    return high
-
-
-def _log_capital(distinct: NDArray[np.float64], count: NDArray[np.int64], m: float) -> float:
+def log_capital(
+    distinct: NDArray[np.float64],
+    count: NDArray[np.int64],
+    m: float,
+    shares: NDArray[np.float64] = _STAKES,
+    money: NDArray[np.float64] = _MONEY,
+) -> float:
     """Return the logarithm of the capital of all gamblers after these values in [0, 1], if they begin with 1."""
     with np.errstate(divide="ignore"):  # c = 1 loses everything at the value 1
-        each = np.log1p(-_STAKES[:, None] * np.minimum((distinct - m) / (1 - m), 1.0))
-    return float(np.logaddexp.reduce(np.log(_MONEY) + (each * count).sum(axis=1)))
+        each = np.log1p(-shares[:, None] * np.minimum((distinct - m) / (1 - m), 1.0))
+    return float(np.logaddexp.reduce(np.log(money) + (each * count).sum(axis=1)))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from collections.abc import Hashable, Iterable
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
@@ -20,13 +21,15 @@ from rhostar.certificates._sentence import confidence as digits
 from rhostar.certificates._sentence import outward
 from rhostar.certificates._statements import Statement, amount, percent, write
 from rhostar.certificates._value_check import ValueCheck, check_values
-from rhostar.errors import InputError
+from rhostar.errors import InputError, RhostarWarning, WeightError
 from rhostar.graph import Graph
 from rhostar.heuristics import Heuristic, HeuristicLike, PerGoal, Table, as_heuristic
 from rhostar.instances import InstanceSet, Network
-from rhostar.instances._content_keys import ContentKeys
+from rhostar.instances._provenance import ContentKeys
 from rhostar.routing import Router
 
+Weight = str | Callable[[Any, Any, Any], float | None]
+"""Where the weights of a networkx graph are: an attribute, or a function of an edge."""
 PAIRS = 1000
 """How many pairs of vertices are drawn where none are given."""
 
@@ -252,7 +255,7 @@ def audit(
     instances: InstanceSet | Network | Router | Any = None,
     *,
     pairs: int | Iterable[tuple[Hashable, Hashable]] | None = None,
-    weight: str = "weight",
+    weight: Weight = "weight",
     confidence: float = 0.95,
     limit: float = 1.0,
     groups: Any = None,
@@ -269,9 +272,10 @@ def audit(
     Parameters
     ----------
     heuristic
-        What A* is run with: a function ``estimate(u, v)`` as ``networkx.astar_path`` takes it, one value per vertex,
-        an (n, n) array of values from each vertex to each, a mapping from goals to arrays, a heuristic, a fitted
-        learner or a model. Or a :class:`QueryLog`, for queries that another program answered.
+        What A* is run with: a function ``estimate(u, v)`` as ``networkx.astar_path`` takes it, one value per vertex
+        (an array, or a mapping from labels to numbers), an (n, n) array of values from each vertex to each, a mapping
+        from goals to arrays, a heuristic, a fitted learner or a model. Or a :class:`QueryLog`, for queries that another
+        program answered.
     instances
         Where it is run: a set of instances; or a :class:`Network`, a :class:`Router` (on its current weights) or a
         networkx graph, from which pairs are drawn. None for a log.
@@ -279,7 +283,8 @@ def audit(
         For graphs: how many pairs of a start and a goal are drawn uniformly (by default 1,000, those without a path
         again), or the pairs themselves, by label.
     weight
-        The edge attribute of a networkx graph.
+        The edge attribute of a networkx graph, or a function of (u, v, data), as ``networkx.astar_path`` takes them.
+        Edges without the attribute cost 1, as there; a warning counts them.
     confidence
         The probability with which all statements about new queries hold at once. What is left, δ = 1 − confidence, is
         divided equally among them.
@@ -354,7 +359,7 @@ def audit(
     return Audit(tuple(said), log, values, fix, 1 - delta, limit, 1.0, tuple(notes), anytime)
 
 
-def find_queries(instances: Any, pairs: Any, weight: str, seed: int) -> tuple[InstanceSet, str | None]:
+def find_queries(instances: Any, pairs: Any, weight: Weight, seed: int) -> tuple[InstanceSet, str | None]:
     """Return the instances of an audit, and which they are in words if that is not known from them."""
     if isinstance(instances, InstanceSet):
         if pairs is not None:
@@ -364,7 +369,18 @@ def find_queries(instances: Any, pairs: Any, weight: str, seed: int) -> tuple[In
         network = instances
     elif hasattr(instances, "is_directed") and hasattr(instances, "nodes"):
         graph = Graph.from_networkx(instances)
-        network = Network(graph, graph.weights_of(instances, weight, default=1.0))
+        if isinstance(weight, str) and weight != "weight":  # a word that no edge knows is a slip
+            present = sum(weight in data for *_, data in instances.edges(data=True))
+            if not present:
+                raise InputError(f"no edge of the graph has the attribute {weight!r}")
+            if present < (count := instances.number_of_edges()):
+                text = f"{count - present:,} of {count:,} edges have no attribute {weight!r} and cost 1, as in networkx"
+                warnings.warn(text, RhostarWarning, stacklevel=3)
+        values = graph.weights_of(instances, weight, default=1.0)
+        if not (values >= 0).all():
+            e = int(np.argmin(values >= 0))
+            raise WeightError(f"the weight of the edge {graph._edge_name(e)} must not be negative, got {values[e]}")
+        network = Network(graph, values)
     elif isinstance(instances, Router):
         network = Network(instances.graph, instances.snapshot.weights)
     else:
@@ -406,11 +422,42 @@ def _repeats(queries: InstanceSet) -> list[str]:
 
 def accept(heuristic: Any, instances: InstanceSet) -> Heuristic:
     """Return the heuristic of an audit; an (n, n) array has the values from each vertex to each."""
-    n, goals = instances.graph.n, np.unique(instances.goals)
-    if isinstance(heuristic, np.ndarray) and heuristic.shape == (n, n) and n > 1:
-        values = heuristic.astype(np.float64)
-        heuristic = {goal: np.ascontiguousarray(values[:, goal]) for goal in goals.tolist()}
-    return as_heuristic(heuristic, instances.graph, goals, name="heuristic")
+    graph, goals = instances.graph, np.unique(instances.goals)
+    if heuristic is None:
+        raise InputError("heuristic must be given: A* without one is Dijkstra's algorithm, which is optimal")
+    if isinstance(heuristic, Mapping):
+        heuristic = _by_number(heuristic, graph)
+    elif isinstance(heuristic, np.ndarray | list | tuple):
+        heuristic = _doubles(heuristic)
+        if heuristic.shape == (graph.n, graph.n) and graph.n > 1:
+            heuristic = {goal: np.ascontiguousarray(heuristic[:, goal]) for goal in goals.tolist()}
+    return as_heuristic(heuristic, graph, goals, name="heuristic")
+
+
+def _by_number(table: Mapping[Any, Any], graph: Graph) -> Any:
+    """Return a table by label as an array, if it has a number for each vertex, or as arrays by the number of a goal."""
+    if all(np.ndim(value) == 0 and not isinstance(value, Mapping) for value in table.values()):
+        number = graph.vertex if graph.labels is not None else lambda v: arrays.vertex(v, "heuristic", graph.n)
+        values, known = np.zeros(graph.n), np.zeros(graph.n, dtype=bool)
+        for name, value in table.items():
+            values[number(name)], known[number(name)] = value, True
+        if not known.all():
+            missing = graph._name_of(int(np.argmin(known)))
+            raise InputError(f"heuristic must have a value for each vertex; {missing} has none")
+        return values
+    if any(isinstance(value, Mapping) for value in table.values()):
+        raise InputError("heuristic must not be a mapping of mappings; pass lambda u, v: table[u][v]")
+    named = graph.labels is not None
+    return {
+        graph.vertex(goal) if named and not isinstance(goal, int | np.integer) else goal: _doubles(values)
+        for goal, values in table.items()
+    }
+
+
+def _doubles(values: Any) -> Any:
+    """Return numbers as a contiguous array of double precision; anything else as it is."""
+    found = np.asarray(values)
+    return np.ascontiguousarray(found, dtype=np.float64) if found.dtype.kind in "iuf" else found
 
 
 def _fix(own: Heuristic, queries: InstanceSet, values: ValueCheck, log: QueryLog, reopen: bool) -> Fix | None:

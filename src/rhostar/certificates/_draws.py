@@ -25,8 +25,7 @@ from rhostar.errors import AssumptionError, InputError, InstanceError
 from rhostar.graph import Graph
 from rhostar.heuristics import Heuristic
 from rhostar.instances import InstanceSet
-from rhostar.instances._content_keys import ContentKeys
-from rhostar.instances._provenance import Provenance, provenance
+from rhostar.instances._provenance import ContentKeys, Provenance, provenance
 
 Duplicates = Literal["raise", "drop", "allow"]
 

@@ -113,7 +113,7 @@ class Sample:
         while least < most:  # the first rank whose share above is small enough
             middle = (least + most) // 2
             above = np.arange(values.size) > middle
-            if bounds.refutes(above.astype(np.float64), 1.0, 1 - SHARE, delta=delta):
+            if bounds.refutes(above.astype(np.float64), 1.0, 1 - SHARE, delta=delta, anytime=True):
                 most = middle
             else:
                 least = middle + 1
@@ -122,7 +122,7 @@ class Sample:
     def fewest_for_quantile(self, delta: float) -> int:
         """Return how many queries a bound on the quantile needs."""
         if self.anytime:
-            return bounds.fewest_to_refute(1.0, 1 - SHARE, delta=delta)
+            return bounds.fewest_to_refute(1.0, 1 - SHARE, delta=delta, anytime=True)
         return math.ceil(math.log(delta) / math.log(SHARE))
 
 

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from rhostar.certificates._query_log import TOLERANCE
 from rhostar.graph import Graph
-from rhostar.heuristics import Heuristic
+from rhostar.heuristics import Heuristic, Table
 from rhostar.heuristics._function import Function
-from rhostar.heuristics._table import Table
 from rhostar.instances import InstanceSet
 from rhostar.search import distances_to
 

@@ -16,7 +16,11 @@ from rhostar.cli._weight_bounds import WeightBounds, parse_bounds
 @app.command()
 def advise(
     folder: options.Folder,
-    queries: Annotated[float, typer.Option("--queries", "-q", help="Queries per goal before the weights change.")],
+    queries: Annotated[float, typer.Option("--queries", "-q", help="Queries before the weights change, to all goals.")],
+    goals: Annotated[
+        int | None,
+        typer.Option(help="How many different goals these have; if more than in the set, they are drawn anywhere."),
+    ] = None,
     mean_excess: Annotated[
         str,
         typer.Option(help="By how much paths may cost more on average, such as 1%.", metavar="SHARE"),
@@ -25,6 +29,8 @@ def advise(
     json: Json = False,
 ) -> None:
     """Measure which way of answering queries is the fastest here.
+
+    Compared are the router, tables, learned values and, if it is installed, RoutingKit.
 
     With --weight-bounds, the lower envelope is that of these bounds, as in fit; otherwise of the lowest weights seen.
     """
@@ -35,7 +41,7 @@ def advise(
     lower = None if bounds is None else bounds.pair[0]
     excess = options.share(mean_excess, "--mean-excess") or 0.0
     with working("measuring", quiet=json):
-        found = rs.advise(instances, queries, mean_excess=excess, lower=lower)
+        found = rs.advise(instances, queries, goals=goals, mean_excess=excess, lower=lower)
     facts = {} if bounds is None else bounds.facts
     values = {
         "queries": found.queries,

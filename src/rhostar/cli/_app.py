@@ -11,7 +11,7 @@ from typer.core import TyperCommand
 app = typer.Typer(
     name="rhostar",
     help="Learned heuristic values for A* and greedy best-first search: fit, run, certify.",
-    epilog="Exit codes: 0 done, 1 no path, 2 bad input, 3 budget exhausted, 130 interrupted.",
+    epilog="Exit codes: 0 done, 1 no path, 2 bad input, 130 interrupted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

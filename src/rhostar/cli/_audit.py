@@ -58,7 +58,9 @@ def audit(
         raise InputError("--mean-excess needs a log with the column cost")
     with working("auditing", quiet=json):
         found = rs.audit(heuristic, instances, anytime=anytime, **common)
-        choice = None if target is None else rs.choose_weight(heuristic, instances, mean_excess=target, **common)
+        choice = None
+        if target is not None:
+            choice = rs.choose_weight(heuristic, instances, mean_excess=target, anytime=anytime, **common)
         if out is not None:
             exact = 0 if instances is None or heuristic.uses_weights else _EXACT
             curve = rs.weight_curve(heuristic, instances, exact=exact, **common) if costs else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -27,7 +26,6 @@ def bounds(
     levels: Annotated[int | None, typer.Option(help="Number of values that each ρ_v can take.")] = None,
     holdout: Annotated[bool, typer.Option("--holdout", help="Plan a holdout for one ρ: no -n, -N.")] = False,
     mean: Annotated[float | None, typer.Option(help="With --holdout: a guess of the mean utility.")] = None,
-    pilot: Annotated[Path | None, typer.Option(help="With --holdout: a file with one utility per line.")] = None,
     assurance: Annotated[float, typer.Option(help="With --holdout: how often the bound should be that close.")] = 0.8,
     json: Json = False,
 ) -> None:
@@ -37,7 +35,7 @@ def bounds(
     instances N; with -N the accuracy ε.
 
     With --holdout the answer is for one ρ: how many instances to keep away from learning, so that the bound on the mean
-    is at most ε above what they show. It needs --epsilon, --limit, and --mean or --pilot.
+    is at most ε above what they show. It needs --epsilon, --limit and --mean.
     """
     import rhostar as rs
     from rhostar.errors import InputError
@@ -47,10 +45,10 @@ def bounds(
         about_every |= {"-k": parameters, "--levels": levels}
         if unused := [name for name, value in about_every.items() if value is not None]:
             raise InputError(f"{unused[0]} is about every ρ at once; --holdout is about one ρ and does not use it")
-        _plan_holdout(limit, epsilon, mean, pilot, delta, assurance, json)
+        _plan_holdout(limit, epsilon, mean, delta, assurance, json)
         return
-    if mean is not None or pilot is not None:
-        raise InputError("--mean and --pilot are for --holdout")
+    if mean is not None:
+        raise InputError("--mean is for --holdout")
 
     of: dict[str, Any] = {
         "algorithm": algorithm,
@@ -82,7 +80,6 @@ def _plan_holdout(
     limit: float,
     epsilon: float | None,
     mean: float | None,
-    pilot: Path | None,
     delta: float,
     assurance: float,
     json: bool,
@@ -92,35 +89,7 @@ def _plan_holdout(
 
     if epsilon is None:
         raise InputError("--holdout needs --epsilon: how far above the measured mean the bound may be")
-    if (mean is None) == (pilot is None):
-        raise InputError("--holdout needs either --mean, a guess, or --pilot, a file with one utility per line")
-    plan = rs.bounds.holdout_size(
-        limit=limit,
-        epsilon=epsilon,
-        mean=mean,
-        pilot=None if pilot is None else _utilities(pilot),
-        delta=delta,
-        assurance=assurance,
-    )
+    if mean is None:
+        raise InputError("--holdout needs --mean, a guess of the mean utility")
+    plan = rs.bounds.holdout_size(limit=limit, epsilon=epsilon, mean=mean, delta=delta, assurance=assurance)
     emit({"unknown": "holdout", **asdict(plan)}, json, "\n".join(textwrap.wrap(str(plan), WIDTH)))
-
-
-def _utilities(path: Path) -> list[float]:
-    """Return the numbers of a text file, one per line; empty lines do not count, and the first may be a header."""
-    from rhostar.errors import ReadError
-
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ReadError(path, None, str(error)) from None
-    found: list[float] = []
-    filled = [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip()]
-    for k, (number, line) in enumerate(filled):
-        try:
-            found.append(float(line))
-        except ValueError:
-            if k > 0 or "," in line:
-                raise ReadError(path, number, f"one number is expected, got {line[:40]!r}") from None
-    if not found:
-        raise ReadError(path, None, "there is no number in this file")
-    return found

@@ -23,9 +23,7 @@ _DELTA = 0.05
 
 @app.command()
 def demo(
-    folder: Annotated[Path, typer.Option("--out", "-o", help="The folder for the page and its figures.")] = Path(
-        "demo"
-    ),
+    folder: Annotated[Path, typer.Option("--out", "-o", help="The folder for the page.")] = Path("demo"),
     size: Annotated[int, typer.Option(help="About how many crossings the city has.", min=100, max=40_000)] = 3600,
     train: Annotated[int, typer.Option(help="Trips to learn from.", min=20)] = 300,
     test: Annotated[int, typer.Option(help="New trips to compare on.", min=100)] = 1000,
@@ -63,7 +61,7 @@ def demo(
             n_jobs=jobs,
         )
     with working("writing the page", quiet=json):
-        path = report.write(page, folder / "report.html", figures_folder=folder / "figures")
+        path = report.write(page, folder / "report.html")
     rows = [
         (
             m.name,

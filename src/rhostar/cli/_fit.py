@@ -43,10 +43,22 @@ def fit(
         str,
         typer.Option(
             "--mean-excess",
-            help="Instead: by how much paths may cost more on average, such as 1%. inf: the fewest expansions.",
+            help="Instead, a target judged by cross-validation: by how much paths may cost more on average, such as "
+            "1%. inf: the fewest expansions.",
             metavar="SHARE|inf",
         ),
     ] = "",
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            help="Make --mean-excess a guarantee that holds with this probability, such as 0.95: a part of the "
+            "training set is kept to choose a factor on.",
+            show_default=False,
+        ),
+    ] = None,
+    limit: Annotated[
+        str, typer.Option("--limit", "-H", help="For --confidence: a larger excess of a path counts as this one.")
+    ] = "100%",
     weight_bounds: WeightBounds = "",
     learner: Annotated[
         str, typer.Option("--learner", "-l", help="One of those below; auto picks one for you.")
@@ -101,6 +113,8 @@ def fit(
         raise InputError(
             f"--learner {learner} learns as it does: leave out --max-excess, --mean-excess and --weight-bounds"
         )
+    if confidence is not None and (mean is None or learner != "auto"):
+        raise InputError("--confidence belongs to --mean-excess, and to no --learner")
     lower = None if bounds is None else bounds.pair[0]
     if any_goal and learner == "auto" and mean is None:
         learner, given = "Potentials", given | {"lower": lower, "scale": 1 + (most or 0.0)}
@@ -111,6 +125,7 @@ def fit(
         if learner == "auto":
             how: dict[str, Any] = {"algorithm": algorithm, "max_excess": most, "mean_excess": mean, "lower": lower}
             how |= {"effort": effort, "time_limit": time_limit}
+            how |= {"confidence": confidence, "limit": options.share(limit, "--limit")}
             how |= {} if split == "trip" else {"split": "day"}
             fitted: Any = learn(train, seed=seed, n_jobs=jobs, verbose=int(watching(json)), **how, **given)
         else:
@@ -123,7 +138,7 @@ def fit(
     emit(
         {
             "written": str(out),
-            "guarantee": _guarantee(model, most, mean, bounds),
+            "guarantee": _guarantee(model, most, mean, bounds, getattr(fitted, "choice_", None)),
             "learner": repr(fitted.learner_) if hasattr(fitted, "learner_") else model.learner,
             "for": model.algorithm,
             "goals": "any" if model.heuristic.goals is None else len(model.goals),
@@ -165,7 +180,7 @@ def _parts(instances: InstanceSet, split: str, fraction: float, seed: int) -> tu
     return train, {"split": words, "days_learned_from": seen, "days_unseen": days - seen}
 
 
-def _guarantee(model: Model, most: float | None, mean: float | None, bounds: Stated | None) -> str:
+def _guarantee(model: Model, most: float | None, mean: float | None, bounds: Stated | None, choice: Any) -> str:
     """Return what holds for the answers of the model, in words."""
     lowest = "the lowest in the training set" if bounds is None else f"the bounds {bounds.where}"
     if model.heuristic.lower is not None:
@@ -175,8 +190,13 @@ def _guarantee(model: Model, most: float | None, mean: float | None, bounds: Sta
         )
     if most is not None:
         return f"every path of A* costs at most {100 * most:g}% more than the optimum, if no weight is below {lowest}"
+    if choice is not None:
+        return str(choice.sentence)
     if mean is not None and mean < float("inf"):
-        return f"paths of A* cost at most {100 * mean:g}% more than the optimum on average; single ones may cost more"
+        return (
+            f"none: {100 * mean:g}% above the optimum on average is a target that was kept in cross-validation; "
+            "--confidence 0.95 makes it a guarantee"
+        )
     return "none about costs; `rhostar certify` says what holds"
 
 

@@ -14,7 +14,7 @@ import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of a table.")]
 
-OK, NO_PATH, BAD_INPUT, OUT_OF_BUDGET, INTERRUPTED = 0, 1, 2, 3, 130
+OK, NO_PATH, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 """Exit codes."""
 WIDTH = 80
 """The width of the output, in columns."""

@@ -21,7 +21,6 @@ def report(
     folder: options.Folder,
     model: options.Models = [],  # noqa: B006
     out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file to write.")] = Path("report.html"),
-    figures: Annotated[Path | None, typer.Option(help="A folder for the figures as SVG and PNG.")] = None,
     baseline: options.Baselines = ["zero"],  # noqa: B006
     algorithm: options.Algorithm = None,
     reopen: options.Reopen = True,
@@ -59,8 +58,8 @@ def report(
             geographic=geographic,
             n_jobs=jobs,
         )
-        path = rs.report.write(page, out, figures_folder=figures)
-    emit({"written": str(path), "bytes": path.stat().st_size, "figures": figures and str(figures)}, json)
+        path = rs.report.write(page, out)
+    emit({"written": str(path), "bytes": path.stat().st_size}, json)
 
 
 def _certificates(kept: Mapping[str, Mapping[str, Any]], *, named: bool) -> CertificateSection:

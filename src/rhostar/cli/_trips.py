@@ -1,4 +1,4 @@
-"""Which trips ``import`` makes: goals named on the command line, and files of trips."""
+"""Files of trips that ``import`` reads: a source and a goal in each line, and a snapshot or a time."""
 
 from __future__ import annotations
 
@@ -10,48 +10,6 @@ from rhostar.cli import _options as options
 
 if TYPE_CHECKING:
     from rhostar.instances import InstanceSet, Network
-
-
-def goals(graph: Any, words: Sequence[str]) -> Any:
-    """Return the goals that words on the command line name: a vertex, an array of several, or None without words.
-
-    A word is a vertex (on a grid also a cell: row,column), several of them separated by commas, or a file with one goal
-    in each line.
-    """
-    import numpy as np
-
-    from rhostar.errors import VertexError
-
-    found: list[int] = []
-    for word in words:
-        try:
-            found.append(options.vertex(graph, word))
-        except VertexError:
-            if Path(word).is_file():
-                found += _listed(graph, Path(word))
-            elif "," in word and graph.shape is None:
-                found += [options.vertex(graph, part.strip()) for part in word.split(",")]
-            else:
-                raise
-    several = list(dict.fromkeys(found))
-    if not several:
-        return None
-    return several[0] if len(several) == 1 else np.array(several)
-
-
-def _listed(graph: Any, path: Path) -> list[int]:
-    from rhostar.datasets import _text_files as text
-    from rhostar.errors import ReadError, VertexError
-
-    found = []
-    for number, line in text.lines(path, counted=True):
-        try:
-            found += [options.vertex(graph, line.strip())] if line.strip() else []
-        except VertexError as error:
-            raise ReadError(path, number, str(error)) from None
-    if not found:
-        raise ReadError(path, None, "has no goals")
-    return found
 
 
 def read(path: Path, base: Network | InstanceSet, names: Sequence[Any] | None) -> tuple[InstanceSet, list[int]]:

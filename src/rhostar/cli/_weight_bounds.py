@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -20,8 +19,8 @@ WeightBounds = Annotated[
     str,
     typer.Option(
         "--weight-bounds",
-        help="The lower bound of each edge: a table with the columns tail, head and weight, or three others in this "
-        "order; two numbers such as 1,60 for all edges; or from-data.",
+        help="The lower bound of each edge: a table with the columns tail, head and weight; two numbers such as 1,60 "
+        "for all edges; or from-data.",
         metavar="FILE|LOW,HIGH|from-data",
     ),
 ]
@@ -75,10 +74,9 @@ def _read(path: Path, graph: Graph) -> Stated:
     """Return the lower bounds in a table, by the labels of its edges; the lowest row of an edge counts."""
     import numpy as np
 
-    from rhostar.datasets._edge_files import table
+    from rhostar.datasets._edge_table import table
 
-    names = _columns(path)
-    network = table(path, names, (), missing="keep", graph=graph)
+    network = table(path, ("tail", "head", "weight"), (), missing="keep", graph=graph)
     least = np.fmin.reduce(network.weights, axis=0)
     unbounded = int(np.isnan(least).sum())
     facts: dict[str, Any] = {}
@@ -87,21 +85,3 @@ def _read(path: Path, graph: Graph) -> Stated:
     if network.reading.others:
         facts["bounds_for_other_edges"] = f"{network.reading.others:,}, not used"
     return Stated((np.where(np.isnan(least), 0.0, least), math.inf), f"in {path.name}", facts)
-
-
-def _columns(path: Path) -> tuple[str, str, str]:
-    """Return the names of the columns for the tail, the head and the lower bound."""
-    from rhostar.datasets import _text_files as text
-    from rhostar.errors import ReadError
-
-    if path.suffix in (".parquet", ".pq"):
-        return "tail", "head", "weight"
-    with text.open_text(path) as raw:
-        first = raw.readline().decode("utf-8-sig", errors="replace")
-    names = [name.strip() for name in next(csv.reader([first]), [])]
-    if {"tail", "head", "weight"} <= set(names):
-        return "tail", "head", "weight"
-    if len(names) != 3:
-        what = "expected the columns tail, head and weight, or only three columns in this order"
-        raise ReadError(path, 1, f"{what}, got {', '.join(names) or 'none'}")
-    return names[0], names[1], names[2]

@@ -25,7 +25,6 @@ from rhostar.cli import (  # noqa: F401
     _advise,
     _fit,
     _route,
-    _solve,
     _evaluate,
     _audit,
     _certify,

@@ -16,7 +16,6 @@ from ._reexports import Network as Network
 from ._reexports import Reading as Reading
 from ._reexports import choose_goal as choose_goal
 from ._reexports import deduplicate as deduplicate
-from ._reexports import sample_sources as sample_sources
 from ._reexports import split_by_day as split_by_day
 from ._reexports import without as without
 from ._worlds import Worlds as Worlds

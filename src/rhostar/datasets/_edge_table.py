@@ -6,23 +6,34 @@ becomes labels.
 
 from __future__ import annotations
 
+import csv
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar import _core
 from rhostar.datasets import _text_files as text
-from rhostar.datasets._edge_files import Missing, table
 from rhostar.datasets._formats import reader
 from rhostar.errors import ArrayError, InputError, ReadError, RhostarWarning
 from rhostar.graph import Graph
 from rhostar.instances import Network
 from rhostar.instances import _checks as checks
+from rhostar.instances import _edge_rows as edge_rows
+from rhostar.instances._row_types import check_types
 
+Missing = Literal["error", "closed", "last", "median"]
+
+_BLOCK = 1 << 22
+_LONGEST_ROW = 1 << 20
+_SMALL = 1 << 21
+"""Rows that any Parquet file may have."""
+_RATIO = 16
+"""A larger Parquet file may have this many rows for each of its bytes."""
 _TIMES = ("snapshot", "time", "timestamp", "datetime", "date", "day", "hour")
 """Columns that say which snapshot a row belongs to: rows of several are not parallel edges."""
 
@@ -209,3 +220,181 @@ def _warn_of_others(path: text.Path | Sequence[text.Path], network: Network) -> 
         warnings.warn(
             f"{os.fspath(one)}: {edges} of the table left out, which the graph lacks", RhostarWarning, stacklevel=3
         )
+
+
+# ---------------------------------------------------------------- files
+
+
+def table(
+    path: text.Path | Sequence[text.Path],
+    columns: tuple[str, str, str],
+    snapshot: edge_rows.Snapshot,
+    *,
+    missing: Missing | Literal["keep"],
+    directed: bool = True,
+    max_entries: int | None = None,
+    graph: Graph | None = None,
+    history: NDArray[Any] | None = None,
+    one: bool = False,
+) -> Network:
+    """Return the network in one or several files; `missing` may be "keep", which leaves missing weights NaN."""
+    paths = [path] if isinstance(path, str | os.PathLike) else list(path)
+    if not paths:
+        raise InputError("path must be a file, or several")
+    if len({_is_parquet(one) for one in paths}) > 1:
+        raise InputError("files must be all CSV or all Parquet, got both")
+
+    return edge_rows.assemble(
+        _all_rows(paths, columns, snapshot),
+        directed=directed,
+        path=os.fspath(paths[0]) if len(paths) == 1 else f"{os.fspath(paths[0])} and {len(paths) - 1} more",
+        textual=not _is_parquet(paths[0]),
+        max_entries=max_entries,
+        missing=missing,
+        graph=graph,
+        history=history,
+        one=one,
+    )
+
+
+def _all_rows(
+    paths: Sequence[text.Path], columns: tuple[str, ...], snapshot: edge_rows.Snapshot
+) -> Iterator[edge_rows.EdgeRows]:
+    """Return the rows of all files; of several, each snapshot must be in one of them."""
+    if len(paths) == 1:
+        yield from _rows(paths[0], columns, snapshot)
+        return
+    home: dict[Hashable, int] = {}
+    timed: dict[bool, int] = {}
+    for k, path in enumerate(paths):
+        for part in _rows(path, columns, snapshot):
+            other = timed.get(part.snapshot is None)
+            if other is not None:
+                whose, lacks = (path, paths[other]) if part.snapshot is not None else (paths[other], path)
+                raise ReadError(lacks, None, f"has no column for the snapshot, but {os.fspath(whose)} has one")
+            timed[part.snapshot is not None] = k
+            when = _named_after(path, part) if part.snapshot is None else part.snapshot
+            for code, name in enumerate(when.values):
+                first = home.setdefault(name, k)
+                if first != k:
+                    where = f"{os.fspath(path)}, {part.place(when.first(code))}"
+                    what = f"the snapshot {name!r} is also in {os.fspath(paths[first])}"
+                    raise ReadError(where, None, f"{what}; each snapshot must be whole in one file")
+            yield part._replace(snapshot=when, place=_placed(path, part))
+
+
+def _named_after(path: text.Path, part: edge_rows.EdgeRows) -> edge_rows.Coded:
+    """Return the snapshot of rows in a file without such a column: the name of the file, without its ending."""
+    name = os.path.basename(os.fspath(path)).removesuffix(".gz")
+    return edge_rows.Coded([os.path.splitext(name)[0]], np.zeros(part.weight.size, dtype=np.int32))
+
+
+def _placed(path: text.Path, part: edge_rows.EdgeRows) -> Callable[[int], str]:
+    """Return a function that says where a row is, with the file."""
+    return lambda k: f"{os.fspath(path)}, {part.place(k)}"
+
+
+def _rows(path: text.Path, columns: tuple[str, ...], snapshot: edge_rows.Snapshot) -> Iterator[edge_rows.EdgeRows]:
+    return (_parquet_rows if _is_parquet(path) else _csv_rows)(path, columns, snapshot)
+
+
+def _is_parquet(path: text.Path) -> bool:
+    return os.fspath(path).endswith((".parquet", ".pq"))
+
+
+def _csv_rows(path: text.Path, wanted: tuple[str, ...], snapshot: edge_rows.Snapshot) -> Iterator[edge_rows.EdgeRows]:
+    with text.open_text(path) as stream:
+        data = stream.read(_BLOCK)
+        header, end, _ = (data if data.endswith(b"\n") or len(data) == _BLOCK else data + b"\n").partition(b"\n")
+        if b"\r" in header.rstrip(b"\r"):  # lines end in the old way of the Macintosh
+            header, end, _ = data.partition(b"\r")
+        names = [name.strip() for name in _fields(path, 1, header)]
+        found = edge_rows.columns(path, 1, names, wanted, snapshot)
+        line, rest, data = 2, b"", data[len(header) + len(end) :]
+        while True:
+            is_last = not data
+            data = rest + data
+            if is_last and data and not data.endswith((b"\n", b"\r")):
+                text.unfinished(path, line + data.count(b"\n"))
+                data += b"\n"
+            _require_text(path, line, data, is_last)
+            part = _core.scan_table(data, len(names), found, is_last)
+            if part.ending.status is not _core.Status.DONE:
+                raise _wrong_row(path, line + part.lines - 1, data[part.offset : part.end], part.ending, names, found)
+            if part.weight.size:
+                yield _coded(part, line)
+            line, rest = line + part.lines, data[part.offset :]
+            if is_last:
+                break
+            if len(rest) > _LONGEST_ROW:
+                raise ReadError(
+                    path, line, f"not a CSV file: a row has more than {_LONGEST_ROW} bytes; is a quote open?"
+                )
+            data = stream.read(_BLOCK)
+
+
+def _coded(part: _core.TableRows, line: int) -> edge_rows.EdgeRows:
+    tail, head = (edge_rows.Coded(list(part.vertices), codes) for codes in (part.tail, part.head))
+    when = edge_rows.Coded(list(part.snapshots), part.snapshot) if part.snapshot.size else None
+    return edge_rows.EdgeRows(tail, head, part.weight, when, lambda k: f"line {line + int(part.line[k])}")
+
+
+def _fields(path: text.Path, line: int, row: bytes) -> list[str]:
+    try:
+        return next(csv.reader([text.decode(path, line, row)], strict=True), [])
+    except csv.Error as error:
+        raise ReadError(path, line, f"not a CSV file: {error}") from None
+
+
+def _require_text(path: text.Path, line: int, data: bytes, is_last: bool) -> None:
+    """Raise if a line is not UTF-8; the last character may be cut in two, if there is more to come."""
+    try:
+        data.isascii() or data.decode()
+    except UnicodeDecodeError as error:
+        if is_last or error.end < len(data) or "unexpected end" not in error.reason:
+            what = "the line is not UTF-8 text"
+            raise ReadError(path, line + data.count(b"\n", 0, error.start), what) from None
+
+
+def _wrong_row(
+    path: text.Path, line: int, row: bytes, ending: _core.Ending, names: list[str], found: list[int]
+) -> ReadError:
+    """Return the error for a row that cannot be used."""
+    status, role = ending.status, ("tail", "head", "weight", "snapshot")[max(0, ending.offender) % 4]
+    if status is _core.Status.OTHER_LINE:
+        return ReadError(path, line, f"expected {len(names)} columns, got {ending.offender}")
+    if status is _core.Status.LIMIT:
+        return ReadError(path, line, "not a CSV file: unexpected end of data; a quote is open")
+    if status is _core.Status.EXTRA_FIELD:
+        return ReadError(path, line, "not a CSV file: ',' expected after '\"'")
+    if status is _core.Status.MISSING_FIELD:
+        return ReadError(path, line, f"{role} is missing")
+    value = _fields(path, line, row.rstrip(b"\r\n"))[found[2]]
+    kind = "a number" if status is _core.Status.BAD_NUMBER else "a non-negative number"
+    return ReadError(path, line, f"weight must be {kind}, got {value[:60]!r}")
+
+
+def _parquet_rows(
+    path: text.Path, wanted: tuple[str, ...], snapshot: edge_rows.Snapshot
+) -> Iterator[edge_rows.EdgeRows]:
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise InputError("Parquet files need pyarrow: pip install 'rhostar[tables]'") from None
+    begin = 0
+    try:
+        with pq.ParquetFile(path) as file:
+            weight, count = os.stat(path).st_size, file.metadata.num_rows
+            if count > max(_SMALL, _RATIO * weight):
+                what = f"the file has {weight} bytes and declares {count} rows, which is not plausible"
+                raise ReadError(path, None, what)
+            names = [str(name) for name in file.schema_arrow.names]
+            found = edge_rows.columns(path, None, names, wanted, snapshot)
+            for batch in file.iter_batches(batch_size=edge_rows.BATCH, columns=[names[k] for k in found]):
+                columns = {str(name): batch.column(name).to_pylist() for name in batch.schema.names}
+                yield check_types(path, [columns[names[k]] for k in found], begin.__add__, "row")
+                begin += batch.num_rows
+    except (ReadError, InputError):
+        raise
+    except Exception as error:  # pyarrow raises many kinds of errors
+        raise ReadError(path, None, f"not a Parquet file, or a damaged one: {error}") from None

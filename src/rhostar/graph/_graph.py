@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -437,7 +437,11 @@ class Graph:
         return np.ascontiguousarray(array) if self._given is None else self._given.arrange(array)
 
     def weights_of(
-        self, network: nx.Graph, attribute: str = "weight", *, default: float | None = None
+        self,
+        network: nx.Graph,
+        attribute: str | Callable[[Any, Any, Any], float | None] = "weight",
+        *,
+        default: float | None = None,
     ) -> NDArray[np.float64]:
         """Return the weights of a networkx graph with the same labels, in the order of this graph.
 
@@ -449,7 +453,7 @@ class Graph:
         network
             A graph whose nodes are labels of this one.
         attribute
-            The edge attribute with the weight.
+            The edge attribute with the weight, or a function of (u, v, data) as networkx takes it: None hides an edge.
         default
             Weight of edges without that attribute; None raises.
 

@@ -1,6 +1,7 @@
 from ._accept import HeuristicLike as HeuristicLike
 from ._accept import as_heuristic as as_heuristic
 from ._base import Heuristic as Heuristic
+from ._base import Table as Table
 from ._chosen import ChosenByWeights as ChosenByWeights
 from ._distances import DistanceHeuristic as DistanceHeuristic
 from ._function import Function as Function
@@ -11,4 +12,3 @@ from ._geometric import octile as octile
 from ._geometric import safe_scale as safe_scale
 from ._landmarks import Landmarks as Landmarks
 from ._per_goal import PerGoal as PerGoal
-from ._table import Table as Table

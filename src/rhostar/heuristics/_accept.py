@@ -10,11 +10,10 @@ from numpy.typing import ArrayLike
 
 from rhostar.errors import ModelError, not_fitted
 from rhostar.graph import Graph
-from rhostar.heuristics._base import Heuristic
+from rhostar.heuristics._base import Heuristic, Table
 from rhostar.heuristics._distances import DistanceHeuristic
 from rhostar.heuristics._function import Function
 from rhostar.heuristics._per_goal import PerGoal
-from rhostar.heuristics._table import Table
 from rhostar.hierarchy import CustomizedHierarchy
 
 

@@ -1,22 +1,20 @@
-"""The class Heuristic: what all kinds of heuristics have in common."""
+"""The class Heuristic, which all kinds of heuristics share, and the simplest kind: a table of values."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _core
-from rhostar.errors import HeuristicError, ModelError, RhostarError, StorageError
+from rhostar.errors import ArrayError, HeuristicError, ModelError, RhostarError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet, Snapshot
-from rhostar.instances._provenance import Provenance, provenance
-from rhostar.instances._provenance import from_parts as records_from_parts
-from rhostar.instances._provenance import to_parts as records_to_parts
+from rhostar.instances._provenance import Provenance
 
 Weights = NDArray[Any] | Snapshot
 """The weights of a query: one per edge, in a form that the core reads."""
@@ -143,72 +141,6 @@ class Heuristic(ABC):
     def __init_subclass__(cls) -> None:
         if "kind" in vars(cls):
             KINDS[cls.kind] = cls
-
-    def to_parts(self) -> tuple[Parts, dict[str, Any]]:
-        """Return named arrays and plain values from which :meth:`from_parts` makes it again.
-
-        Returns
-        -------
-        tuple
-            The arrays and the plain values, each by name.
-
-        Raises
-        ------
-        InputError
-            If it has no values.
-        """
-        parts, own = self._parts()
-        facts: dict[str, Any] = {"kind": self.kind, "graph": self.fingerprint, "trained_on": None}
-        if self.trained_on is not None:
-            seen, facts["trained_on"] = records_to_parts(self.trained_on.parts, "trained_on")
-            parts |= seen
-        if self.lower is not None:
-            parts["lower"] = self.lower
-        facts["same"] = self.lower is self.consistent_for
-        if self.consistent_for is not None and not facts["same"]:
-            parts["consistent_for"] = self.consistent_for
-        return parts, facts | own
-
-    @staticmethod
-    def from_parts(parts: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> Heuristic:
-        """Return the heuristic that :meth:`to_parts` took apart, after checking it.
-
-        Parameters
-        ----------
-        parts
-            The arrays by name.
-        facts
-            The plain values by name.
-
-        Returns
-        -------
-        Heuristic
-            Of the kind that `facts` names.
-
-        Raises
-        ------
-        StorageError
-            If the parts are not those of a heuristic.
-        """
-        try:
-            if facts["kind"] not in KINDS:
-                raise StorageError(f"the heuristic is damaged: there is no kind {facts['kind']!r}")
-            found = KINDS[facts["kind"]]._of_parts(parts, facts)
-            lower, consistent_for = (_bounds(parts, name, found.m) for name in ("lower", "consistent_for"))
-            graph, seen = facts["graph"], facts["trained_on"]
-            if not isinstance(graph, str | None):
-                raise StorageError("the heuristic is damaged: the hash of its graph is not text")
-            records = () if seen is None else records_from_parts(parts, seen, "trained_on")
-            return found.with_facts(
-                fingerprint=graph,
-                lower=lower,
-                consistent_for=lower if facts["same"] else consistent_for,
-                trained_on=None if seen is None else provenance(*records),
-            )
-        except (StorageError, MemoryError):
-            raise
-        except Exception as error:  # damaged facts can fail in many ways
-            raise StorageError(f"the heuristic is damaged: {type(error).__name__}: {error}") from None
 
     @abstractmethod
     def _parts(self) -> tuple[Parts, dict[str, Any]]:
@@ -371,40 +303,107 @@ class Heuristic(ABC):
         }
 
 
-def members_to_parts(members: Sequence[Heuristic]) -> tuple[Parts, list[dict[str, Any]]]:
-    """Return the parts of several heuristics as those of one, and the plain values of each.
+class Table(Heuristic):
+    """One value per vertex, for one goal or for any.
 
-    Arrays that a member shares with the first one are there once.
+    Parameters
+    ----------
+    values
+        (n,) finite float64 values; they are not copied.
+    goal
+        The goal that they lead to; None if the caller takes care of that.
+
+    Raises
+    ------
+    ArrayError, HeuristicError
+        If they are not one finite number per vertex.
+
+    Examples
+    --------
+    >>> import rhostar as rs
+    >>> graph = rs.Graph.grid(1, 4)
+    >>> rs.astar(graph, graph.length, 0, 3, rs.heuristics.Table([3.0, 2.0, 1.0, 0.0], goal=3)).expanded
+    3
     """
-    parts: Parts = {}
-    facts: list[dict[str, Any]] = []
-    for k, member in enumerate(members):
-        theirs, own = member.to_parts()
-        shared = [name for name, part in theirs.items() if k and part is parts.get(f"0_{name}")]
-        parts |= {f"{k}_{name}": part for name, part in theirs.items() if name not in shared}
-        facts.append(own | {"shared": shared})
-    return parts, facts
 
+    kind = "table"
 
-def members_from_parts(parts: Mapping[str, NDArray[Any]], facts: Sequence[Mapping[str, Any]]) -> list[Heuristic]:
-    """Return the heuristics that :func:`members_to_parts` took apart."""
-    return [
-        Heuristic.from_parts(_starting_with(parts, f"{k}_") | {name: parts[f"0_{name}"] for name in own["shared"]}, own)
-        for k, own in enumerate(facts)
-    ]
+    def __init__(self, values: ArrayLike, goal: int | None = None) -> None:
+        array = arrays.as_array(values, "values")
+        if array.ndim != 1 or array.size == 0:
+            raise ArrayError(f"values must be one number for each vertex, got shape {array.shape}")
+        self.n = array.size
+        self._values: ArrayLike = arrays.per_vertex(values, "values", self.n)
+        self._goals = None if goal is None else (arrays.vertex(goal, "goal", self.n),)
+        self._name, self._infinite = "rho", False
 
+    @classmethod
+    def of_values(cls, values: ArrayLike, n: int, name: str, *, infinite: bool = False) -> Table:
+        """Return bare values of an argument as a table; they are checked when they are used.
 
-def _starting_with(parts: Mapping[str, NDArray[Any]], start: str) -> Parts:
-    return {name.removeprefix(start): part for name, part in parts.items() if name.startswith(start)}
+        Parameters
+        ----------
+        values
+            One value per vertex.
+        n
+            Number of vertices.
+        name
+            The name of the argument, for errors.
+        infinite
+            Whether inf is accepted, for vertices that do not reach the goal.
 
+        Returns
+        -------
+        Table
+            For any goal.
+        """
+        found = cls.__new__(cls)
+        found.n, found._values, found._goals, found._name, found._infinite = n, values, None, name, infinite
+        return found
 
-def _bounds(parts: Mapping[str, NDArray[Any]], name: str, m: int | None) -> NDArray[np.float64] | None:
-    if name not in parts:
-        return None
-    found = parts[name]
-    if found.dtype != np.float64 or found.ndim != 1 or np.isnan(found).any() or m not in (None, found.size):
-        raise StorageError(f"the heuristic is damaged: {name} is not one weight per edge")
-    return arrays.frozen(found)
+    @property
+    def goals(self) -> tuple[int, ...] | None:
+        """The goal that the values lead to; None for any."""
+        return self._goals
+
+    def table(self, goal: int, weights: Weights | None = None) -> NDArray[np.float64]:
+        """Return the values; see :meth:`Heuristic.table`."""
+        if self._goals is not None:
+            self.require_goals([arrays.vertex(goal, "goal", self.n)])
+        return self.values
+
+    def tables(self, goals: NDArray[np.integer[Any]]) -> tuple[list[NDArray[np.float64]], NDArray[np.int32]]:
+        """Return the values, once; see :meth:`Heuristic.tables`."""
+        self.require_goals(goals)
+        return [self.values], np.zeros(len(goals), dtype=np.int32)
+
+    def only_table(self) -> Table | None:
+        """Return itself."""
+        return self
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The values, read-only if it was learned."""
+        return arrays.per_vertex(self._values, self._name, self.n, infinite=self._infinite)
+
+    def kernel(self, goal: int, weights: Weights | None = None) -> NDArray[np.float64]:
+        """Return the values as the core takes them."""
+        return arrays.per_vertex_layout(self._values, self._name, self.n)
+
+    def scaled(self, factor: float) -> Table:
+        """Return `factor` times these values; see :meth:`Heuristic.scaled`."""
+        facts = self._scaled_facts(factor)
+        return self._changed(_values=arrays.frozen(factor * np.asarray(self._values)), **facts)
+
+    def __repr__(self) -> str:
+        return f"Table({self.n} values{'' if self._goals is None else f', goal {self._goals[0]}'})"
+
+    def _parts(self) -> tuple[Parts, dict[str, Any]]:
+        return {"values": self.values}, {"goal": None if self._goals is None else self._goals[0]}
+
+    @classmethod
+    def _of_parts(cls, parts: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> Table:
+        return cls(arrays.frozen(parts["values"]), facts["goal"])
 
 
 def _times(weights: NDArray[np.float64], factor: float) -> NDArray[np.float64]:

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar.errors import ArrayError, HeuristicError, InputError
-from rhostar.heuristics._base import Heuristic, Parts, Weights, members_from_parts, members_to_parts
+from rhostar.heuristics._base import Heuristic, Parts, Table, Weights
 from rhostar.heuristics._computed import Computed
-from rhostar.heuristics._table import Table
+from rhostar.heuristics._storage import members_from_parts, members_to_parts
 from rhostar.instances import InstanceSet, Snapshot
 
 _ABSENT = 4.0

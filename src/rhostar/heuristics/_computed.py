@@ -13,8 +13,7 @@ from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
 from rhostar.errors import ArrayError
-from rhostar.heuristics._base import Heuristic, Parts, Weights, scale_of
-from rhostar.heuristics._table import Table
+from rhostar.heuristics._base import Heuristic, Parts, Table, Weights, scale_of
 from rhostar.instances import InstanceSet
 
 

@@ -29,6 +29,7 @@ from rhostar.heuristics import _chosen, _geometric, _landmarks, _per_goal  # noq
 from rhostar.heuristics._accept import as_heuristic
 from rhostar.heuristics._base import Heuristic
 from rhostar.heuristics._distances import PARTS
+from rhostar.heuristics._storage import from_parts, to_parts
 
 _KIND = "rhostar-model"
 _VERSION = 4
@@ -114,7 +115,7 @@ class Model:
             If its values are not one finite number per vertex of the graph.
         """
         found = as_heuristic(learner, graph).with_facts(fingerprint=graph.fingerprint)
-        found.to_parts()  # raises if values are not good
+        to_parts(found)  # raises if values are not good
         labels = graph.labels
         return cls(
             found,
@@ -182,7 +183,7 @@ class Model:
         StorageError
             If the disk refuses; an old file stays as it was.
         """
-        parts, own = self.heuristic.to_parts()
+        parts, own = to_parts(self.heuristic)
         facts = {
             "format": _KIND,
             "version": _VERSION,
@@ -230,7 +231,7 @@ class Model:
             _require_sound(facts, source)
             parts = archives.read_arrays(source, _belongs, strict=True, mappable=_is_mapped, **options)
             try:
-                heuristic = Heuristic.from_parts(parts, facts["heuristic"])
+                heuristic = from_parts(parts, facts["heuristic"])
             except StorageError as error:
                 raise StorageError(f"{source} cannot be used: {error}") from None
             if heuristic.fingerprint is None:

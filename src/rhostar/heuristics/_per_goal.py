@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar.errors import InputError
-from rhostar.heuristics._base import Heuristic, Parts, Weights, members_from_parts, members_to_parts
-from rhostar.heuristics._table import Table
+from rhostar.heuristics._base import Heuristic, Parts, Table, Weights
+from rhostar.heuristics._storage import members_from_parts, members_to_parts
 from rhostar.instances import InstanceSet
 
 

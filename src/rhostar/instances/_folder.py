@@ -66,14 +66,14 @@ def write(
     try:
         home.mkdir(parents=True, exist_ok=True)
         lock = os.open(home, os.O_RDONLY)
+        try:
+            # One save at a time; if a process dies, its lock is gone too.
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            _write_locked(home, token, kind, arrays, facts)
+        finally:
+            os.close(lock)
     except OSError as error:
         raise StorageError(f"could not save to {home}: {error}") from error
-    try:
-        # One save at a time; if a process dies, its lock is gone too.
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        _write_locked(home, token, kind, arrays, facts)
-    finally:
-        os.close(lock)
     return token
 
 
@@ -81,6 +81,7 @@ def _write_locked(
     home: Path, token: str, kind: str, arrays: Mapping[str, NDArray[Any] | Rows], facts: dict[str, Any]
 ) -> None:
     written: list[Path] = []
+    replaced = False
     try:
         if not (home / INDEX).exists() and not all(_is_of_a_save(path.name) for path in home.iterdir()):
             raise StorageError(f"{home} holds other files; save to a new folder")
@@ -96,13 +97,13 @@ def _write_locked(
         beside.write_text(text, encoding="utf-8")
         sync(beside)
         beside.replace(home / INDEX)
+        replaced = True
         sync(home)
-    except BaseException as error:
-        if _token(home) != token:  # otherwise the new content is already in place
+    except BaseException:
+        # Otherwise the new content is already in place; Ctrl-C may come before that is noted.
+        if not replaced and _token(home) != token:
             for path in written:
                 path.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise StorageError(f"could not save to {home}: {error}") from error
         raise
     keep = {INDEX, *(entry["file"] for entry in files.values())}
     for path in home.iterdir():
@@ -129,12 +130,15 @@ def read(folder: str | os.PathLike[str], kind: str, *, mmap: bool = True, verify
         If anything is missing, damaged, truncated or of another kind.
     """
     home = Path(folder)
-    with contextlib.ExitStack() as opened:
-        index, files = _open_all(home, kind, opened)
-        arrays = {
-            name: _read_array(home / entry["file"], files[name], entry, mmap, verify)
-            for name, entry in index["files"].items()
-        }
+    try:
+        with contextlib.ExitStack() as opened:
+            index, files = _open_all(home, kind, opened)
+            arrays = {
+                name: _read_array(home / entry["file"], files[name], entry, mmap, verify)
+                for name, entry in index["files"].items()
+            }
+    except OSError as error:  # from closing the files; others are a StorageError by now
+        raise StorageError(f"{home} cannot be read: {error}") from error
     return Stored(arrays, index["facts"], _whole_token(index))
 
 

@@ -121,11 +121,15 @@ def digests(weights: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.uint64
     return found.digest
 
 
+def snapshot_digests(instances: InstanceSet) -> NDArray[np.uint64]:
+    """Return a hash of the snapshot of each instance; equal numbers of any type have equal ones."""
+    used, position = np.unique(instances._stored_rows, return_inverse=True)
+    return digests(instances._stored, used)[position]
+
+
 def content_of(instances: InstanceSet) -> str:
     """Return a name of all that a set contains, in its order."""
-    used, position = np.unique(instances._stored_rows, return_inverse=True)
-    hashed = digests(instances._stored, used)[position]
-    return identify(instances.graph.fingerprint, hashed, instances.sources, instances.goals)
+    return identify(instances.graph.fingerprint, snapshot_digests(instances), instances.sources, instances.goals)
 
 
 def content_of_snapshots(graph: Graph, weights: NDArray[Any], rows: NDArray[np.int64]) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,14 +21,11 @@ Draw = Callable[[np.random.Generator, int], tuple[NDArray[Any], NDArray[Any], ND
 _ROUNDS = 200
 
 
-def choose_goal(
-    graph: Graph,
-    weights: ArrayLike | None = None,
-    *,
-    how: Literal["central", "random"] = "central",
-    seed: int | np.random.Generator | None = 0,
-) -> int:
-    """Choose a goal that many vertices reach: one in the largest strongly connected part.
+def choose_goal(graph: Graph, weights: ArrayLike | None = None) -> int:
+    """Choose a goal that many vertices reach: one in the middle of the largest strongly connected part.
+
+    It is the vertex nearest to the mean of the coordinates there, or without coordinates the one with the most outgoing
+    edges.
 
     Parameters
     ----------
@@ -37,11 +33,6 @@ def choose_goal(
         The graph.
     weights
         One weight per edge; edges of weight inf are absent. None uses all edges.
-    how
-        "central": the vertex nearest to the middle of that part, or without coordinates the one with the most
-        outgoing edges. "random": a uniformly random vertex of it.
-    seed
-        For numpy's generator, used by "random".
 
     Returns
     -------
@@ -50,8 +41,8 @@ def choose_goal(
 
     Raises
     ------
-    InputError
-        If `how` is none of these.
+    ArrayError
+        If `weights` has another shape or type.
 
     Examples
     --------
@@ -59,67 +50,13 @@ def choose_goal(
     >>> rs.datasets.choose_goal(rs.Graph.grid(5, 5))
     12
     """
-    part = _strong_part(graph, weights)
-    if how == "random":
-        return int(np.random.default_rng(seed).choice(part))
-    if how != "central":
-        raise InputError(f"how must be 'central' or 'random', got {how!r}")
+    present = None if weights is None else arrays.weight_row(weights, "weights", graph.m) < np.inf
+    component = strong_components(graph, present)
+    part = np.flatnonzero(component == np.argmax(np.bincount(component)))
     if graph.coordinates is None:
         return int(part[np.argmax(np.diff(graph.first_out)[part])])
     places = graph.coordinates[part]
     return int(part[np.argmin(((places - places.mean(axis=0)) ** 2).sum(axis=1))])
-
-
-def _strong_part(graph: Graph, weights: ArrayLike | None) -> NDArray[np.int64]:
-    present = None if weights is None else arrays.weight_row(weights, "weights", graph.m) < np.inf
-    component = strong_components(graph, present)
-    return np.flatnonzero(component == np.argmax(np.bincount(component)))
-
-
-def sample_sources(
-    graph: Graph,
-    goal: int,
-    count: int,
-    *,
-    weights: ArrayLike | None = None,
-    seed: int | np.random.Generator | None = 0,
-) -> NDArray[np.int64]:
-    """Draw sources uniformly, with replacement, among the vertices that reach the goal.
-
-    Parameters
-    ----------
-    graph, goal
-        The graph and the goal, which is never drawn.
-    count
-        The number of sources.
-    weights
-        One weight per edge; edges of weight inf are absent. None uses all edges.
-    seed
-        For numpy's generator.
-
-    Returns
-    -------
-    array
-        `count` vertices.
-
-    Raises
-    ------
-    InfeasibleError
-        If no other vertex reaches the goal.
-
-    Examples
-    --------
-    >>> import rhostar as rs
-    >>> rs.datasets.sample_sources(rs.Graph.from_edges(4, [0, 1], [1, 2]), goal=1, count=3).tolist()
-    [0, 0, 0]
-    """
-    goal = arrays.vertex(goal, "goal", graph.n)
-    row = None if weights is None else arrays.weight_row(weights, "weights", graph.m)
-    reaching = np.flatnonzero(graph._kernel.reaches(row, goal))
-    reaching = reaching[reaching != goal]
-    if reaching.size == 0:
-        raise InfeasibleError(f"no other vertex reaches the goal {graph._name_of(goal)}")
-    return np.random.default_rng(seed).choice(reaching, arrays.integer(count, "count", 1))
 
 
 def iid(
@@ -256,13 +193,8 @@ def deduplicate(instances: InstanceSet) -> InstanceSet:
     >>> len(rs.datasets.deduplicate(instances))
     2
     """
-    seen: set[tuple[bytes, int, int]] = set()
-    kept = []
-    for i, key in enumerate(_keys(instances)):
-        if key not in seen:
-            seen.add(key)
-            kept.append(i)
-    return instances._chosen(np.array(kept, dtype=np.int64))
+    keys = np.rec.fromarrays([pools.snapshot_digests(instances), instances.sources, instances.goals])
+    return instances._chosen(np.sort(np.unique(keys, return_index=True)[1]))
 
 
 def without(instances: InstanceSet, others: InstanceSet) -> InstanceSet:
@@ -290,17 +222,4 @@ def without(instances: InstanceSet, others: InstanceSet) -> InstanceSet:
     >>> rs.datasets.without(test, train).indices.tolist()
     [1]
     """
-    known = {key[0] for key in _keys(others)}
-    kept = [i for i, key in enumerate(_keys(instances)) if key[0] not in known]
-    return instances._chosen(np.array(kept, dtype=np.int64))
-
-
-def _keys(instances: InstanceSet) -> list[tuple[bytes, int, int]]:
-    """Return (digest of the weights, source, goal) of each instance; equal numbers of any type are equal."""
-    digest: dict[int, bytes] = {}
-    for row in np.unique(instances._stored_rows).tolist():
-        # -0.0 + 0.0 is 0.0; float64 holds every weight that a set accepts.
-        plain = np.ascontiguousarray(instances._stored[row], dtype=np.float64) + 0.0
-        digest[row] = hashlib.blake2b(plain.data, digest_size=16).digest()
-    columns = (instances._stored_rows.tolist(), instances.sources.tolist(), instances.goals.tolist())
-    return [(digest[row], source, goal) for row, source, goal in zip(*columns, strict=True)]
+    return instances._chosen(~np.isin(pools.snapshot_digests(instances), pools.snapshot_digests(others)))

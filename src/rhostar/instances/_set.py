@@ -20,12 +20,10 @@ from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError, InfeasibleError, InputError, InstanceError, StorageError
 from rhostar.graph import Graph
 from rhostar.instances import _checks as checks
-from rhostar.instances import _feasibility as feasibility
 from rhostar.instances import _grid_weights as grid_weights
 from rhostar.instances import _pool as pools
 from rhostar.instances import _storage as storing
-from rhostar.instances._content_keys import ContentKeys
-from rhostar.instances._provenance import Provenance
+from rhostar.instances._provenance import ContentKeys, Provenance
 
 
 class Instance(NamedTuple):
@@ -152,7 +150,7 @@ class InstanceSet:
         self._fill(graph, matrix, row, source, target, secrets.token_hex(8), np.arange(row.size), days=when)
         if infeasible == "keep":
             return
-        feasible = feasibility.feasible(graph, matrix, has_absent, row, source, target)
+        feasible = checks.feasible(graph, matrix, has_absent, row, source, target)
         if feasible.all():
             return
         if infeasible == "raise":

@@ -90,7 +90,7 @@ def read_networkx(cls: type[Graph], network: nx.Graph, length: str | None) -> Gr
     return cls.from_edges(len(labels), tail, head, labels=labels, coordinates=places, length=values)
 
 
-def read_weights(graph: Graph, network: nx.Graph, attribute: str, default: float | None) -> NDArray[np.float64]:
+def read_weights(graph: Graph, network: nx.Graph, attribute: Attribute, default: float | None) -> NDArray[np.float64]:
     """Return the weights of `network` in the order of `graph`; +inf for edges that it lacks."""
     _require_networkx(network)
     number = graph.vertex if graph.labels is not None else lambda v: arrays.vertex(v, "node", graph.n)
@@ -179,8 +179,8 @@ def _ends(network: nx.Graph, number: Callable[[Any], int]) -> tuple[NDArray[np.i
     return np.concatenate([tail, head]), np.concatenate([head, tail])
 
 
-def _values(network: nx.Graph, attribute: str, default: float | None) -> NDArray[np.float64]:
-    """Return one number for each entry of :func:`_ends`."""
+def edge_values(network: nx.Graph, attribute: str, default: float | None = None) -> NDArray[np.float64]:
+    """Return one number for each of ``network.edges``, in their order."""
     values = np.empty(network.number_of_edges())
     for i, (u, v, data) in enumerate(network.edges(data=True)):
         value = data.get(attribute)
@@ -191,6 +191,23 @@ def _values(network: nx.Graph, attribute: str, default: float | None) -> NDArray
             raise WeightError(f"{attribute!r} of edge {u!r} -> {v!r} is not a number: {value!r}") from None
         if value is None:
             raise WeightError(f"edge {u!r} -> {v!r} has no attribute {attribute!r} and there is no default")
+    return values
+
+
+Attribute = str | Callable[[Any, Any, Any], float | None]
+"""An edge attribute, or a function of an edge as networkx takes it."""
+
+
+def _values(network: nx.Graph, attribute: Attribute, default: float | None) -> NDArray[np.float64]:
+    """Return one number for each entry of :func:`_ends`; inf for edges that a function hides."""
+    if callable(attribute):
+        pairs = [*network.edges(), *([] if network.is_directed() else ((v, u) for u, v in network.edges()))]
+        found = [attribute(u, v, network[u][v]) for u, v in pairs]  # multigraphs: all parallel edges at once
+        try:
+            return np.array([np.inf if value is None else value for value in found], dtype=np.float64)
+        except (TypeError, ValueError):
+            raise WeightError("the weight function must return numbers, or None for edges to hide") from None
+    values = edge_values(network, attribute, default)
     return values if network.is_directed() else np.tile(values, 2)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from rhostar.errors import InputError
 from rhostar.instances import Network
 from rhostar.instances import _edge_rows as edge_rows
+from rhostar.instances._row_types import check_types
 
 
 def from_pandas(
@@ -55,6 +56,6 @@ def from_pandas(
     def rows() -> Iterator[edge_rows.EdgeRows]:
         for begin in range(0, len(frame), edge_rows.BATCH):
             part = frame.iloc[begin : begin + edge_rows.BATCH]
-            yield edge_rows.check_types("frame", [part.iloc[:, k].tolist() for k in found], begin.__add__, "row")
+            yield check_types("frame", [part.iloc[:, k].tolist() for k in found], begin.__add__, "row")
 
     return edge_rows.assemble(rows(), directed=directed, path="frame", max_entries=max_entries, missing=missing)

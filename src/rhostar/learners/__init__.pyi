@@ -9,6 +9,7 @@ from ._potentials import Potentials as Potentials
 from ._ranking import SelfImitatedRanking as SelfImitatedRanking
 from ._weights import LowerEnvelope as LowerEnvelope
 from ._weights import MeanWeights as MeanWeights
+from ._with_confidence import WithConfidence as WithConfidence
 from ._wrappers import PerGoal as PerGoal
 from ._wrappers import Portfolio as Portfolio
 from ._wrappers import Scaled as Scaled

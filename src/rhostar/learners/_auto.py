@@ -23,6 +23,7 @@ from rhostar.learners._potentials import Potentials
 from rhostar.learners._ranking import SelfImitatedRanking
 from rhostar.learners._validation import Candidate, Split, Validation, best, choose, units, within
 from rhostar.learners._weights import LowerEnvelope, MeanWeights
+from rhostar.learners._with_confidence import WithConfidence, exact_values, few_goals
 from rhostar.learners._wrappers import PerGoal, Portfolio, Scaled
 from rhostar.search import Algorithm
 from rhostar.utilities import Utility
@@ -56,13 +57,6 @@ _RANKING = 10
 """All rounds of ranking together may take this many times the work of judging one candidate, on each fold."""
 
 
-_INSTANCES_PER_GOAL = 8
-"""With fewer instances per goal, one weight per edge is learned for all goals."""
-
-_MOST_TABLES = 64
-"""With more goals than this, exact values are computed for any goal instead of stored for each."""
-
-
 class Auto(Learner):
     """Tries learners in turn and keeps the one that does best on instances that it was not fitted on.
 
@@ -82,9 +76,10 @@ class Auto(Learner):
         Learners to clone and fit, from simple to complex; each is judged as it is. None is a list made for the
         algorithm.
     mean_excess
-        By how much paths of A* may cost more than the optimum on new instances, as a share, both in total and on
-        average over paths. An upper bound on both, from the instances that a candidate was not fitted on, must be
-        within it. If no candidate's is, the closest one wins. inf is no limit: the fewest expansions win.
+        A target: by how much paths of A* may cost more than the optimum on new instances, as a share, both in total
+        and on average over paths. It is cross-validated, with a margin: an upper bound on both, from the instances that
+        a candidate was not fitted on, must be within it. If no candidate's is, the closest one wins. inf is no limit:
+        the fewest expansions win. :class:`WithConfidence` makes a guarantee of it.
     utility
         The measure that decides instead of expansions and `mean_excess`, or None.
     effort
@@ -347,6 +342,8 @@ def learn(
     *,
     max_excess: float | None = None,
     mean_excess: float | None = None,
+    confidence: float | None = None,
+    limit: float = 1.0,
     algorithm: Algorithm = "astar",
     utility: Utility | None = None,
     lower: ArrayLike | None = None,
@@ -373,9 +370,17 @@ def learn(
         search, not only its array: it then compares each snapshot with the bounds, and stays optimal where a weight is
         below them (see :func:`rhostar.astar`). A larger one holds where no weight is below the bounds.
     mean_excess
-        Instead of `max_excess`: by how much paths of A* may cost more than the optimum, as a share, both in total and
-        on average over paths, as judged on instances not learned from, with a margin. Single ones may cost more. inf is
-        no limit: the fewest expansions, as always with greedy search.
+        Instead of `max_excess`: by how much paths of A* may cost more than the optimum on average, as a share. Single
+        ones may cost more. Without `confidence` this is a cross-validated target: both in total and on average over
+        paths, instances not learned from must keep it with a margin, which is no guarantee. inf is no limit: the fewest
+        expansions, as always with greedy search.
+    confidence
+        Makes `mean_excess` a guarantee that holds with this probability over the draw of the instances: a part of them
+        is kept, and a factor on what was learned is chosen there by :func:`rhostar.choose_weight` (see
+        :class:`rhostar.learners.WithConfidence`). For 1 % and 0.95, 299 independent snapshots (or days, with
+        ``split="day"``) must be kept at least.
+    limit
+        H, for `confidence`, fixed beforehand: a path that costs more than H above the optimum counts as H.
     algorithm
         The algorithm that will use ρ: "astar" (with reopening) or "gbfs", which ignores what a path costs.
     utility
@@ -403,12 +408,13 @@ def learn(
     Learner
         Fitted: ``heuristic_`` is what was learned, and ``rho_`` its values if there is one table. With `mean_excess`,
         ``learner_`` is the winner, ``candidates_`` what was tried, and ``notes_`` what you should know: for instance
-        that nothing faster than exact values keeps the mean excess.
+        that nothing faster than exact values keeps the mean excess. With `confidence`, ``choice_.sentence`` is the
+        guarantee, and ``learner_`` the learner that was fitted on the part to learn from.
 
     Raises
     ------
     InstanceError
-        If there are too few instances to hold some out.
+        If there are too few instances to hold some out; with `confidence`, it says how many are needed.
     WeightError
         If a training instance has a weight below `lower`.
     InputError
@@ -443,16 +449,16 @@ def learn(
         raise InputError(f"{' and '.join(given)} cannot be combined: give only one of them")
     if algorithm == "gbfs" and (max_excess is not None or mean_excess not in (None, np.inf)):
         raise InputError("greedy search ignores what a path costs: leave max_excess and mean_excess out")
-    goals = max(1, np.unique(instances.goals).size)
+    if confidence is not None and (free or mean_excess is None or not mean_excess < np.inf):
+        raise InputError("confidence belongs to a finite mean_excess")
     if not free and mean_excess is None:
         most = 0.0 if max_excess is None else max_excess
         most = arrays.number(most, "max_excess", "finite and at least 0", lambda x: 0 <= x < np.inf)
-        return _certain(goals <= min(_MOST_TABLES, max(1, len(instances) / _INSTANCES_PER_GOAL)), most, lower).fit(
-            instances
-        )
+        return exact_values(instances, most, lower).fit(instances)
     if lower is not None:
         raise InputError("lower belongs to max_excess: mean_excess and greedy search need no bounds")
-    several = 1 < goals <= len(instances) / _INSTANCES_PER_GOAL
+    goals = max(1, np.unique(instances.goals).size)
+    several = goals > 1 and few_goals(instances)
     auto = Auto(
         algorithm,
         mean_excess=np.inf if free or mean_excess is None else mean_excess,
@@ -465,11 +471,10 @@ def learn(
         verbose=verbose,
     )
     # A table for each goal needs instances of each; with few, one weight per edge serves all goals.
-    return (PerGoal(auto) if several else auto).fit(instances)
-
-
-def _certain(tables: bool, max_excess: float, lower: Any) -> Learner:
-    """Return the learner whose answers are certain: a table for each goal, or values for any goal if there are many."""
-    if not tables:
-        return Potentials(lower=lower, scale=1 + max_excess)
-    return Scaled(LowerEnvelope(lower), 1 + max_excess) if max_excess > 0 else LowerEnvelope(lower)
+    learner = PerGoal(auto) if several else auto
+    if confidence is None or mean_excess is None:
+        return learner.fit(instances)
+    sure = WithConfidence(
+        learner, mean_excess=mean_excess, confidence=confidence, limit=limit, split=split, random_state=seed
+    )
+    return sure.fit(instances)

@@ -251,6 +251,11 @@ class Scorer:
             Where to measure.
         n_jobs
             As in joblib.
+
+        Returns
+        -------
+        float
+            Larger is better.
         """
         return float(self.each(rho, instances, n_jobs).mean())
 
@@ -261,6 +266,11 @@ class Scorer:
         ----------
         rho, instances, n_jobs
             As for :meth:`of_values`.
+
+        Returns
+        -------
+        numpy.ndarray
+            One score per instance; larger is better.
         """
         options: dict[str, Any] = {"algorithm": self.algorithm, "reopen": self.reopen, "budget": self.budget}
         values = evaluate(rho, instances, self.utility, n_jobs=n_jobs, **options)[0].values

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from rhostar.errors import InputError
 from rhostar.instances import InstanceSet
-from rhostar.report._comparison import Comparison, MethodView, distribution, method_view, trade_offs
-from rhostar.report._method import Method, as_methods
+from rhostar.report._comparison import Comparison, MethodView, distribution, method_view
+from rhostar.report._method import Method, Timings, as_methods, quick_times
 from rhostar.report._page import Report
 from rhostar.report._replay import pick, play
 from rhostar.report._section import Section
 from rhostar.report._setting import Setting, describe
-from rhostar.report._timing import Timings, quick_times
 from rhostar.report._wording import Costs, costs, count, duration, percent
 from rhostar.search import Runs, solve_many
 
@@ -98,14 +97,11 @@ def build(
     views = _views(chosen, runs, optimum, timings)
     hero = next((v for v in views if v.kind == "learned"), views[-1])
     words = costs(cost_unit)
-    lines, behind_lines = trade_offs(instances, chosen, optimum, options)
     comparison = Comparison(
         methods=views,
-        tradeoffs=tuple(lines),
         distributions=tuple(distribution(name, runs[name]) for name in chosen),
         unseen=train is None or not train.overlap(instances),
         timings=timings,
-        behind_lines=behind_lines,
         costs=words,
     )
     picked = pick(runs[first], runs[hero.name], scenes)

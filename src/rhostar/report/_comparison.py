@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rhostar.heuristics import as_heuristic
-from rhostar.instances import InstanceSet
 from rhostar.report._figures import DASHES, MARKERS, axes, colors, legend, log_axis, percent_axis, short
-from rhostar.report._method import Method
-from rhostar.report._section import Chart, Kind, Section, escape, table, unfolding
-from rhostar.report._timing import Timings
+from rhostar.report._method import Method, Timings
+from rhostar.report._section import Chart, Kind, Section, escape, table
 from rhostar.report._wording import NO_UNIT, Costs, count, duration, percent
-from rhostar.search import Runs, solve_many
+from rhostar.search import Runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_THETAS = (0.0, 0.5, 0.8, 0.9, 1.0, 1.1, 1.3, 1.6, 2.0)
-_BEHIND_LINES = 200  # instances at most behind each point of the trade-off lines
 _ROUNDING = 1e-9  # sums along different paths of the same cost differ by less than this share
 
 
@@ -63,17 +58,6 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class TradeOff:
-    """Expansions against excess cost as the values are scaled by theta: ρ = θ·(what was given)."""
-
-    name: str
-    kind: Kind
-    theta: tuple[float, ...]
-    expansions: tuple[float, ...]
-    excess: tuple[float, ...]
-
-
-@dataclass(frozen=True)
 class Comparison(Section):
     """The results of every heuristic."""
 
@@ -82,15 +66,12 @@ class Comparison(Section):
     heading: ClassVar[str] = "Effort and quality"
 
     methods: tuple[MethodView, ...]
-    tradeoffs: tuple[TradeOff, ...] = ()
     distributions: tuple[Curve, ...] = ()
     """For each method the share of instances that need at most a number of expansions."""
     unseen: bool = True
     """Whether nothing was learned from the instances."""
     timings: Timings | None = None
     """What the times were measured on."""
-    behind_lines: int = 0
-    """How many of the instances are behind the trade-off lines."""
     costs: Costs = NO_UNIT
 
     def figures(self) -> dict[str, Callable[[], Figure]]:
@@ -112,7 +93,7 @@ class Comparison(Section):
             "trade_off",
             f"Vertices searched against how much {self.costs.above} the answers are, for every method; "
             "the table above has the numbers",
-            f"Effort and quality: means over {self._all(total)}. Down and to the left is better.{self._lines(total)}",
+            f"Effort and quality: means over {self._all(total)}. Down and to the left is better.",
         ) + chart(
             "distribution",
             "Share of queries that each method answers within a number of vertices searched",
@@ -121,7 +102,7 @@ class Comparison(Section):
         return f"""<p>All methods answer the same {total:,} queries (instances){unseen}. A search looks at one
 vertex after the other: the fewer it needs (expansions), the less work. {escape(self._timed(total))}</p>
 {rows}
-<div class="columns">{figures}</div>{self._scaling(total)}"""
+<div class="columns">{figures}</div>"""
 
     @staticmethod
     def _all(total: int) -> str:
@@ -161,37 +142,10 @@ vertex after the other: the fewer it needs (expansions), the less work. {escape(
             f"{percent(self.timings.spread)}."
         )
 
-    def _lines(self, total: int) -> str:
-        """Return what the lines of the trade-off are, and why they may miss the marks."""
-        if not self.tradeoffs:
-            return ""
-        some = self.behind_lines
-        miss = "" if some == total else f" The lines are from {some:,} of the queries, so they may miss the marks."
-        return (
-            " The lines show the learned values times a factor θ, from 0, which is Dijkstra's algorithm, to 2; "
-            f"the mark is at θ = 1.{miss}"
-        )
-
-    def _scaling(self, total: int) -> str:
-        if not self.tradeoffs:
-            return ""
-        rows = (
-            ("", [escape(line.name), f"{theta:g}", count(e), percent(x)])
-            for line in self.tradeoffs
-            for theta, e, x in zip(line.theta, line.expansions, line.excess, strict=True)
-        )
-        head = [("values", True), ("factor θ", False), ("searched", False), (self.costs.more, False)]
-        some = f"means over {self.behind_lines:,} of {total:,} queries"
-        return unfolding(f"The numbers behind the lines ({some})", table("Scaled values", head, rows, narrow=True))
-
     def _draw_trade_off(self) -> Figure:
         """Draw expansions against cost above the optimum, for each method and as values are scaled."""
         figure, axis = axes("vertices searched, mean", f"{self.costs.above}, mean")
         color = colors(self.methods)
-        for line in self.tradeoffs:
-            axis.plot(
-                line.expansions, [100 * e for e in line.excess], "-", color=color[line.name], linewidth=1.4, zorder=2
-            )
         for k, method in enumerate(self.methods):
             axis.plot(
                 method.expansions,
@@ -204,8 +158,7 @@ vertex after the other: the fewer it needs (expansions), the less work. {escape(
                 clip_on=False,
             )
         log_axis(axis)
-        shares = [m.excess for m in self.methods] + [e for line in self.tradeoffs for e in line.excess]
-        percent_axis(axis, max([100 * share for share in shares if np.isfinite(share)], default=0.0))
+        percent_axis(axis, max([100 * m.excess for m in self.methods if np.isfinite(m.excess)], default=0.0))
         legend(figure, axis, 2)
         return figure
 
@@ -284,28 +237,3 @@ def distribution(name: str, runs: Runs) -> Curve:
         kept = np.unique(np.searchsorted(share, np.linspace(0, 1, 200)).clip(0, values.size - 1))
         values, share = values[kept], share[kept]
     return Curve(name, tuple(np.maximum(values, 1).astype(float).tolist()), tuple(share.tolist()))
-
-
-def trade_offs(
-    instances: InstanceSet,
-    methods: Mapping[str, Method],
-    optimum: NDArray[np.float64],
-    options: dict[str, Any],
-) -> tuple[list[TradeOff], int]:
-    """Return the results of scaling the values learned for A*, and how many instances they are from.
-
-    Scaled by 0, the values give Dijkstra's algorithm.
-    """
-    chosen = {name: m for name, m in methods.items() if m.algorithm == "astar" and m.kind == "learned"}
-    few = np.sort(np.random.default_rng(0).permutation(len(instances))[:_BEHIND_LINES])
-    part, best = instances[few], optimum[few]
-    found = []
-    for name, method in chosen.items():
-        points = []
-        for theta in _THETAS:
-            runs = solve_many(part, as_heuristic(method.rho, part.graph).scaled(theta), reopen=method.reopen, **options)
-            excess = _excess(runs, best)
-            points.append((theta, float(runs.expanded.mean()), float(excess.mean()) if excess.size else np.nan))
-        thetas, expansions, excesses = zip(*points, strict=True)
-        found.append(TradeOff(name, method.kind, thetas, expansions, excesses))
-    return found, few.size

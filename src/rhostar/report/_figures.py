@@ -1,16 +1,12 @@
-"""The style of all figures: colors, axes and legends, for the page (light or dark) and for papers."""
+"""The style of all figures: colors, axes and legends, for the page, light or dark."""
 
 from __future__ import annotations
 
 import io
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
-
-from rhostar import _files as files
-from rhostar.errors import StorageError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,23 +30,6 @@ _LEARNED, _BASELINES = ("c1", "c2", "c4"), ("c6", "c3", "c5", "c7")
 MARKERS = "osD^vP*X"
 DASHES = ("-", "--", "-.", ":")
 _SIZE = (4.5, 3.3)  # inches; small, so that letters stay readable on a phone
-
-
-def save(figures: Mapping[str, Callable[[], Figure]], folder: Path) -> list[Path]:
-    """Write figures as SVG and PNG into a folder; return the files."""
-    written = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, draw in figures.items():
-            figure = draw()
-            for suffix in ("svg", "png"):
-                path = folder / f"{name}.{suffix}"
-                with files.replacing(path) as beside:
-                    figure.savefig(beside, dpi=200, metadata={"Date": None} if suffix == "svg" else None)
-                written.append(path)
-    except OSError as error:
-        raise StorageError(f"could not write figures to {folder}: {error}") from error
-    return written
 
 
 def inline(figure: Figure, name: str, label: str) -> str:

@@ -46,9 +46,7 @@ class Report:
         return tuple(m for section in self.sections if isinstance(section, Comparison) for m in section.methods)
 
 
-def write(
-    report: Report, path: str | os.PathLike[str], *, figures_folder: str | os.PathLike[str] | None = None
-) -> Path:
+def write(report: Report, path: str | os.PathLike[str]) -> Path:
     """Write the page, whole or not at all.
 
     Parameters
@@ -57,8 +55,6 @@ def write(
         What :func:`rhostar.report.build` returned.
     path
         The HTML file.
-    figures_folder
-        Where to write the figures as SVG and PNG too, for papers.
 
     Returns
     -------
@@ -87,9 +83,6 @@ def write(
     text = render(report)
     with files.replacing(target) as beside:
         beside.write_text(text, encoding="utf-8")
-    if figures_folder is not None:
-        figures = {name: draw for section in report.sections for name, draw in section.figures().items()}
-        drawings.save(figures, Path(figures_folder))
     return target
 
 
@@ -115,7 +108,7 @@ def render(report: Report) -> str:
     '<!doctype html>'
     """
     bodies = [(section, body) for section in report.sections if (body := section.body(_charts(section)))]
-    scripts = [template(name) for name in ("page.js", *(s.script for s, _ in bodies if s.script))]
+    scripts = [template(name) for name in ("page.js", *(script for s, _ in bodies for script in s.scripts))]
     data = [(section.name, section.data()) for section, _ in bodies]
     return Template(template("page.html")).substitute(
         policy=_policy(*scripts),

@@ -12,7 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rhostar.instances import InstanceSet
+from rhostar.heuristics import ChosenByWeights
+from rhostar.instances import Instance, InstanceSet
+from rhostar.learners import Potentials
 from rhostar.report import _encoding as encoding
 from rhostar.report._encoding import Drawing
 from rhostar.report._layout import LANDMARKS
@@ -38,12 +40,9 @@ class SearchView:
     cost: float
     excess: float
     expanded: int
-    generated: int
     reopened: int
-    iterations: int
     last_closed: bool
     """Whether the vertex selected last was closed; not if the search returned in the middle of an iteration."""
-    path: bytes
     events: bytes
 
 
@@ -62,19 +61,31 @@ class Scene:
 
 
 @dataclass(frozen=True)
+class OwnQuery:
+    """What the page needs to answer a query of the reader's own: the graph, today's weights, and the methods."""
+
+    counts: bytes
+    heads: bytes
+    weights: NDArray[np.float64]
+    methods: tuple[tuple[str, str, NDArray[np.float64] | None], ...]
+    """Name, label, and the weights whose distances are the heuristic; None for a search without one."""
+
+
+@dataclass(frozen=True)
 class Replay(Section):
     """The searches that the page plays back."""
 
     name: ClassVar[str] = "replay"
     title: ClassVar[str] = "Replay"
     heading: ClassVar[str] = "Watch the searches"
-    script: ClassVar[str] = "replay.js"
+    scripts: ClassVar[tuple[str, ...]] = ("search.js", "replay.js")
 
     drawing: Drawing
     scenes: tuple[Scene, ...]
     labels: Mapping[int, str] = field(default_factory=dict)
     """Labels of vertices, if there are any: of all vertices on small graphs, else of starts and goals."""
     costs: Costs = NO_UNIT
+    own: OwnQuery | None = None
 
     def body(self, chart: Chart) -> str:
         """Return the two panels and their controls."""
@@ -113,6 +124,7 @@ class Replay(Section):
                 "y": _base64(drawing.y),
                 "edges": _base64(drawing.edges),
             },
+            "own": None if self.own is None else _own_data(self.own),
             "scenes": [
                 {
                     "label": scene.label,
@@ -197,7 +209,40 @@ def play(
         ends = {v for scene in scenes for v in (scene.source, scene.goal)}
         shown = range(graph.n) if graph.n <= _NAMES else sorted(ends)
         labels = {v: str(graph.labels[v]) for v in shown}
-    return Replay(drawing, tuple(scenes), labels, costs)
+    own = _own_query(instances[picked[0][1]], methods) if drawing.kind == "graph" else None
+    if own is not None and len(own.heads) + own.weights.nbytes * (1 + len(own.methods)) > left:
+        own = None
+    return Replay(drawing, tuple(scenes), labels, costs, own)
+
+
+def _own_query(instance: Instance, methods: Mapping[str, Method]) -> OwnQuery | None:
+    """Return what the page needs to search by itself; None unless a method is a distance under learned weights."""
+    graph, weights = instance.graph, np.asarray(instance.weights, dtype=np.float64)
+    offered: list[tuple[str, str, NDArray[np.float64] | None]] = []
+    for name, method in methods.items():
+        shown = label(name, method.words, method.kind)
+        if method.is_dijkstra:
+            offered.append((name, shown, None))
+        elif method.algorithm == "astar" and method.reopen and isinstance(method.rho, Potentials):
+            chosen = method.rho.heuristic_
+            row = chosen.which(weights) if isinstance(chosen, ChosenByWeights) else 0
+            offered.append((name, shown, method.rho.weights_[row]))
+    if len(offered) < 2:
+        return None
+    counts = np.bincount(graph.tail, minlength=graph.n).astype(np.int64)
+    return OwnQuery(encoding.varints(counts), encoding.varints(graph.head.astype(np.int64)), weights, tuple(offered))
+
+
+def _own_data(own: OwnQuery) -> dict[str, Any]:
+    return {
+        "counts": _base64(own.counts),
+        "heads": _base64(own.heads),
+        "weights": _base64(own.weights.astype("<f8").tobytes()),
+        "methods": [
+            {"method": name, "label": shown, "edges": None if edges is None else _base64(edges.astype("<f8").tobytes())}
+            for name, shown, edges in own.methods
+        ],
+    }
 
 
 def _search(name: str, method: Method, run: Run, optimum: float, source: int) -> SearchView:
@@ -212,11 +257,8 @@ def _search(name: str, method: Method, run: Run, optimum: float, source: int) ->
         cost=run.cost,
         excess=excess,
         expanded=run.expanded,
-        generated=run.generated,
         reopened=run.reopened,
-        iterations=len(run.trace),
         last_closed=last_closed,
-        path=run.path.astype("<i4").tobytes(),
         events=events,
     )
 

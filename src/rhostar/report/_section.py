@@ -51,8 +51,8 @@ class Section(ABC):
     title: ClassVar[str]
     """In the navigation."""
     heading: ClassVar[str]
-    script: ClassVar[str] = ""
-    """A template with the script that the section needs."""
+    scripts: ClassVar[tuple[str, ...]] = ()
+    """Templates with the scripts that the section needs, in order."""
 
     @abstractmethod
     def body(self, chart: Chart) -> str:

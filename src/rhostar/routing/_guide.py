@@ -91,7 +91,7 @@ class Guide:
         if self.mean_excess is not None:
             return (
                 f"Routes found by search cost at most {self.mean_excess:.3g} more than the optimum, as a share of it "
-                "and on average, if the heuristic keeps what it was learned for; those of the hierarchy are optimal."
+                "and on average, if the heuristic keeps the target of its learning; those of the hierarchy are optimal."
             )
         if self.max_excess > 0:
             return f"Every route costs at most {self.max_excess:.3g} more than the optimum, as a share of it."

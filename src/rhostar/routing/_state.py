@@ -35,6 +35,9 @@ T = TypeVar("T")
 LARGEST_WHOLE = 2.0**53 - 1
 """Sums of integers are exact up to here: 2**53 + 1 is rounded to 2**53, so a sum that is there may be wrong."""
 
+_GOALS_KEPT = 8
+"""Sets of goals that are kept prepared: those of a dispatcher recur."""
+
 
 class Engine:
     """What a router has for all weights: the graph, its hierarchy and the heuristic.
@@ -58,6 +61,7 @@ class Engine:
         """Whether the graph has no hierarchy of a reasonable size."""
         self.searched, self.expanded = 0, 0
         """Searches between two vertices that were finished, and their expansions."""
+        self._goals: dict[bytes, _core.Goals] = {}
 
     @property
     def work(self) -> float:
@@ -72,16 +76,31 @@ class Engine:
         """Expansions of a search between two vertices: the mean so far, or a guess."""
         return self.expanded / self.searched if self.searched else self.graph.n / 4
 
-    def build(self) -> Hierarchy | None:
+    def build(self, verbose: int = 0) -> Hierarchy | None:
         """Return the hierarchy, which is built at the first call; None if there is none."""
         if self.hierarchy is None and not self.declined:
             begin = process_time()
             try:
-                self.hierarchy = Hierarchy(self.graph)
+                self.hierarchy = Hierarchy(self.graph, verbose=verbose)
                 self.order = f"The order of the vertices was built in {process_time() - begin:.2g} s, once."
             except LimitError as error:
                 self.declined, self.order = True, f"There is no hierarchy: {error}."
         return self.hierarchy
+
+    def goals(self, many: NDArray[np.int32]) -> _core.Goals:
+        """Return goals as the hierarchy reads them; those of the last few calls are kept."""
+        assert self.hierarchy is not None
+        key = many.tobytes()
+        with self.counting:
+            found = self._goals.pop(key, None)
+        if found is None:
+            found = self.hierarchy._kernel.goals(many)
+            assert found is not None, "they are vertices"
+        with self.counting:
+            self._goals[key] = found  # at the end of the dictionary
+            if len(self._goals) > _GOALS_KEPT:
+                del self._goals[next(iter(self._goals))]
+        return found
 
     def __reduce__(self) -> tuple[Any, ...]:
         order = None if self.hierarchy is None else elimination_order(self.graph)
@@ -221,31 +240,31 @@ class State:
             self.searches += 1
         return found
 
-    def prepare(self) -> None:
+    def prepare(self, verbose: int = 0) -> None:
         """Customize the hierarchy now, unless there is none."""
-        self._customized(wait=True)
+        self._customized(wait=True, verbose=verbose)
 
-    def _customized(self, *, wait: bool) -> _core.Customization | None:
+    def _customized(self, *, wait: bool, verbose: int = 0) -> _core.Customization | None:
         """Return the customized hierarchy; None if there is none, or another thread is at it and we do not wait."""
         lock = self.engine.customizing
         if not lock.acquire(blocking=wait):
             return self.index
         try:
             if self.index is None and not self.refused:
-                self.index = self._customize()
+                self.index = self._customize(verbose)
                 self.base, self.refused = None, self.index is None
             return self.index
         finally:
             lock.release()
 
-    def _customize(self) -> _core.Customization | None:
+    def _customize(self, verbose: int) -> _core.Customization | None:
         """Return the customized hierarchy, or None if there is none for these weights."""
         if self.base is not None:
             kernel, edges = self.base
             made = kernel.updated(edges, self.row[edges].astype(np.float64), self.row.dtype.kind == "i", -1, None)
             if made.ending.status is _core.Status.DONE:
                 return made
-        hierarchy = self.engine.build()
+        hierarchy = self.engine.build(verbose)
         with suppress(WeightError):  # all are infinite, or their sums are: searches say so where it matters
             return None if hierarchy is None else hierarchy.customize(self.row)._kernel
         return None

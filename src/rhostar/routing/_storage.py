@@ -14,8 +14,8 @@ from rhostar import _archives as archives
 from rhostar import _files as files
 from rhostar.errors import InputError, StorageError
 from rhostar.graph._storage import hashable_label, plain_label, put_together, take_apart
-from rhostar.heuristics import Heuristic
 from rhostar.heuristics import _model as models  # knows all kinds of heuristics
+from rhostar.heuristics._storage import from_parts, to_parts
 from rhostar.hierarchy import Hierarchy
 from rhostar.hierarchy._order import elimination_order
 from rhostar.hierarchy._storage import hierarchy_parts, open_hierarchy
@@ -48,7 +48,7 @@ def write_router(path: str | os.PathLike[str], engine: Engine, edges: UserEdges)
     if hierarchy is not None:
         groups["hierarchy"] = {**hierarchy_parts(hierarchy._kernel), "order": elimination_order(graph)}
     if guide.heuristic is not None:
-        groups["heuristic"], facts["heuristic"] = guide.heuristic.to_parts()
+        groups["heuristic"], facts["heuristic"] = to_parts(guide.heuristic)
     parts = {f"{group}_{name}": part for group, some in groups.items() for name, part in some.items()}
     parts["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
     with files.replacing(path) as beside, beside.open("wb") as stream:
@@ -83,7 +83,7 @@ def _made(
     facts: Mapping[str, Any],
 ) -> tuple[Engine, UserEdges]:
     graph = put_together(graph_parts, facts["graph"])
-    heuristic = None if facts["heuristic"] is None else Heuristic.from_parts(heuristic_parts, facts["heuristic"])
+    heuristic = None if facts["heuristic"] is None else from_parts(heuristic_parts, facts["heuristic"])
     guide = Guide(graph, heuristic, *facts["excess"])
     guide.certificate = facts["certificate"]
     given = graph._given if facts["given"] else None

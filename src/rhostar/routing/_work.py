@@ -22,8 +22,6 @@ GUESS_PER_VERTEX = 0.5
 """Customizing, for each vertex, as long as the hierarchy has not been built and its arcs are not known."""
 UPDATE, UPDATE_PER_EDGE = 0.1, 0.005
 """Following an update of some edges, as a share of customizing in full: the copy, and each edge."""
-PER_GOAL = 40.0
-"""The distance to one of many goals by the hierarchy; between 10 and 100, as the caches are."""
 
 
 def following(edges: int, m: int) -> float:

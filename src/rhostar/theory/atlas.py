@@ -364,6 +364,9 @@ def _carried() -> dict[str, Witness]:
 def _unzipped(data: bytes, name: str) -> dict[str, Witness]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            # The last 22 bytes say how many there are; zipfile does not compare, so a damaged list can lose some.
+            if len(packed.infolist()) != int.from_bytes(data[-12:-10], "little"):
+                raise StorageError(f"{name} is damaged: its list of entries is not complete")
             for entry in packed.infolist():
                 if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                     raise StorageError(f"{name} is not a packed atlas: {entry.filename[:60]!r} is not deflated")

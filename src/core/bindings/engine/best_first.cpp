@@ -2,6 +2,9 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "bindings/engine/instances.hpp"
 #include "engine/explore.hpp"
 
@@ -126,7 +129,7 @@ Distances distances_to(Graph& graph, Row weights, std::int64_t goal, Stop* stop)
 struct Explored {
   Ending ending;  // done, or budget
   std::int64_t expanded = 0;
-  std::vector<std::int32_t> vertex;  // in the order in which they were settled
+  std::vector<std::int32_t> vertex;  // in the order in which they were settled; goals by (cost, vertex)
   std::vector<double> cost;
   std::vector<std::int32_t> parent;  // -1 at the source
 };
@@ -161,13 +164,19 @@ Explored explore_from(Graph& graph, Row weights, std::int64_t source, bool again
       return;
     }
     const Node* nodes = (*workspace).nodes();
-    const std::size_t size = frontier.settled.size();
+    auto& settled = frontier.settled;
+    if (goals.is_valid()) {  // of equal costs, the smallest numbers
+      const auto key = [&](std::int32_t v) { return std::pair(nodes[v].g, arcs.outer(v)); };
+      std::sort(settled.begin(), settled.end(), [&](std::int32_t a, std::int32_t b) { return key(a) < key(b); });
+      settled.resize(std::min(settled.size(), static_cast<std::size_t>(std::max<std::int64_t>(wanted, 0))));
+    }
+    const std::size_t size = settled.size();
     all.vertex.resize(size);
     all.cost.resize(size);
     all.parent.resize(size);
     for (std::size_t i = 0; i < size; ++i) {
-      const Node& node = nodes[frontier.settled[i]];
-      all.vertex[i] = arcs.outer(frontier.settled[i]);
+      const Node& node = nodes[settled[i]];
+      all.vertex[i] = arcs.outer(settled[i]);
       all.cost[i] = node.g;
       all.parent[i] = node.parent < 0 ? -1 : arcs.outer(node.parent);
     }

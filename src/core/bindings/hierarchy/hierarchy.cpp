@@ -2,10 +2,12 @@
 #include "bindings/hierarchy/hierarchy.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings/common.hpp"
 #include "hierarchy/many.hpp"
+#include "hierarchy/nearest.hpp"
 #include "hierarchy/query.hpp"
 #include "hierarchy/update.hpp"
 
@@ -81,7 +83,7 @@ std::shared_ptr<Hierarchy> open_hierarchy(const Graph& graph, std::vector<Indice
 }
 
 Ending customize_all(const Topology& topology, Costs& costs, Interrupt& interrupt) {
-  return customize::Pass(topology.skeleton, topology.plan, costs.length.data()).run(costs.weight.data(), interrupt);
+  return customize::Pass(topology, costs).run(interrupt);
 }
 
 std::shared_ptr<Customization> customize_for(const std::shared_ptr<Hierarchy>& hierarchy, Row weights, Stop* stop) {
@@ -105,12 +107,14 @@ std::shared_ptr<Customization> customize_for(const std::shared_ptr<Hierarchy>& h
 bool follow_changes(Hierarchy& hierarchy, Costs& costs, const EdgeWeights& fresh, std::int64_t most) {
   const Topology& topology = hierarchy.topology;
   auto changes = hierarchy.take_changes();
-  const bool done = Update(topology, costs, *changes).run(fresh, most < 0 ? most_update_work(topology) : most);
+  Update update(topology, costs, *changes);
+  const bool done = update.run(fresh, most < 0 ? most_update_work(topology) : most);
   if (done) {
-    const std::uint64_t base = costs.version;
+    const std::uint64_t before = costs.version;
     costs.renew();
     if (16 * changes->entries.size() < costs.length.size()) {
-      costs.base = base;
+      costs.made_from = before;
+      costs.top_differs = update.top_differs();
       for (const auto& [edge, before] : changes->edges) costs.edges.push_back(edge);
       for (const auto& entry : changes->entries) costs.arcs.push_back(entry.arc);
     }
@@ -182,8 +186,8 @@ std::shared_ptr<Customization> updated(const Customization& base, Positions edge
     made->ending = check_update(graph, *base.costs, fresh, whole);
     if (made->ending.status != Status::done) return made;
     // Those that the base was made from lack only its own changes, if nobody uses them any more.
-    if ((made->costs = hierarchy.take_costs_of(base.costs->base))) {
-      made->costs->catch_up(*base.costs);
+    if ((made->costs = hierarchy.take_costs_of(base.costs->made_from))) {
+      made->costs->catch_up(*base.costs, hierarchy.topology);
     } else {
       made->costs = hierarchy.take_costs();
       made->costs->copy(*base.costs);
@@ -269,15 +273,16 @@ struct IndexDistances {
   std::vector<double> cost;
 };
 
-bool are_vertices(const Customization& on, const Indices& some) {
-  const std::int32_t n = on.hierarchy->topology.graph.n;
+bool are_vertices(const Hierarchy& hierarchy, const Indices& some) {
+  const std::int32_t n = hierarchy.topology.graph.n;
   return std::all_of(some.data(), some.data() + some.size(), [n](std::int32_t v) { return 0 <= v && v < n; });
 }
 
 // Without `many`, of all vertices. Against the edges: from each of them to `one`.
 IndexDistances distances(const Customization& on, std::int32_t one, Indices many, bool against, double most,
                          Stop* stop) {
-  if (!are_vertices(on, one, one) || (many.is_valid() && !are_vertices(on, many))) return bad_input<IndexDistances>();
+  if (!are_vertices(on, one, one) || (many.is_valid() && !are_vertices(*on.hierarchy, many)))
+    return bad_input<IndexDistances>();
   IndexDistances out;
   PythonInterrupt interrupt(stop);
   {
@@ -301,7 +306,8 @@ IndexDistances distances(const Customization& on, std::int32_t one, Indices many
 
 // Row by row.
 IndexDistances matrix(const Customization& on, Indices sources, Indices targets, Stop* stop) {
-  if (!are_vertices(on, sources) || !are_vertices(on, targets)) return bad_input<IndexDistances>();
+  if (!are_vertices(*on.hierarchy, sources) || !are_vertices(*on.hierarchy, targets))
+    return bad_input<IndexDistances>();
   constexpr std::size_t most = 4096;  // sources and targets that are taken together
   IndexDistances out;
   PythonInterrupt interrupt(stop);
@@ -316,6 +322,50 @@ IndexDistances matrix(const Customization& on, Indices sources, Indices targets,
                 .run(sources.data() + i, static_cast<std::int64_t>(std::min(most, sources.size() - i)),
                      targets.data() + j, static_cast<std::int64_t>(std::min(most, targets.size() - j)),
                      static_cast<std::int64_t>(targets.size()), interrupt, out.cost.data() + i * targets.size() + j);
+  }
+  interrupt.raise_if_signalled();
+  return out;
+}
+
+struct IndexNearest {
+  Ending ending;
+  std::vector<std::int32_t> vertex;
+  std::vector<double> cost;
+};
+
+// Goals of one hierarchy.
+struct Goals {
+  std::shared_ptr<Hierarchy> hierarchy;
+  GoalTree tree;
+};
+
+// Null if one of them is not a vertex.
+std::unique_ptr<Goals> goals_of(const std::shared_ptr<Hierarchy>& hierarchy, Indices many) {
+  if (!are_vertices(*hierarchy, many)) return nullptr;
+  Unlocked unlocked;
+  GoalTree tree(hierarchy->topology.skeleton, many.data(), static_cast<std::int64_t>(many.size()));
+  return std::make_unique<Goals>(hierarchy, std::move(tree));
+}
+
+// Against the edges: the nearest of those that lead to `one`.
+IndexNearest nearest(const Customization& on, std::int32_t one, const Goals& goals, bool against, std::int64_t wanted,
+                     Stop* stop) {
+  if (!are_vertices(on, one, one) || goals.hierarchy != on.hierarchy || wanted < 1) return bad_input<IndexNearest>();
+  IndexNearest out;
+  PythonInterrupt interrupt(stop);
+  {
+    Unlocked unlocked;
+    Reading reading(on, Reading::Lock::without);
+    const auto search = [&](auto each) {
+      std::vector<typename decltype(each)::Found> found;
+      out.ending = each.run(one, goals.tree, static_cast<std::size_t>(wanted), interrupt, found);
+      for (const auto& [cost, vertex] : found) {
+        out.vertex.push_back(vertex);
+        out.cost.push_back(cost);
+      }
+    };
+    if (against) search(Nearest<1>(reading.view(), reading.lanes()));
+    else search(Nearest<0>(reading.view(), reading.lanes()));
   }
   interrupt.raise_if_signalled();
   return out;
@@ -342,9 +392,14 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
   bind_array<&IndexPaths::edges>(many, "edges");
   auto costs = bind_result<IndexDistances>(module, "IndexDistances");
   bind_array<&IndexDistances::cost>(costs, "cost");
+  auto near = bind_result<IndexNearest>(module, "IndexNearest");
+  bind_array<&IndexNearest::vertex>(near, "vertex");
+  bind_array<&IndexNearest::cost>(near, "cost");
   bind_result<Customization>(module, "Customization")
       .def("distances", &distances, nb::arg("one"), nb::arg("many").noconvert().none(), nb::arg("against"),
            nb::arg("most"), nb::arg("stop").none())
+      .def("nearest", &nearest, nb::arg("one"), nb::arg("goals"), nb::arg("against"), nb::arg("wanted"),
+           nb::arg("stop").none())
       .def("matrix", &matrix, nb::arg("sources").noconvert(), nb::arg("targets").noconvert(), nb::arg("stop").none())
       .def_prop_ro("nbytes", [](const Customization& self) { return self.costs ? self.costs->bytes() : 0; })
       .def("update_in_place", &update_in_place, nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
@@ -362,7 +417,9 @@ void bind_hierarchy(nb::module_& module, GraphClass& graph) {
       .def("distance", &distance, nb::arg("source"), nb::arg("target"))
       .def("paths", &paths, nb::arg("sources").noconvert(), nb::arg("targets").noconvert(), nb::arg("stop").none())
       .def("path", &path, nb::arg("source"), nb::arg("target"));
+  nb::class_<Goals>(module, "Goals");
   nb::class_<Hierarchy>(module, "Hierarchy")
+      .def("goals", &goals_of, nb::arg("many").noconvert())
       .def_prop_ro("arcs", [](const Hierarchy& self) { return self.topology.skeleton.arcs(); })
       .def_prop_ro("triangles", [](const Hierarchy& self) { return self.topology.pairs; })
       .def_prop_ro("nbytes", [](const Hierarchy& self) { return self.topology.bytes(); })

@@ -26,10 +26,7 @@ struct Hierarchy {
 
   // Costs to be written, which are no longer in use: fresh memory would have to be filled with zeros by the system.
   std::unique_ptr<Costs> take_costs() {
-    auto costs = take(spare_, [&] {
-      return std::make_unique<Costs>(static_cast<std::size_t>(topology.graph.m),
-                                     static_cast<std::size_t>(topology.skeleton.arcs()));
-    });
+    auto costs = take(spare_, [&] { return std::make_unique<Costs>(topology); });
     costs->renew();
     return costs;
   }

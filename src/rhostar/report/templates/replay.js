@@ -71,6 +71,43 @@
       drawing.high[e] = low + pairs[2 * e + 1];
     }
   }
+  const f64 = (text) => new Float64Array(bytes(text).buffer);
+
+  // ---------------------------------------------------------------- a query of the reader's own
+
+  const own = data.own;
+  if (own) {
+    const counts = varints(bytes(own.counts)), first = new Int32Array(drawing.n + 1);
+    for (let v = 0; v < drawing.n; v++) first[v + 1] = first[v] + counts[v];
+    own.graph = { n: drawing.n, first, head: Int32Array.from(varints(bytes(own.heads))) };
+    own.today = f64(own.weights);
+    own.weights = own.today.slice(); // with the streets that the reader closed
+    for (const method of own.methods) method.edges = method.edges && f64(method.edges);
+    own.scene = { ...data.scenes[0], label: "your own query", leftOut: [], searches: [], own: true };
+    data.scenes.push(own.scene);
+    answerOwn();
+  }
+  function answerOwn() {
+    const { graph, weights, scene } = own, none = new Float64Array(graph.n);
+    const best = rhostarSearch.astar(graph, weights, scene.source, scene.goal, none).cost;
+    scene.searches = own.methods.map((method) => {
+      const rho = method.edges ? rhostarSearch.toGoal(graph, method.edges, scene.goal) : none;
+      const found = rhostarSearch.astar(graph, weights, scene.source, scene.goal, rho);
+      return { ...method, ...found, excess: found.cost === best ? 0 : found.cost / best - 1 };
+    });
+  }
+  /* Close a street, or open it again: the edge between two vertices, in both directions. */
+  function toggleStreet(a, b) {
+    const { first, head } = own.graph;
+    let open = false;
+    const between = [];
+    for (const [u, v] of [[a, b], [b, a]]) {
+      for (let e = first[u]; e < first[u + 1]; e++) if (head[e] === v) between.push(e);
+    }
+    for (const e of between) open ||= own.weights[e] < Infinity;
+    for (const e of between) own.weights[e] = open ? Infinity : own.today[e];
+    return open;
+  }
   const shadeOf = (scene) => (scene.shadeBytes ??= bytes(scene.shade));
   const eventsOf = (search, scene) => (search.log ??= readEvents(search.events, scene.source));
 
@@ -391,8 +428,25 @@
         pen.stroke();
       }
       const { source, goal } = this.course.scene;
+      if (this.course.scene.own) this.closedStreets(pen);
       this.marker(pen, source, palette.start, "S");
       this.marker(pen, goal, palette.goal, "G");
+    }
+    closedStreets(pen) {
+      pen.beginPath();
+      for (const [a, b] of own.closed) {
+        const [x, y] = [(this.x(a) + this.x(b)) / 2, (this.y(a) + this.y(b)) / 2], r = 4.5 * this.ratio;
+        pen.moveTo(x - r, y - r);
+        pen.lineTo(x + r, y + r);
+        pen.moveTo(x - r, y + r);
+        pen.lineTo(x + r, y - r);
+      }
+      pen.lineCap = "round";
+      for (const [color, width] of [[palette.halo, 5], [palette.start, 2.4]]) {
+        pen.strokeStyle = color;
+        pen.lineWidth = width * this.ratio;
+        pen.stroke();
+      }
     }
     marker(pen, v, color, letter) {
       const r = 8.5 * this.ratio;
@@ -518,10 +572,29 @@
       fill(panel.picker, names, wanted[i]);
       panel.choose(scene, scene.searches[wanted[i]]);
     });
-    const name = (v) => data.labels[v] ?? (grid ? `cell (${Math.floor(v / drawing.columns)}, ${v % drawing.columns})` : `vertex ${v}`);
+    $("own").hidden = !scene.own;
+    if (scene.own) [$("own-start").value, $("own-goal").value] = [scene.source, scene.goal];
     $("scene-text").textContent = `From ${name(scene.source)} to ${name(scene.goal)}.` +
       (scene.leftOut.length ? ` Too long to be stored: ${scene.leftOut.join(", ")}.` : "");
     retime(atEnd);
+  }
+  const name = (v) => data.labels[v] ?? (grid ? `cell (${Math.floor(v / drawing.columns)}, ${v % drawing.columns})` : `vertex ${v}`);
+
+  /* Ask the reader's own query: a new start or goal, or another street closed. */
+  function ask(change) {
+    if (change.source === (change.goal ?? own.scene.goal) || change.goal === (change.source ?? own.scene.source)) return;
+    setPlaying(false);
+    Object.assign(own.scene, change);
+    answerOwn();
+    scenePicker.value = String(data.scenes.length - 1);
+    chooseScene(data.scenes.length - 1);
+    speak();
+  }
+  function close(a, b) {
+    const closed = toggleStreet(a, b), same = ([u, v]) => u === Math.min(a, b) && v === Math.max(a, b);
+    own.closed = own.closed.filter((pair) => !same(pair));
+    if (closed) own.closed.push([Math.min(a, b), Math.max(a, b)]);
+    ask({});
   }
   function retime(atEnd) {
     clock.last = Math.max(1, ...panels.map((p) => p.course.last));
@@ -547,6 +620,7 @@
     // Pointing at a vertex names it.
     panel.canvas.addEventListener("pointermove", (event) => point(panel, event));
     panel.canvas.addEventListener("pointerdown", (event) => point(panel, event));
+    panel.canvas.addEventListener("click", (event) => panel.course.scene.own && clicked(panel, event));
     panel.canvas.addEventListener("pointerleave", () => ($("pointed").textContent = "\u00a0"));
   }
   play.addEventListener("click", () => setPlaying(!clock.playing));
@@ -592,7 +666,37 @@
     action(event);
   });
 
-  function point(panel, event) {
+  if (own) {
+    own.closed = [];
+    const given = (id) => Math.min(drawing.n - 1, Math.max(0, Math.floor(Number($(id).value)) || 0));
+    $("own-start").max = $("own-goal").max = drawing.n - 1;
+    $("own-start").addEventListener("change", () => ask({ source: given("own-start") }));
+    $("own-goal").addEventListener("change", () => ask({ goal: given("own-goal") }));
+    $("own-reset").addEventListener("click", () => {
+      own.weights.set(own.today);
+      own.closed = [];
+      ask({});
+    });
+  }
+  function clicked(panel, event) {
+    const { x, y, v } = place(panel, event), what = document.querySelector("input[name=own-click]:checked").value;
+    if (what !== "close") {
+      if (v >= 0) ask({ [what]: v });
+      return;
+    }
+    let best = (14 * panel.ratio) ** 2, found = null;
+    for (let e = 0; e < drawing.low.length; e++) { // the nearest street: distance to a segment
+      const [a, b] = [drawing.low[e], drawing.high[e]];
+      const [ax, ay, bx, by] = [panel.x(a), panel.y(a), panel.x(b), panel.y(b)];
+      const along = ((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / ((bx - ax) ** 2 + (by - ay) ** 2 || 1);
+      const t = Math.min(1, Math.max(0, along));
+      const d = (x - ax - t * (bx - ax)) ** 2 + (y - ay - t * (by - ay)) ** 2;
+      if (d < best) [best, found] = [d, [a, b]];
+    }
+    if (found) close(...found);
+  }
+
+  function place(panel, event) {
     const box = panel.canvas.getBoundingClientRect();
     const x = ((event.clientX - box.left) / box.width) * panel.canvas.width;
     const y = ((event.clientY - box.top) / box.height) * panel.canvas.height;
@@ -610,6 +714,10 @@
         if (d < best) [best, v] = [d, u];
       }
     }
+    return { x, y, v };
+  }
+  function point(panel, event) {
+    const { v } = place(panel, event);
     const { state, when } = panel.course;
     const words = ["not seen", "waiting", `searched at step ${v < 0 ? 0 : number.format(when[v])}`];
     $("pointed").textContent = v < 0 ? "\u00a0"
@@ -630,5 +738,5 @@
   readPalette();
   sayPace();
   chooseScene(0);
-  window.rhostarReplay = { clock, panels, frames, show }; // for tests and the curious
+  window.rhostarReplay = { clock, panels, frames, show, own, ask, close }; // for tests and the curious
 })();

@@ -1,0 +1,36 @@
+"""Mathematics in the pages as MathML, which browsers show by themselves: nothing is loaded from elsewhere."""
+
+from docutils import nodes
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.writers.html5 import HTML5Translator
+
+logger = logging.getLogger(__name__)
+
+
+def _shown(node: nodes.Element, as_block: bool) -> str:
+    try:
+        return tex2mathml(node.astext(), as_block=as_block)
+    except MathError as error:
+        logger.warning("mathematics: %s in %s", error, node.astext(), location=node)
+        return node.astext()
+
+
+def visit_math(self: HTML5Translator, node: nodes.math) -> None:
+    """Write a formula inside a line."""
+    self.body.append(_shown(node, as_block=False))
+    raise nodes.SkipNode
+
+
+def visit_math_block(self: HTML5Translator, node: nodes.math_block) -> None:
+    """Write a formula on a line of its own."""
+    self.body.append(f'<div class="formula">{_shown(node, as_block=True)}</div>\n')
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Make the renderer known."""
+    app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

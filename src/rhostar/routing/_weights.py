@@ -1,0 +1,180 @@
+"""The first part of Router: the weights of today, and what is known about them."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rhostar import _arrays as arrays
+from rhostar import _core
+from rhostar.errors import ArrayError, InputError, WeightError
+from rhostar.graph import Graph
+from rhostar.instances import Snapshot
+from rhostar.routing._edges import UserEdges
+from rhostar.routing._state import Engine, State
+
+
+class _Nothing:
+    """Stands for the weights before the first update."""
+
+    index = None
+
+
+class Weights:
+    """Holds the current weights of a graph and takes new ones."""
+
+    graph: Graph
+
+    def _begin(self, engine: Engine, edges: UserEdges) -> None:
+        self.graph, self._edges, self._names = engine.graph, edges, edges.names
+        self._engine = engine
+        self._index = self._names.index  # for the shortest way to the kernel
+        self._same_edges = edges.given is None
+        self._updating = threading.Lock()
+        self._snapshot: Snapshot | None = None
+        self._state: Any = _Nothing
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges that an update of all weights has to name."""
+        return self._edges.count
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The current weights, in the order of the graph; queries may name it after later updates."""
+        if self._snapshot is None:
+            raise _no_weights()
+        return self._snapshot
+
+    def update(self, weights: ArrayLike | Snapshot, *, edges: Any = None) -> None:
+        """Take new weights, of all edges or of some.
+
+        Queries that have begun go on with the weights that they began with. If the new weights cannot be used, the old
+        ones stay.
+
+        Parameters
+        ----------
+        weights
+            One weight per edge, at least 0; inf for an edge that is closed. They are copied. With `edges`, one for each
+            of these, or one for all of them.
+        edges
+            The edges that change; all others keep their weights. Each is a number, a label, or a pair (tail, head) of
+            vertices. If one is there several times, its last weight counts. None for all edges.
+
+        Raises
+        ------
+        WeightError
+            If a weight is negative or NaN; the message names the edge.
+        EdgeError, VertexError
+            If an edge does not exist, or a pair stands for several parallel edges.
+        ArrayError, InputError
+            If there is not one weight per edge; if some are to change before the first update of all.
+
+        Examples
+        --------
+        >>> import rhostar as rs
+        >>> router = rs.Router.from_edges(3, [0, 1, 0], [1, 2, 2], labels=["a", "b", "c"])
+        >>> router.update([1.0, 2.0, 4.0])
+        >>> router.update(edges=[("b", "c")], weights=[9.0])
+        >>> router.route("a", "c").cost
+        4.0
+        """
+        if edges is not None:
+            self._change(edges, weights)
+            return
+        known, engine = self._edges, self._engine
+        if isinstance(weights, Snapshot):
+            snapshot, state = weights, self._of(weights)
+        elif self._same_edges:
+            snapshot = Snapshot(self.graph, arrays.weight_row(weights, "weights", known.count))
+            state = State(engine, snapshot.weights, None)
+        else:
+            given = arrays.weight_row(weights, "weights", known.count).copy()
+            known.check(given)
+            snapshot = Snapshot._of_checked(self.graph, known.row(given))
+            state = State(engine, snapshot.weights, given)
+        with self._updating:
+            self._install(snapshot, state)
+
+    def _change(self, edges: Any, weights: Any) -> None:
+        known = self._edges
+        numbers = known.numbers(edges)
+        fresh = _fresh(weights, numbers, known)
+        with self._updating:  # two updates of some edges must both count
+            before = self._state
+            if before is _Nothing:
+                raise _no_weights()
+            values = _changed(before.row if self._same_edges else before.given, numbers, fresh)
+            touched = known.touched(numbers)
+            if self._same_edges:
+                row = values
+            else:
+                row = _changed(before.row, touched, known.least(values, touched))
+            snapshot = Snapshot._of_checked(self.graph, row)
+            given = None if self._same_edges else values
+            state = State(self._engine, snapshot.weights, given, before, touched)
+            self._install(snapshot, state)
+
+    def _install(self, snapshot: Snapshot, state: State) -> None:
+        snapshot.remember(self, "state", lambda _: state)
+        self._snapshot, self._state = snapshot, state
+
+    def _of(self, snapshot: Snapshot | None) -> State:
+        """Return what is known about a snapshot; about the current one if it is None."""
+        if snapshot is None:
+            if self._state is _Nothing:
+                raise _no_weights()
+            current: State = self._state
+            return current
+        if not isinstance(snapshot, Snapshot):
+            raise InputError(f"snapshot must be a Snapshot, got {type(snapshot).__name__}")
+        snapshot.on(self.graph)
+
+        def find(row: NDArray[Any]) -> State:
+            if not self._same_edges:
+                raise InputError(
+                    "the snapshot is not one of this router, so the weights of its own edges are not known"
+                )
+            return State(self._engine, row, None)
+
+        return snapshot.remember(self, "state", find)
+
+
+def _no_weights() -> InputError:
+    return InputError("the router has no weights yet: call update(weights) first")
+
+
+def _fresh(weights: Any, numbers: NDArray[np.int64], known: UserEdges) -> NDArray[Any]:
+    """Return new weights of some edges, checked."""
+    given = arrays.as_array(weights, "weights")
+    if given.dtype.kind not in "iuf":
+        raise ArrayError(f"weights must be an array of numbers, got dtype {given.dtype}")
+    if given.shape not in ((), numbers.shape):
+        what = arrays.counted(numbers.size, "edge")
+        raise ArrayError(f"weights must have one value for each of the {what}, or one for all, got shape {given.shape}")
+    if given.dtype.kind != "f" and given.size and (given.min() < 0 or given.max() >= 2**53):
+        fresh = np.broadcast_to(given, numbers.shape).astype(np.float64)  # the check below would not see all of them
+        bad = int(np.argmax((fresh < 0) | (fresh >= 2.0**53)))
+        raise WeightError(
+            f"weights[{bad}] (edge {known.name(int(numbers[bad]))}) is {fresh[bad]:.0f}; it must not be negative, and "
+            "integers must be below 2**53"
+        )
+    fresh = np.ascontiguousarray(np.broadcast_to(given, numbers.shape), dtype=np.float64)
+    ending = _core.check_weights(fresh[None, :], None).ending
+    if ending.status is not _core.Status.DONE:
+        raise known.bad_weight(ending, fresh, numbers)
+    return fresh
+
+
+def _changed(row: NDArray[Any], edges: NDArray[np.int64], fresh: NDArray[np.float64]) -> NDArray[Any]:
+    """Return a copy with some weights replaced; in float64 if its own type cannot hold one of them."""
+    kind = row.dtype
+    with np.errstate(invalid="ignore", over="ignore"):
+        if kind != np.float64 and not (fresh.astype(kind) == fresh).all():
+            kind = np.dtype(np.float64)
+    made = row.astype(kind)
+    made[edges] = fresh
+    return made
