@@ -133,6 +133,39 @@ class BatchOutcome(_Result):
 class Distances(_Result):
     distance: Final[_Floats]
 
+class TimeOfDay:
+    """Weights by time of day: a row for each time, linear in between."""
+
+    def __init__(
+        self,
+        times: _Floats,
+        period: float,
+        weights: _Floats,
+        soonest: _Floats | None,
+        first: _Positions | None,
+        member: _Positions | None,
+    ) -> None: ...
+
+class TimedPath:
+    """A path by time of day."""
+
+    ending: Final[Ending]
+    """SOLVED, NO_PATH, BUDGET or a failure."""
+    cost: Final[float]
+    """How long it takes; inf if there is no path."""
+    expanded: Final[int]
+    path: Final[_Indices]
+    """The vertices in the order of driving."""
+
+class Along:
+    """A drive along edges."""
+
+    ending: Final[Ending]
+    times: Final[_Floats]
+    """At each vertex; inf after an edge that is closed."""
+    chosen: Final[_Positions]
+    """The edge of the rows for each edge."""
+
 class Explored(_Result):
     """Ends with DONE or BUDGET; vertices in the order in which they were settled."""
 
@@ -476,6 +509,22 @@ class Graph:
         stop: Stop | None,
     ) -> Ending: ...
     def distances_to(self, weights: NDArray[Any], goal: int, stop: Stop | None) -> Distances: ...
+    def search_at(
+        self,
+        day: TimeOfDay,
+        source: int,
+        goal: int,
+        begin: float,
+        against: bool,
+        potential: Potential | None,
+        budget: int,
+        stop: Stop | None,
+    ) -> TimedPath:
+        """Search from a vertex at a time; or against the edges, to be there at that time. A negative budget is none."""
+
+    def along(self, day: TimeOfDay, edges: _Indices, begin: float, against: bool) -> Along:
+        """Drive along edges from a time on; or against them, to end at that time."""
+
     def explore(
         self,
         weights: NDArray[Any],

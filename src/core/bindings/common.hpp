@@ -262,6 +262,7 @@ void bind_potentials(nb::module_& module);
 void bind_guide(nb::module_& module, GraphClass& graph);
 void bind_hierarchy(nb::module_& module, GraphClass& graph);
 void bind_query(nb::module_& module, GraphClass& graph);
+void bind_time_of_day(nb::module_& module, GraphClass& graph);
 void bind_links(nb::module_& module);
 void bind_labels(GraphClass& graph);
 void bind_flow(nb::module_& module);

@@ -16,6 +16,7 @@ NB_MODULE(_core, module) {
   bind_guide(module, graph);
   bind_hierarchy(module, graph);
   bind_query(module, graph);
+  bind_time_of_day(module, graph);
   bind_links(module);
   bind_labels(graph);
   bind_flow(module);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,28 @@ from rhostar.routing import _bulk as bulk
 from rhostar.routing import _work as work
 from rhostar.routing._route import Found, Route, Routes
 from rhostar.routing._state import State
-from rhostar.routing._weights import Weights
+from rhostar.routing._time_of_day import TimedRoute, TimedWeights
 from rhostar.search._outcome import Paths
 
 
-class PairQuestions(Weights):
+class PairQuestions(TimedWeights):
     """Answers from one vertex to another: one route, many, and the costs among many."""
 
-    def route(self, source: Any, target: Any, *, snapshot: Snapshot | None = None) -> Route:
+    @overload
+    def route(self, source: Any, target: Any, *, snapshot: Snapshot | None = None) -> Route: ...
+    @overload
+    def route(self, source: Any, target: Any, *, depart: float) -> TimedRoute: ...
+    @overload
+    def route(self, source: Any, target: Any, *, arrive: float) -> TimedRoute: ...
+    def route(
+        self,
+        source: Any,
+        target: Any,
+        *,
+        snapshot: Snapshot | None = None,
+        depart: float | None = None,
+        arrive: float | None = None,
+    ) -> Route:
         """Return a shortest path.
 
         Parameters
@@ -32,18 +46,22 @@ class PairQuestions(Weights):
             Vertices, by label or number.
         snapshot
             Weights other than the current ones: what :attr:`snapshot` was before an update.
+        depart
+            The time of departure, for weights by time of day (:meth:`update_by_time`): the path that arrives first.
+        arrive
+            The time of arrival instead: the path that departs last.
 
         Returns
         -------
         Route
-            Its cost is inf if there is no path.
+            Its cost is inf if there is no path. With a time, a :class:`rhostar.routing.TimedRoute`.
 
         Raises
         ------
         VertexError
             If there is no such vertex.
         InputError
-            If there was no update yet, or the snapshot is of another graph.
+            If there was no update yet, the snapshot is of another graph, or a time is outside the horizon.
         WeightError
             If a cost exceeds 2**53 (integers) or the largest float64.
 
@@ -55,6 +73,8 @@ class PairQuestions(Weights):
         >>> router.route((0, 0), (3, 3))
         Route(cost 6, 6 edges)
         """
+        if depart is not None or arrive is not None:
+            return self._route_by_time(source, target, depart, arrive)
         state = self._state if snapshot is None else self._of(snapshot)
         kernel = state.index
         if kernel is not None:

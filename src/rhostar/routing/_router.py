@@ -15,16 +15,16 @@ from rhostar.errors import ArrayError, InputError
 from rhostar.graph import Graph
 from rhostar.heuristics import HeuristicLike
 from rhostar.routing import _work as work
+from rhostar.routing._alternatives import Alternatives
 from rhostar.routing._edges import UserEdges
 from rhostar.routing._guide import Guide
 from rhostar.routing._names import VertexNames
-from rhostar.routing._pairs import PairQuestions
 from rhostar.routing._sets import SetQuestions
 from rhostar.routing._state import Engine
 from rhostar.routing._storage import read_router, write_router
 
 
-class Router(PairQuestions, SetQuestions):
+class Router(Alternatives, SetQuestions):
     """Routes on one graph while its weights change: holds today's weights and answers every question about them.
 
     Answers are exact, unless an excess is allowed. After an update, queries are answered by searches; when searches on
