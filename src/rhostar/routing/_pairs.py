@@ -63,7 +63,7 @@ class PairQuestions(TimedWeights):
         InputError
             If there was no update yet, the snapshot is of another graph, or a time is outside the horizon.
         WeightError
-            If a cost exceeds 2**53 (integers) or the largest float64.
+            If a cost is 2**53 or more (integers), or exceeds the largest float64.
 
         Examples
         --------
