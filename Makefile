@@ -129,6 +129,8 @@ bench-hierarchy: .venv/.dev .venv/.peers .venv/.built  ## compare customizable h
 
 bench-router: .venv/.dev .venv/.peers .venv/.built  ## compare a router with its engines and with other libraries; updates docs/routing.md
 	$(BIN)/python benchmarks/router.py
+	$(BIN)/python benchmarks/alternatives.py
+	$(BIN)/python benchmarks/by_time.py
 
 # Only for these comparisons; one that does not install is left out.
 .venv/.peers: locks/peers.txt | .venv/.python

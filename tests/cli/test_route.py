@@ -63,6 +63,35 @@ def test_route(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "route", folder / "trips", "--from", "home", "--snapshot", 0)[0] == 2
 
 
+def test_time_of_day_and_alternatives(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ask = ["route", folder / "trips", "--from", "home", "--to", "work", "--json"]
+    day = folder / "day.csv"
+    rows = [f"{tail},{head},{weight + 2 * (time == 10)},{time}" for time in (10, 0) for tail, head, weight in ROADS]
+    day.write_text("\n".join(["tail,head,weight,time", *rows]) + "\n")
+    timed = [*ask, "--weights", day, "--columns", "snapshot=time"]
+    code, out, _ = run(capsys, *timed, "--depart", 5)
+    found = json.loads(out)
+    assert (code, found["depart"], found["path"]) == (0, 5.0, ["home", "tunnel", "work"])
+    assert found["arrive"] == pytest.approx(5 + 6 + 4 + 2)  # at 5 one hour more; after 10 two
+    code, out, _ = run(capsys, *timed, "--arrive", 19, "--period", 24)
+    assert json.loads(out)["cost"] == pytest.approx(19 - json.loads(out)["depart"])
+    code, out, _ = run(capsys, *ask, "--snapshot", 0, "--alternatives", 2)
+    found = json.loads(out)
+    assert (found["cost"], [other["path"] for other in found["alternatives"]]) == (9.0, [["home", "bridge", "work"]])
+    code, out, _ = run(capsys, *ask[:-1], "--snapshot", 0, "--alternatives", 2)
+    assert "bridge" in out
+    for wrong, text in (
+        (["--depart", 5], "need --weights"),
+        (["--weights", folder / "today.csv", "--depart", 5], "a column with at least two times"),
+        (["--weights", day, "--columns", "snapshot=time", "--depart", 11], "depart must be a time from 0 to 10"),
+        (["--snapshot", 0, "--period", 24], "which are not given"),
+        (["--snapshot", 0, "--alternatives", 0], "alternatives"),
+    ):
+        code, _, error = run(capsys, *ask, *wrong)
+        assert code == 2
+        assert text in error
+
+
 def test_geojson(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     graph = rs.Graph.grid(4, 4)
     rs.InstanceSet(graph, graph.length, [0], 15).save(tmp_path / "grid")
@@ -119,6 +148,11 @@ def test_a_service_answers_every_line() -> None:
         {"do": "prepare"},
         there,
         {"do": "explain"},
+        {"do": "alternatives", "source": "home", "target": "work", "k": 2},
+        {"do": "update_by_time", "weights": [[1, 1, 1, 1], [3, 3, 3, None]], "times": [0, 2], "period": 24},
+        {"do": "update_by_time", "weights": [[1, 1, 1, 1], [3, 3, 3, 3]], "times": [0, 2], "period": 24},
+        there | {"depart": 0},
+        there | {"arrive": 3},
     )
     assert found[0] == {"id": 1, "cost": 9.0, "bound": 9.0, "path": ["home", "tunnel", "work"], "edges": [1, 3]}
     assert found[1] == {"updated": 1}
@@ -131,6 +165,11 @@ def test_a_service_answers_every_line() -> None:
     assert found[8:10] == [{"updated": 4}, {"prepared": True}]
     assert found[10]["cost"] == 2.0
     assert found[11]["engine"] == "hierarchy"
+    assert [route["cost"] for route in found[12]["routes"]] == [2.0, 2.0]
+    assert found[13]["kind"] == "WeightError"  # it opens, and waiting is not allowed
+    assert found[14] == {"updated": 4}
+    assert (found[15]["depart"], found[15]["arrive"]) == (0.0, 3.0)
+    assert found[16]["depart"] == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,10 @@ def test_the_tables_of_answers_are_those_that_were_measured(monkeypatch: pytest.
     networks = json.loads((results / "router.json").read_text())["networks"]
     tables = f"{router.totals_table(networks)}\n\n{router.questions_table(networks)}"
     assert f"-->\n{tables}\n<!-- end -->" in (DOCS / "routing.md").read_text()
+    for name in ("alternatives", "by_time"):
+        other = importlib.import_module(name)
+        table = other.table(json.loads((results / f"{name}.json").read_text())["networks"])
+        assert f"{other.BEGIN}{table}\n{other.END}" in (DOCS / "routing.md").read_text()
     table = any_goal.network_table(json.loads((results / "any_goal.json").read_text())["networks"])
     assert f"-->\n{table}\n<!-- end -->" in (DOCS / "any-goal.md").read_text()
     table = "\n".join(break_even.costs_table(json.loads((results / "workloads.json").read_text())["cities"]))

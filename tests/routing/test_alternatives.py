@@ -1,4 +1,4 @@
-"""Alternatives keep what they state, by brute force over all their parts; and none that is clear is missed."""
+"""Alternatives keep their conditions, by brute force; and where a path by way of a vertex does, one is found."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_every_alternative_keeps_the_conditions(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_none_that_is_clear_is_missed(seed: int) -> None:
+def test_no_alternative_is_missed(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph = rs.Graph.grid(9, 9)
     weights = rng.uniform(1, 2, graph.m)  # no ties: shortest paths are unique
@@ -89,7 +89,7 @@ def test_none_that_is_clear_is_missed(seed: int) -> None:
     def path(a: int, b: int) -> list[int]:
         return router.route(a, b).path.tolist()
 
-    clear = 0
+    found = 0
     for _ in range(8):
         s, t = int(rng.integers(0, 9)), int(rng.integers(72, 81))
         best, optimum = path(s, t), exact[s, t]
@@ -101,11 +101,10 @@ def test_none_that_is_clear_is_missed(seed: int) -> None:
             common = sum(weights[e] for e, pair in zip(edges, pairwise(way), strict=True) if pair in on_best)
             good = len(set(way)) == len(way) and common <= 0.7 * optimum / CLOSE and common < along[-1]
             good = good and along[-1] - common <= 1.25 * (optimum - common) / CLOSE
-            # Wherever the test is made, it passes.
-            if good and is_locally_optimal(way, along, exact, 0.2 * optimum + 2 * weights.max()):
-                assert len(router.alternatives(s, t, 2, locality=0.1)) == 2, (s, t, v)
-                clear += 1
-    assert clear > 0
+            if good and is_locally_optimal(way, along, exact, 0.25 * optimum):
+                assert len(router.alternatives(s, t, 2)) == 2, (s, t, v)
+                found += 1
+    assert found > 0
 
 
 def test_two_roads_around_a_lake() -> None:
@@ -125,8 +124,9 @@ def test_two_roads_around_a_lake() -> None:
     assert router.alternatives("f", "a") == []
     before = router.snapshot
     router.update(edges=[0], weights=[np.inf])
-    assert len(router.alternatives("a", "f")) == 1
-    assert len(router.alternatives("a", "f", snapshot=before)) == 2
+    assert len(router.alternatives("a", "f")) == 2  # the detour is 3.2 long, and parts of up to 2.5 are looked at
+    assert len(router.alternatives("a", "f", locality=0.4)) == 1
+    assert len(router.alternatives("a", "f", snapshot=before, locality=0.4)) == 2
 
 
 def test_an_allowed_excess_of_the_router_does_not_count() -> None:

@@ -31,6 +31,18 @@ MaxExcess = Annotated[str, typer.Option(help="By how much a route may exceed the
 MeanExcess = Annotated[str, typer.Option(help="The same on average, as the model was fitted.", show_default=False)]
 GeoJson = Annotated[Path | None, typer.Option(help="Write it for a map.", show_default=False)]
 Force = options.Force
+Depart = Annotated[
+    float | None,
+    typer.Option(help="Depart at this time, with the times of the table of --weights.", show_default=False),
+]
+Arrive = Annotated[float | None, typer.Option(help="Or arrive by this time, as late as possible.", show_default=False)]
+Period = Annotated[
+    float | None, typer.Option(help="After how long the times repeat; otherwise the last stays.", show_default=False)
+]
+Waiting = Annotated[bool, typer.Option("--waiting", help="Allow waiting, if weights fall fast or edges open.")]
+Several = Annotated[
+    int, typer.Option("--alternatives", help="How many routes, the shortest included.", min=1, show_default=False)
+]
 
 
 def router_for(
@@ -97,6 +109,11 @@ def route(
     model: Model = [],  # noqa: B006
     max_excess: MaxExcess = "",
     mean_excess: MeanExcess = "",
+    depart: Depart = None,
+    arrive: Arrive = None,
+    period: Period = None,
+    waiting: Waiting = False,
+    alternatives: Several = 1,
     geojson: GeoJson = None,
     force: Force = False,
     json: Json = False,
@@ -104,6 +121,8 @@ def route(
     """Find a shortest path with the weights of today.
 
     Example: rhostar route DATA --weights today.csv --from a --to b.
+
+    With --depart or --arrive, the table has a row for each edge and time; weights are linear in between.
 
     With - it is a service: each line of standard input is a JSON object such as {"do": "route", "source": "a",
     "target": "b"} or {"do": "update", "edges": [["a", "b"]], "weights": [7.5]}, and each answer is one line. The page
@@ -123,9 +142,24 @@ def route(
         raise InputError("route needs --from and --to, or - to read queries from standard input")
     if geojson is not None:
         options.refuse_overwrite(geojson, force)
-    router, facts = router_for(folder, *given, quiet=json)
+    timed = depart is not None or arrive is not None
+    if not timed and (period is not None or waiting):
+        raise InputError("--period and --waiting are about --depart and --arrive, which are not given")
+    if timed:
+        if weights is None or time or snapshot is not None or model or alternatives > 1:
+            raise InputError("--depart and --arrive need --weights TABLE, and exclude --time, --snapshot, --model and "
+                             "--alternatives")  # fmt: skip
+        router, facts = _router_by_time(folder, weights, columns, missing, period, waiting, quiet=json)
+    else:
+        router, facts = router_for(folder, *given, quiet=json)
     s, t = (_label(router, word) for word in (source, target))
-    found = router.route(s, t)
+    several: list[Any] = []
+    if timed:
+        found: Any = router.route(s, t, depart=depart, arrive=arrive)  # type: ignore[call-overload]
+        facts |= {"depart": found.depart, "arrive": found.arrive}
+    else:
+        several = router.alternatives(s, t, alternatives) if alternatives > 1 else []
+        found = several[0] if several else router.route(s, t)
     if geojson is not None:
         with files.replacing(geojson) as beside:
             beside.write_text(json_text.dumps(found.to_geojson()) + "\n", encoding="utf-8")
@@ -139,11 +173,37 @@ def route(
             **({} if found.bound in (None, found.cost) else {"no_path_below": found.bound}),
             "path": path if json or len(path) <= 30 else f"{len(path)} vertices; --json prints them",
             **({"edges": found.edges} if json else {}),
+            **_others(several[1:], json),
             **({} if geojson is None else {"written": str(geojson)}),
         },
         json,
     )
     return OK if found.path.size else NO_PATH
+
+
+def _others(routes: list[Any], json: bool) -> dict[str, Any]:
+    """Return alternatives as they are shown."""
+    if json:
+        return {"alternatives": [{"cost": one.cost, "path": list(one.labels), "edges": one.edges} for one in routes]}
+    shown = ((one, " ".join(map(str, one.labels))) for one in routes)
+    return {
+        f"alternative {k}": f"{one.cost:g}: {path if one.path.size <= 30 else f'{one.path.size} vertices'}"
+        for k, (one, path) in enumerate(shown, start=1)
+    }
+
+
+def _router_by_time(
+    folder: Path, weights: Path, columns: str, missing: str, period: float | None, waiting: bool, *, quiet: bool
+) -> tuple[Router, dict[str, Any]]:
+    """Return a router with the weights of a table by time of day, and what to say about them."""
+    import rhostar as rs
+
+    instances = rs.InstanceSet.load(folder)
+    router = rs.Router(instances.graph)
+    with working("reading", quiet=quiet):
+        rows, times = tables.by_time(weights, instances, columns, missing)
+    router.update_by_time(rows, times, period=period, waiting=waiting)
+    return router, {"weights": str(weights)}
 
 
 @app.command()

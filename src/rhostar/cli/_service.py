@@ -69,8 +69,15 @@ def _reply(router: Router, request: Any) -> dict[str, Any]:
         raise InputError(str(error).split(") ")[-1]) from None
 
 
-def _route(router: Router, source: Any, target: Any) -> dict[str, Any]:
-    return _shown(router.route(source, target))
+def _route(router: Router, source: Any, target: Any, depart: Any = None, arrive: Any = None) -> dict[str, Any]:
+    if depart is None and arrive is None:
+        return _shown(router.route(source, target))
+    found: Any = router.route(source, target, depart=depart, arrive=arrive)  # type: ignore[call-overload]
+    return _shown(found) | {"depart": found.depart, "arrive": found.arrive}
+
+
+def _alternatives(router: Router, source: Any, target: Any, k: int = 3, **shares: Any) -> dict[str, Any]:
+    return {"routes": [_shown(route) for route in router.alternatives(source, target, k, **shares)]}
 
 
 def _routes(router: Router, pairs: Any) -> dict[str, Any]:
@@ -107,6 +114,14 @@ def _update(router: Router, weights: Any, edges: Any = None) -> dict[str, Any]:
     return {"updated": router.n_edges if edges is None else len(edges)}
 
 
+def _update_by_time(router: Router, weights: Any, times: Any, **options: Any) -> dict[str, Any]:
+    if isinstance(weights, list):
+        rows = (row if isinstance(row, list) else [row] for row in weights)
+        weights = [[math.inf if weight is None else weight for weight in row] for row in rows]
+    router.update_by_time(weights, times, **options)
+    return {"updated": router.n_edges}
+
+
 def _prepare(router: Router) -> dict[str, Any]:
     router.prepare()
     return {"prepared": True}
@@ -119,11 +134,13 @@ def _explain(router: Router) -> dict[str, Any]:
 _ACTIONS: dict[str, Callable[..., dict[str, Any]]] = {
     "route": _route,
     "routes": _routes,
+    "alternatives": _alternatives,
     "matrix": _matrix,
     "nearest": _nearest,
     "nearest_source": _nearest_source,
     "within": _within,
     "update": _update,
+    "update_by_time": _update_by_time,
     "prepare": _prepare,
     "explain": _explain,
 }

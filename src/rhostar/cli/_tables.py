@@ -72,6 +72,26 @@ def today(path: Path, instances: InstanceSet, named: str, missing: str, time: st
     return network.weights[0], facts
 
 
+def by_time(path: Path, instances: InstanceSet, named: str, missing: str) -> tuple[Any, list[float]]:
+    """Return one row of weights for each time of a table, and the times, increasing; these must be numbers."""
+    from rhostar.datasets._edge_table import _TIMES, table
+    from rhostar.errors import ReadError
+
+    given = columns(named)
+    ends: Any = tuple(given.get(name, name) for name in ("tail", "head", "weight"))
+    policy: Any = missing or "error"
+    snapshot = given.get("snapshot") or _TIMES
+    network = table(path, ends, snapshot, missing=policy, graph=instances.graph, history=instances._stored)
+    try:
+        times = [float(str(name)) for name in network.names or ()]
+    except ValueError:
+        times = []
+    if len(times) < 2:
+        raise ReadError(path, None, "for a time of day, it must have a column with at least two times, as numbers")
+    order = sorted(range(len(times)), key=times.__getitem__)
+    return network.weights[order], [times[k] for k in order]
+
+
 def filled_in(count: int, size: int, policy: str | None) -> str:
     """Return in words how many weights of a table were missing, and what they were replaced by."""
     if policy is None:

@@ -8,11 +8,11 @@ detours: every part of it up to a given length is a shortest path itself.
 The candidates are the paths by way of one vertex v: a shortest path to v, and one from v to the target. Two searches
 find all of them. Stretches along which both trees agree, *plateaus*, have one candidate in common.
 
-Let P be such a path and T a length. All parts of P that do not pass through v are shortest paths. Let x be the last
-vertex of P that is at least T before v, or s; let y be the first that is at least T behind v, or t. If the part of P
-from x to y is a shortest path, then so is every part of length T that passes through v, because it is between x and y.
-This is the *T-test*, one distance. It is not needed if v is on a plateau of length T or more: a part of P that begins
-before the plateau and ends behind it is longer than T, and every other one is in one of the two trees.
+Let P be such a path and T a length. All parts of P that do not pass through v are shortest paths. Of those that do and
+cost at most T, it is enough to look at the longest that begin at each vertex before v: the others are parts of these.
+That is one distance for each vertex up to T before v, and mostly the first shows a detour. Nothing need be asked if v
+is on a plateau of length T or more: a part of P that begins before the plateau and ends behind it is longer than T, and
+every other one is in one of the two trees.
 """
 
 from __future__ import annotations
@@ -122,7 +122,8 @@ class Alternatives(PairQuestions):
                 np.unique(path).size < path.size
                 or costs[used[edges]].sum() > overlap * optimum * _SAME
                 or not (
-                    plateau >= local * optimum or self._passes(path, costs, trees.there[via], local * optimum, snapshot)
+                    plateau >= local * optimum
+                    or self._has_no_detour(state, path, costs, trees.there[via], local * optimum)
                 )
             ):
                 continue
@@ -133,15 +134,31 @@ class Alternatives(PairQuestions):
                 break
         return routes
 
-    def _passes(
-        self, path: NDArray[np.int32], costs: NDArray[np.float64], here: float, length: float, snapshot: Snapshot | None
+    def _has_no_detour(
+        self, state: State, path: NDArray[np.int32], costs: NDArray[np.float64], here: float, length: float
     ) -> bool:
-        """Return whether the path is a shortest one, for this length before and behind the place `here` on it."""
+        """Return whether all parts up to a length that pass through the place `here` are shortest paths."""
         along = np.concatenate([[0.0], np.cumsum(costs)])
-        first = max(int(np.searchsorted(along, here - length, side="right")) - 1, 0)
-        last = min(int(np.searchsorted(along, here + length)), path.size - 1)
-        ends = self._names.labels(path[[first, last]])
-        return bool(along[last] - along[first] <= self.matrix(ends[:1], ends[1:], snapshot=snapshot)[0, 0] * _SAME)
+        first = np.flatnonzero((along < here) & (along > here - length))
+        last = np.searchsorted(along, along[first] + length, side="right") - 1
+        passing = along[last] > here
+        first, last = first[passing], last[passing]
+        middle = np.argsort(np.abs(along[first] + along[last] - 2 * here), kind="stable")  # detours show there first
+        for i, j in zip(first[middle].tolist(), last[middle].tolist(), strict=True):
+            x, y = int(path[i]), int(path[j])
+            shortest = _distance(state, x, y)
+            if along[j] - along[i] > shortest * _SAME:
+                return False
+        return True
+
+
+def _distance(state: State, s: int, t: int) -> float:
+    """Return the cost of a shortest path, whatever excess is allowed."""
+    if state.index is not None:
+        return state.index.path(s, t).cost
+    found, _ = state.explore(s, reverse=False, goals=np.array([t], dtype=np.int32), wanted=1)
+    assert found is not None, "a search without a limit ends"
+    return float(found.cost[0]) if found.cost.size else math.inf
 
 
 class _Trees(NamedTuple):
