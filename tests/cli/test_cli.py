@@ -1,8 +1,8 @@
 """The command line: every command, its exit codes, and one clear line for whatever goes wrong."""
 
 import json
-import re
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
