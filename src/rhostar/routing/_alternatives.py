@@ -85,8 +85,9 @@ class Alternatives(PairQuestions):
         Notes
         -----
         The conditions are those of Abraham, Delling, Goldberg and Werneck (2013). They are tested on the weights
-        themselves, and each holds for every route that is returned. Penalties on the edges of earlier routes would find
-        some more routes, without a bound on local detours, and need weights of their own for each of them.
+        themselves, and each holds for every route that is returned. The other usual method, penalties on the edges of
+        earlier routes, can find routes that no single vertex describes, but it needs new weights for each of them, and
+        nothing bounds their local detours.
 
         Examples
         --------
@@ -115,16 +116,13 @@ class Alternatives(PairQuestions):
         routes: list[Route] = []
         used = np.zeros(self.graph.m, dtype=bool)
         for via, plateau in _candidates(trees, excess, overlap):
-            path = trees.path(via)
+            path, at = trees.path(via)
             edges = self.graph._kernel.edge_index(path[:-1], path[1:])
             costs = state.row[edges].astype(np.float64)
             if routes and (
                 np.unique(path).size < path.size
                 or costs[used[edges]].sum() > overlap * optimum * _SAME
-                or not (
-                    plateau >= local * optimum
-                    or self._has_no_detour(state, path, costs, trees.there[via], local * optimum)
-                )
+                or not (plateau >= local * optimum or self._has_no_detour(state, path, costs, at, local * optimum))
             ):
                 continue
             cost = float(costs.sum()) if routes else optimum
@@ -135,15 +133,15 @@ class Alternatives(PairQuestions):
         return routes
 
     def _has_no_detour(
-        self, state: State, path: NDArray[np.int32], costs: NDArray[np.float64], here: float, length: float
+        self, state: State, path: NDArray[np.int32], costs: NDArray[np.float64], at: int, length: float
     ) -> bool:
-        """Return whether all parts up to a length that pass through the place `here` are shortest paths."""
+        """Return whether all parts up to a length that pass through the vertex at a place are shortest paths."""
         along = np.concatenate([[0.0], np.cumsum(costs)])
-        first = np.flatnonzero((along < here) & (along > here - length))
+        first = np.flatnonzero(along[:at] > along[at] - length)
         last = np.searchsorted(along, along[first] + length, side="right") - 1
-        passing = along[last] > here
+        passing = last > at
         first, last = first[passing], last[passing]
-        middle = np.argsort(np.abs(along[first] + along[last] - 2 * here), kind="stable")  # detours show there first
+        middle = np.argsort(np.abs(along[first] + along[last] - 2 * along[at]), kind="stable")  # detours show there
         for i, j in zip(first[middle].tolist(), last[middle].tolist(), strict=True):
             x, y = int(path[i]), int(path[j])
             shortest = _distance(state, x, y)
@@ -181,13 +179,13 @@ class _Trees(NamedTuple):
         """What a shortest path costs."""
         return float(self.there[self.end])
 
-    def path(self, via: int) -> NDArray[np.int32]:
-        """Return the path by way of a vertex."""
+    def path(self, via: int) -> tuple[NDArray[np.int32], int]:
+        """Return the path by way of a vertex, and its place on it."""
         to, on = ([via], [via])
         for places, step in ((to, self.before), (on, self.behind)):
             while (following := int(step[places[-1]])) != places[-1]:
                 places.append(following)
-        return self.vertex[to[::-1] + on[1:]]
+        return self.vertex[to[::-1] + on[1:]], len(to) - 1
 
 
 def _trees(state: State, s: int, t: int, most: float) -> _Trees:
@@ -212,7 +210,7 @@ def _candidates(trees: _Trees, excess: float, overlap: float) -> list[tuple[int,
     """
     count, optimum = trees.vertex.size, trees.optimum
     itself = np.arange(count)
-    on_best = np.isin(trees.vertex, trees.path(trees.end))
+    on_best = np.isin(trees.vertex, trees.path(trees.end)[0])
     leaves = _ends(np.where(on_best, itself, trees.before))
     returns = _ends(np.where(on_best, itself, trees.behind))
     cost = trees.there + trees.onward
