@@ -5,6 +5,8 @@ from __future__ import annotations
 import heapq
 import math
 import os
+import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -326,6 +328,29 @@ def test_criteria_are_updated_one_by_one() -> None:
     assert router.route(0, 1).cost == 5.0
 
 
+def test_classes_and_criteria_are_saved(tmp_path: Path) -> None:
+    router = streets()
+    router.save(tmp_path / "streets.npz")
+    again = rs.Router.load(tmp_path / "streets.npz")
+    again.update([1.0, 2.0, 3.0, 0.0])
+    assert again.route("a", "b", factors={"x": 3.0}).edge_labels == ("high",)
+    with pytest.raises(InputError, match="the criterion 'toll' has no weights yet"):
+        again.route("a", "b", mix={"time": 1, "toll": 1})
+    again.update([9.0, 1.0, 0.0, 0.0], criterion="toll")
+    assert again.route("a", "b", mix={"time": 1, "toll": 1}).cost == 3.0
+
+
+def test_threads_and_processes_answer_alike() -> None:
+    router, _ = city()
+    router.prepare()
+    pairs = np.random.default_rng(0).integers(0, router.graph.n, (40, 2))
+    costs: dict[str, Any] = {"avoid": [3, 4], "factors": {1: 1.5, 2: 0.75}}
+    alone = router.routes(pairs, **costs).cost
+    assert router.routes(pairs, n_jobs=2, **costs).cost == pytest.approx(alone)
+    state = pickle.loads(pickle.dumps(router._priced(None, dict(costs))))
+    assert [state.search(s, t, math.inf)[0][0].cost for s, t in pairs.tolist()] == pytest.approx(alone.tolist())
+
+
 # ---------------------------------------------------------------- bad input
 
 
@@ -372,7 +397,7 @@ def streets() -> rs.Router:
         ({"mix": {"time": np.nan}}, InputError, r"mix\['time'\]"),
         ({"mix": {"price": 1}}, InputError, "no criterion 'price'; criteria are 'time', 'toll'"),
         ({"mix": "time"}, InputError, "mix must be a mapping"),
-        ({"avoids": [1]}, TypeError, "avoids"),
+        ({"avoids": [1]}, TypeError, "'avoids'; the costs of a query are avoid, "),
     ],
 )
 def test_bad_costs(costs: dict[str, Any], error: type, words: str) -> None:

@@ -29,8 +29,9 @@ class PairQuestions(Weights):
         """Return a shortest path.
 
         The keywords after `snapshot` are costs of this query alone. They can be combined, all other questions take them
-        too, and answers stay exact. They cost a search that the customized hierarchy guides, and often not even that;
-        costs that recur get a hierarchy of their own, by the rule for all queries.
+        too, and answers are exact. No weights are copied: a search reads those of today with the changes, and a
+        hierarchy that is customized already guides it. Costs that recur get a hierarchy of their own, by the same rule
+        as all weights.
 
         Parameters
         ----------
@@ -41,7 +42,10 @@ class PairQuestions(Weights):
         **costs
             `avoid`: edges that are closed, named as for :meth:`update`. A closed edge leaves its parallels open, and an
             undirected edge is closed both ways. `avoid_vertices`: vertices that no route passes, as all edges there are
-            closed. `changes`: a pair (edges, weights) of edges that weigh something else, less or more.
+            closed. `changes`: a pair (edges, weights) of edges that weigh something else, less or more. `factors`: a
+            mapping from classes of edges to positive factors; other classes keep their weights. It needs a router with
+            `edge_classes`. `mix`: a mapping from criteria to coefficients that are not negative; the weights are the
+            sum of the criteria times these. It needs a router with `criteria`. Factors multiply mixes and changes.
 
         Returns
         -------
@@ -53,7 +57,8 @@ class PairQuestions(Weights):
         VertexError
             If there is no such vertex.
         InputError
-            If there was no update yet, or the snapshot is of another graph.
+            If there was no update yet, or the snapshot is of another graph; if a factor is not positive, a class or
+            criterion does not exist, or a mix adds up to 0.
         EdgeError, ArrayError
             If an edge does not exist, or there is not one weight for each.
         WeightError
@@ -70,6 +75,13 @@ class PairQuestions(Weights):
         Route(cost 5, 5 edges)
         >>> router.route((0, 0), (0, 3), changes=([((0, 1), (0, 2))], [2.5]))
         Route(cost 4.5, 3 edges)
+
+        A truck is slower on motorways:
+
+        >>> streets = rs.Router.from_edges(2, [0, 0], [1, 1], edge_classes=["motorway", "road"])
+        >>> streets.update([6.0, 8.0])
+        >>> streets.route(0, 1).cost, streets.route(0, 1, factors={"motorway": 1.5}).edges.tolist()
+        (6.0, [1])
         """
         state = self._state if snapshot is None and not costs else self._priced(snapshot, costs)
         kernel = state.index

@@ -309,7 +309,9 @@ class Router(PairQuestions, SetQuestions):
     # ------------------------------------------------------------ files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the router to a file, whole or not at all: graph, order, hierarchy and heuristic, but no weights.
+        """Write the router to a file, whole or not at all: all but the weights.
+
+        That is graph, order, hierarchy and heuristic, classes of edges and the names of criteria.
 
         Call :meth:`prepare` before, or there may be no order and no hierarchy yet.
 
@@ -336,7 +338,7 @@ class Router(PairQuestions, SetQuestions):
         >>> again.route(0, 99).cost
         18.0
         """
-        write_router(path, self._engine, self._edges)
+        write_router(path, self._engine, self._edges, self._variants.classes, tuple(self._criteria))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Router:

@@ -152,6 +152,10 @@ class Weights:
         """Return what is known about a snapshot with the costs of one query."""
         if not costs:
             return self._of(snapshot)
+        for name in costs:
+            if name not in QueryCosts.__annotations__:
+                known = ", ".join(QueryCosts.__annotations__)
+                raise TypeError(f"unexpected keyword argument {name!r}; the costs of a query are {known}")
         others: dict[str, Any] = dict(costs)
         mix = others.pop("mix", None)
         if mix is None:
