@@ -62,7 +62,7 @@ class PairQuestions(Weights):
         EdgeError, ArrayError
             If an edge does not exist, or there is not one weight for each.
         WeightError
-            If a cost exceeds 2**53 (integers) or the largest float64.
+            If a cost is 2**53 or more (integers), or exceeds the largest float64.
 
         Examples
         --------
