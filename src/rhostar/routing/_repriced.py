@@ -39,7 +39,7 @@ from rhostar import _core
 from rhostar import _failures as failures
 from rhostar.routing import _work as work
 from rhostar.routing._route import Found
-from rhostar.routing._state import LARGEST_WHOLE, Engine, State
+from rhostar.routing._state import Engine, State
 
 
 class Own(NamedTuple):
@@ -98,7 +98,7 @@ class Repriced(State):
             self._follow(near, own.edges)
             self.share = min(1.0, work.ON_ROUTES * self.share)
             if near.limit < math.inf and bool((np.floor(own.weights) == own.weights).all()):
-                self.limit = LARGEST_WHOLE
+                self.limit = near.limit
 
     def is_of(self, states: list[State]) -> bool:
         """Whether the weights come from these states."""
