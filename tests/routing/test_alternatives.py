@@ -140,6 +140,20 @@ def test_an_allowed_excess_of_the_router_does_not_count() -> None:
     assert same[0] == same[1]
 
 
+def test_costs_of_one_query_count() -> None:
+    graph = rs.Graph.grid(12, 12)
+    weights = np.random.default_rng(0).uniform(1, 1.4, graph.m)
+    router, updated = rs.Router(graph), rs.Router(graph)
+    router.update(weights)
+    closed = router.route(0, 143).edges[8:10]
+    updated.update(np.where(np.isin(np.arange(graph.m), closed), np.inf, weights))
+    for _ in range(2):
+        found, expected = router.alternatives(0, 143, avoid=closed), updated.alternatives(0, 143)
+        assert [route.path.tolist() for route in found] == [route.path.tolist() for route in expected]
+        assert [route.cost for route in found] == [route.cost for route in expected]
+        router.prepare()
+
+
 def test_bad_input() -> None:
     router = rs.Router(rs.Graph.grid(3, 3))
     with pytest.raises(InputError, match="no weights yet"):

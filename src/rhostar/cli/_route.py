@@ -16,6 +16,7 @@ from rhostar.cli._output import NO_PATH, OK, Json, emit, table, working
 
 if TYPE_CHECKING:
     from rhostar.routing import Router
+    from rhostar.routing._query_costs import QueryCosts
 
 Weights = Annotated[
     Path | None, typer.Option(help="A table with the weights of today, by the labels of edges.", show_default=False)
@@ -42,6 +43,14 @@ Period = Annotated[
 Waiting = Annotated[bool, typer.Option("--waiting", help="Allow waiting, if weights fall fast or edges open.")]
 Several = Annotated[
     int, typer.Option("--alternatives", help="How many routes, the shortest included.", min=1, show_default=False)
+]
+Avoid = Annotated[
+    list[str],
+    typer.Option(help="Closed for this query: an edge as TAIL:HEAD, or a vertex; may be repeated.", show_default=False),
+]
+Change = Annotated[
+    list[str],
+    typer.Option(help="Another weight for this query: TAIL:HEAD=WEIGHT; may be repeated.", show_default=False),
 ]
 
 
@@ -114,6 +123,8 @@ def route(
     period: Period = None,
     waiting: Waiting = False,
     alternatives: Several = 1,
+    avoid: Avoid = [],  # noqa: B006
+    change: Change = [],  # noqa: B006
     geojson: GeoJson = None,
     force: Force = False,
     json: Json = False,
@@ -133,7 +144,7 @@ def route(
 
     given = (weights, time, snapshot, columns, missing, model, max_excess, mean_excess)
     if queries:
-        if queries != "-" or source or target or geojson:
+        if queries != "-" or source or target or geojson or avoid or change:
             raise InputError("route takes - to read queries, or --from and --to; got both, or another word")
         from rhostar.cli._service import serve
 
@@ -146,9 +157,9 @@ def route(
     if not timed and (period is not None or waiting):
         raise InputError("--period and --waiting are about --depart and --arrive, which are not given")
     if timed:
-        if weights is None or time or snapshot is not None or model or alternatives > 1:
-            raise InputError("--depart and --arrive need --weights TABLE, and exclude --time, --snapshot, --model and "
-                             "--alternatives")  # fmt: skip
+        if weights is None or time or snapshot is not None or model or avoid or change or alternatives > 1:
+            raise InputError("--depart and --arrive need --weights TABLE, and exclude --time, --snapshot, --model, "
+                             "--avoid, --change and --alternatives")  # fmt: skip
         router, facts = _router_by_time(folder, weights, columns, missing, period, waiting, quiet=json)
     else:
         router, facts = router_for(folder, *given, quiet=json)
@@ -158,8 +169,9 @@ def route(
         found: Any = router.route(s, t, depart=depart, arrive=arrive)  # type: ignore[call-overload]
         facts |= {"depart": found.depart, "arrive": found.arrive}
     else:
-        several = router.alternatives(s, t, alternatives) if alternatives > 1 else []
-        found = several[0] if several else router.route(s, t)
+        costs = _costs(router, avoid, change)
+        several = router.alternatives(s, t, alternatives, **costs) if alternatives > 1 else []
+        found = several[0] if several else router.route(s, t, **costs)
     if geojson is not None:
         with files.replacing(geojson) as beside:
             beside.write_text(json_text.dumps(found.to_geojson()) + "\n", encoding="utf-8")
@@ -258,6 +270,47 @@ def within(
         f"{head}\n{table(['vertex', 'cost'], shown)}",
     )
     return OK
+
+
+def _costs(router: Router, avoid: list[str], change: list[str]) -> QueryCosts:
+    """Return what the options say about the costs of one query."""
+    from rhostar.errors import InputError, VertexError
+
+    edges, vertices, changed, weights = [], [], [], []
+    for word in avoid:
+        try:
+            vertices.append(_label(router, word))
+        except VertexError:
+            edges.append(_edge(router, word, "--avoid"))
+    for word in change:
+        name, _, weight = word.rpartition("=")
+        try:
+            weights.append(float(weight))
+        except ValueError:
+            raise InputError(f"--change must be TAIL:HEAD=WEIGHT, got {word!r}") from None
+        changed.append(_edge(router, name, "--change"))
+    costs: QueryCosts = {}
+    if edges:
+        costs["avoid"] = edges
+    if vertices:
+        costs["avoid_vertices"] = vertices
+    if changed:
+        costs["changes"] = (changed, weights)
+    return costs
+
+
+def _edge(router: Router, word: str, option: str) -> tuple[Any, Any]:
+    """Return the ends of the edge that a word TAIL:HEAD names; a label may have a colon itself."""
+    from rhostar.errors import InputError, VertexError
+
+    parts = word.split(":")
+    for k in range(1, len(parts)):
+        try:
+            return _label(router, ":".join(parts[:k])), _label(router, ":".join(parts[k:]))
+        except VertexError as error:
+            if len(parts) == 2:
+                raise VertexError(f"{option} {word}: {error}") from None
+    raise InputError(f"{option}: {word!r} is neither a vertex nor an edge TAIL:HEAD")
 
 
 def _label(router: Router, word: str) -> Any:

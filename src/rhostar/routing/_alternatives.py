@@ -18,7 +18,7 @@ every other one is in one of the two trees.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from rhostar import _arrays as arrays
 from rhostar.instances import Snapshot
 from rhostar.routing._pairs import PairQuestions
+from rhostar.routing._query_costs import QueryCosts
 from rhostar.routing._route import Found, Route
 from rhostar.routing._state import State
 
@@ -48,6 +49,7 @@ class Alternatives(PairQuestions):
         max_overlap: float = 0.7,
         locality: float = 0.25,
         snapshot: Snapshot | None = None,
+        **costs: Unpack[QueryCosts],
     ) -> list[Route]:
         """Return the shortest path and alternatives to it.
 
@@ -67,7 +69,7 @@ class Alternatives(PairQuestions):
             What an alternative may have in common with all routes before it together, as a share of the optimal cost.
         locality
             Every part of an alternative that costs up to this share of the optimal cost is a shortest path itself.
-        snapshot
+        snapshot, **costs
             As for :meth:`route`.
 
         Returns
@@ -104,7 +106,7 @@ class Alternatives(PairQuestions):
             arrays.number(value, name, "a share that is not negative", lambda x: 0 <= x < np.inf)
             for name, value in (("max_excess", max_excess), ("max_overlap", max_overlap), ("locality", locality))
         )
-        state = self._of(snapshot)
+        state = self._priced(snapshot, costs)
         s, t = self._names.one(source, "source"), self._names.one(target, "target")
         first = self._route(state, source, target)  # not optimal if an excess is allowed; the trees are
         if not math.isfinite(first.cost):
@@ -112,20 +114,20 @@ class Alternatives(PairQuestions):
         if wanted == 1 or first.cost == 0:
             return [first]
         trees = _trees(state, s, t, first.cost * (1 + excess) * _SAME)
-        optimum, cheapest = trees.optimum, state.cheapest(self._edges.cheapest)
+        optimum, row, cheapest = trees.optimum, state.row, state.cheapest(self._edges.cheapest)
         routes: list[Route] = []
         used = np.zeros(self.graph.m, dtype=bool)
         for via, plateau in _candidates(trees, excess, overlap):
             path, at = trees.path(via)
             edges = self.graph._kernel.edge_index(path[:-1], path[1:])
-            costs = state.row[edges].astype(np.float64)
+            each = row[edges].astype(np.float64)
             if routes and (
                 np.unique(path).size < path.size
-                or costs[used[edges]].sum() > overlap * optimum * _SAME
-                or not (plateau >= local * optimum or self._has_no_detour(state, path, costs, at, local * optimum))
+                or each[used[edges]].sum() > overlap * optimum * _SAME
+                or not (plateau >= local * optimum or self._has_no_detour(state, path, each, at, local * optimum))
             ):
                 continue
-            cost = float(costs.sum()) if routes else optimum
+            cost = float(each.sum()) if routes else optimum
             routes.append(Route(Found(cost, path, edges), cost, optimum, self._edges, cheapest))
             used[edges] = True
             if len(routes) == wanted:

@@ -122,7 +122,9 @@ class TimedWeights(Weights):
         made = TimeOfDay(self._engine, self._edges, weights, times, period, bool(waiting))
         self._by_time = made
 
-    def _route_by_time(self, source: Any, target: Any, depart: Any, arrive: Any) -> TimedRoute:
+    def _route_by_time(self, source: Any, target: Any, depart: Any, arrive: Any, priced: bool) -> TimedRoute:
+        if priced:
+            raise InputError("depart and arrive exclude a snapshot and costs of one query")
         if self._by_time is None:
             raise InputError("the router has no weights by time of day: call update_by_time(weights, times) first")
         s, t = self._names.one(source, "source"), self._names.one(target, "target")
@@ -176,7 +178,7 @@ class TimeOfDay:
         soonest = self._soonest() if self._must_wait(waiting) else None
         first = member = None
         if known.given is not None:
-            member, starts = known._members(np.arange(engine.graph.m))
+            member, starts = known.members(np.arange(engine.graph.m))
             first = np.append(np.arange(engine.graph.m) if starts is None else starts, member.size).astype(np.int64)
         self._day = _core.TimeOfDay(self.times, self.period, self.weights, soonest, first, member)
         self._guide_rows: Any = None
