@@ -89,7 +89,9 @@ def test_nightly(capsys: pytest.CaptureFixture[str]) -> None:
     assert re.search(r"day 8: .* until the alarm at query \d+\n\s+then 0.000 with the exact values", text)
 
 
-def test_a_weight_from_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_weight_from_a_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(sys, "argv", ["congestion_log", str(tmp_path)])
     runpy.run_path(str(EXAMPLES / "congestion_log.py"), run_name="__main__")
     text = " ".join(capsys.readouterr().out.split())

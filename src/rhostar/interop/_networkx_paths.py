@@ -54,7 +54,7 @@ def astar_path(
     if goal is None:
         raise nx.NodeNotFound(f"Target {target} is not in G")
     given = heuristic if heuristic is None or callable(heuristic) else estimates(links, heuristic, goal, weight)
-    answer = links.astar(start, goal, given, weight, _limit(cutoff or None))
+    answer = links.core.astar(weight, start, goal, given, _limit(cutoff or None))
     if answer.ending.status is Status.NO_PATH:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
     if answer.ending.status is Status.BAD_RHO and isinstance(given, np.ndarray):
@@ -108,7 +108,7 @@ def bidirectional_dijkstra(links: Links, source: Any, target: Any, weight: Any =
         raise nx.NodeNotFound(f"Target {target} is not in G")
     if start == goal:
         return (0, [source])
-    answer = links.bidirectional(start, goal, weight)
+    answer = links.core.bidirectional(weight, links.back, start, goal)
     if answer.ending.status is Status.NO_PATH:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     if answer.ending.status is Status.CONTRADICTION:
@@ -280,7 +280,7 @@ def _to_target(links: Links, starts: list[int], target: Any, weight: Any, cutoff
     if goal is None:  # networkx searches for it all the same, and may come to a weight that it objects to
         _tree(links, starts, weight, cutoff)
         return None
-    answer = links.dijkstra(starts, goal, weight, cutoff)
+    answer = links.core.dijkstra(weight, starts, goal, cutoff)
     if answer.ending.status is Status.NO_PATH:
         return None
     if answer.ending.status is Status.CONTRADICTION:
@@ -288,8 +288,10 @@ def _to_target(links: Links, starts: list[int], target: Any, weight: Any, cutoff
     return _solved(links, answer, weight)
 
 
-def _tree(links: Links, starts: list[int], weight: Any, cutoff: Any, **wanted: bool) -> _core.TreeAnswer:
-    tree = links.tree(starts, weight, _limit(cutoff), **wanted)
+def _tree(
+    links: Links, starts: list[int], weight: Any, cutoff: Any, *, paths: bool = False, predecessors: bool = False
+) -> _core.TreeAnswer:
+    tree = links.core.tree(weight, starts, _limit(cutoff), paths, predecessors)
     if tree.ending.status is Status.CONTRADICTION:
         raise ValueError("Contradictory paths found:", "negative weights?")
     if tree.ending.status is not Status.DONE:
