@@ -69,35 +69,17 @@ def _reply(router: Router, request: Any) -> dict[str, Any]:
         raise InputError(str(error).split(") ")[-1]) from None
 
 
-def _route(router: Router, source: Any, target: Any) -> dict[str, Any]:
-    return _shown(router.route(source, target))
-
-
-def _routes(router: Router, pairs: Any) -> dict[str, Any]:
-    return {"routes": [_shown(route) for route in router.routes(pairs)]}
-
-
 def _shown(route: Any) -> dict[str, Any]:
     return {"cost": route.cost, "bound": route.bound, "path": list(route.labels), "edges": route.edges}
 
 
-def _matrix(router: Router, sources: Any, targets: Any) -> dict[str, Any]:
-    return {"costs": router.matrix(sources, targets)}
-
-
-def _nearest(router: Router, source: Any, goals: Any, k: int = 1) -> dict[str, Any]:
-    found = router.nearest(source, goals, k)
-    return {"goals": list(found.labels), "costs": found.costs}
-
-
-def _nearest_source(router: Router, sources: Any, target: Any, k: int = 1) -> dict[str, Any]:
-    found = router.nearest_source(sources, target, k)
-    return {"sources": list(found.labels), "costs": found.costs}
+def _ranked(name: str, found: Any) -> dict[str, Any]:
+    return {name: list(found.labels), "costs": found.costs}
 
 
 def _within(router: Router, vertex: Any, max_cost: float, reverse: bool = False) -> dict[str, Any]:
     found = router.within(vertex, max_cost, reverse=reverse)
-    return {"vertices": list(found.labels), "costs": found.costs, "parents": found.parents}
+    return _ranked("vertices", found) | {"parents": found.parents}
 
 
 def _update(router: Router, weights: Any, edges: Any = None) -> dict[str, Any]:
@@ -112,18 +94,16 @@ def _prepare(router: Router) -> dict[str, Any]:
     return {"prepared": True}
 
 
-def _explain(router: Router) -> dict[str, Any]:
-    return dict(router.explain()._asdict())
-
-
 _ACTIONS: dict[str, Callable[..., dict[str, Any]]] = {
-    "route": _route,
-    "routes": _routes,
-    "matrix": _matrix,
-    "nearest": _nearest,
-    "nearest_source": _nearest_source,
+    "route": lambda router, source, target: _shown(router.route(source, target)),
+    "routes": lambda router, pairs: {"routes": [_shown(route) for route in router.routes(pairs)]},
+    "matrix": lambda router, sources, targets: {"costs": router.matrix(sources, targets)},
+    "nearest": lambda router, source, goals, k=1: _ranked("goals", router.nearest(source, goals, k)),
+    "nearest_source": lambda router, sources, target, k=1: _ranked(
+        "sources", router.nearest_source(sources, target, k)
+    ),
     "within": _within,
     "update": _update,
     "prepare": _prepare,
-    "explain": _explain,
+    "explain": lambda router: dict(router.explain()._asdict()),
 }

@@ -48,11 +48,7 @@ def astar_path(
     cutoff: Any = None,
 ) -> list[Any]:
     """As ``networkx.astar_path``; `heuristic` may also be an array, a mapping or a learner."""
-    start, goal = _vertex(links, source), _vertex(links, target)
-    if start is None:
-        raise nx.NodeNotFound(f"Source {source} is not in G")
-    if goal is None:
-        raise nx.NodeNotFound(f"Target {target} is not in G")
+    start, goal = _ends(links, source, target)
     given = heuristic if heuristic is None or callable(heuristic) else estimates(links, heuristic, goal, weight)
     answer = links.core.astar(weight, start, goal, given, _limit(cutoff or None))
     if answer.ending.status is Status.NO_PATH:
@@ -101,11 +97,7 @@ def dijkstra_path_length(links: Links, source: Any, target: Any, weight: Any = "
 
 def bidirectional_dijkstra(links: Links, source: Any, target: Any, weight: Any = "weight") -> tuple[Any, list[Any]]:
     """As ``networkx.bidirectional_dijkstra``."""
-    start, goal = _vertex(links, source), _vertex(links, target)
-    if start is None:
-        raise nx.NodeNotFound(f"Source {source} is not in G")
-    if goal is None:
-        raise nx.NodeNotFound(f"Target {target} is not in G")
+    start, goal = _ends(links, source, target)
     if start == goal:
         return (0, [source])
     answer = links.core.bidirectional(weight, links.back, start, goal)
@@ -251,6 +243,15 @@ def _vertex(links: Links, node: Any) -> int | None:
         return links.number.get(node)
     except TypeError:  # not hashable, so it is no node
         return None
+
+
+def _ends(links: Links, source: Any, target: Any) -> tuple[int, int]:
+    start, goal = _vertex(links, source), _vertex(links, target)
+    if start is None:
+        raise nx.NodeNotFound(f"Source {source} is not in G")
+    if goal is None:
+        raise nx.NodeNotFound(f"Target {target} is not in G")
+    return start, goal
 
 
 def _starts(links: Links, sources: Collection[Any]) -> list[int]:
