@@ -1,7 +1,7 @@
 """Certificates for every goal at once: ρ is the distance to the goal under one weight per edge (U6).
 
 Why one bound covers all goals: let ŵ have a weight for each edge, and ρ_v the distance from v to the goal under ŵ. Then
-ρ_v ≤ ŵ_vc + ρ_c on every edge, whatever the goal is. So Δ of L1 is at most the sum of (ŵ − w)⁺ over the edges of the
+ρ_v ≤ ŵ_vc + ρ_c on every edge, for every goal. So Δ of L1 is at most the sum of (ŵ − w)⁺ over the edges of the
 optimal path but the first, which depends on the goal through the path alone. U2 bounds the mean of such sums for all ŵ
 below given caps at once.
 

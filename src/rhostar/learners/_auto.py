@@ -86,7 +86,7 @@ class Auto(Learner):
         "quick", "normal" or "thorough": how many instances judge, and how far values are improved. On a graph of 40,000
         vertices they take about 1, 10 and 100 seconds.
     time_limit
-        After so many seconds no further candidate is tried; None for no limit. ``notes_`` says if that happened: the
+        Seconds after which no further candidate is tried; None for no limit. ``notes_`` says if that happened: the
         result then depends on the machine.
     folds
         How many parts the training set is split into.
@@ -391,7 +391,7 @@ def learn(
     effort
         "quick", "normal" or "thorough"; see :class:`rhostar.learners.Auto`. `max_excess` needs none.
     time_limit
-        After so many seconds, for all goals together, nothing further is tried, and ``notes_`` says so; None for no
+        Seconds, for all goals together, after which nothing further is tried, and ``notes_`` says so; None for no
         limit.
     split
         What stays on one side where instances are held out to judge learners: all of a "snapshot", or of a "day" (see

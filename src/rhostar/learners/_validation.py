@@ -28,11 +28,11 @@ Split = Literal["snapshot", "day"]
 """What stays on one side when instances are held out."""
 
 _SNAPSHOTS, _JUDGED = 16, 64
-"""At least so many snapshots are used, and so many instances judge, however large the graph is."""
+"""The minimum numbers of snapshots used and of instances judged on, for a graph of any size."""
 _LARGEST = 2**26
 """How many costs-to-go are kept: 512 MB."""
 _STARTS, _SOURCES = 8, 30
-"""Starts on each snapshot that judge, drawn from those of all instances if these have so many different ones."""
+"""Starts on each snapshot that judge, drawn from those of all instances if these have that many different ones."""
 _LEVEL = 0.998
 """The level of the bound on the mean excess: the best of many candidates near the limit is taken."""
 _SURPRISE = 5.0

@@ -299,7 +299,7 @@ def clusters(instances: InstanceSet, count: int, rng: np.random.Generator) -> Cl
 
 
 def _k_means(points: NDArray[np.float64], times: NDArray[np.int64], count: int, seed: int) -> NDArray[np.int64]:
-    """Return the cluster of each point, which counts so many times."""
+    """Return the cluster of each point, which counts as often as its weight says."""
     count = min(count, np.unique(points, axis=0).shape[0]) if points.size else 1
     if count < 2:
         return np.zeros(len(points), dtype=np.int64)
