@@ -26,10 +26,11 @@ def test_each_kind_of_snapshot_gets_its_own_table() -> None:
     assert {*chosen[kinds == 0]}.isdisjoint(chosen[kinds == 1])
     assert {*two.cluster_of_} == {0, 1}, "every training snapshot has its group"
     for number in (0, 1):
-        own = np.flatnonzero(two.cluster_of_ == number)
-        share = own.size / (own.size + 4)  # the table of all counts like four snapshots
-        expected = share * rs.learners.MeanDistance().fit(train[own]).rho_ + (1 - share) * one.rho_
-        np.testing.assert_allclose(two.heuristic_.members[number].values, expected)
+        # The table of all counts little beside that of so many snapshots of a clear kind.
+        own = rs.learners.MeanDistance().fit(train[np.flatnonzero(two.cluster_of_ == number)]).rho_ - one.rho_
+        share = (two.heuristic_.members[number].values - one.rho_) @ own / (own @ own)
+        np.testing.assert_allclose(two.heuristic_.members[number].values, one.rho_ + share * own)
+        assert 0.95 < share < 1
     runs, plain = rs.solve_many(test, two), rs.solve_many(test, one)
     assert runs.expanded.mean() < 0.8 * plain.expanded.mean()
     assert runs.cost.mean() < 1.01 * plain.cost.mean()

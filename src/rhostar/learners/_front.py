@@ -234,9 +234,9 @@ def _joined(candidates: Sequence[Candidate]) -> Candidate:
 
 
 def _row(given: Mapping[str, Any]) -> FrontRow:
-    """Return a row of plain values."""
-    label, *numbers, on_front, chosen, exact = (given[one.name] for one in fields(FrontRow))
-    return FrontRow(str(label), *map(float, numbers), on_front=bool(on_front), chosen=bool(chosen), exact=bool(exact))
+    """Return a row of plain values; numbers that are not finite are text there."""
+    kinds: dict[str, Any] = {"str": str, "float": float, "bool": bool}
+    return FrontRow(**{one.name: kinds[str(one.type)](given[one.name]) for one in fields(FrontRow)})
 
 
 def _quantile(values: NDArray[np.float64], groups: NDArray[np.int64], level: float) -> tuple[float, float]:

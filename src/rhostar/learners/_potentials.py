@@ -65,13 +65,6 @@ class Potentials(Learner):
     cluster_of_
         The cluster of each instance.
 
-    Notes
-    -----
-    With few snapshots, quantiles are uncertain. Hence ŵ of a cluster of k snapshots is the geometric mean of its
-    quantiles and those of all snapshots, with weights k and 4. Those of all are drawn in the same way towards the
-    lowest weights times one factor, the median ratio of both, but not above the highest weight. "min" is left as it is:
-    exactness rests on it.
-
     Raises
     ------
     WeightError
@@ -79,6 +72,13 @@ class Potentials(Learner):
     LimitError
         Raised by ``fit`` if the graph has no small separators, so that a hierarchy would be too large; use
         :class:`Landmarks` there.
+
+    Notes
+    -----
+    With few snapshots, quantiles are uncertain. Hence ŵ of a cluster of k snapshots is the geometric mean of its
+    quantiles and those of all snapshots, with weights k and r: the variance of the logarithms within clusters, divided
+    by that between them. Those of all are drawn in the same way, with r = 4, towards the lowest weights times one
+    factor, the median ratio of both, but not above the highest weight. "min" is left as it is: exactness rests on it.
 
     Examples
     --------
@@ -151,7 +151,7 @@ class Potentials(Learner):
                 ]
             )
         else:
-            weights = cluster_weights(instances, cluster_of, "quantile", level)
+            weights = cluster_weights(instances, found, "quantile", level)
         if most is not None and lower is not None and scale > 0:
             weights = np.minimum(weights, (1 + most) / scale * lower)
         members = DistanceHeuristic.for_rows(graph, weights, scale=scale)

@@ -252,8 +252,7 @@ class Validation:
         return Candidate(learner, *means, bound, loss, tuple(fits), effort, share, self.groups)
 
     def _bound(self, excess: NDArray[np.float64], share: NDArray[np.float64], optimum: NDArray[np.float64]) -> float:
-        """Return the mean excess that is kept on new instances: in total, where long paths count most, and on average.
-        """
+        """Return the mean excess that is kept on new instances, on average and in total."""
         if not np.isfinite(excess).all():
             return np.inf
         sources = np.concatenate([fold.judged.sources for fold in self.folds])

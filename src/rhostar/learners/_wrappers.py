@@ -235,12 +235,12 @@ class Portfolio(Wrapper):
         common = clone(inner)._fit(instances, costs)
         table = table_of(common, "learner must fit one table for one goal")
         fitted, tables = [common], []
-        for k in range(found.count if found.count > 1 else 0):
+        for k in range(len(found.usual) if len(found.usual) > 1 else 0):
             part = instances[np.flatnonzero(found.of == k)]
             if len(part) >= inner.least_instances:
                 fitted.append(clone(inner)._fit(part, costs))
                 own = table_of(fitted[-1], "learner must fit one table for one goal").values
-                share = own_share(part)
+                share = own_share(part, found.pull)
                 tables.append(share * own + (1 - share) * table.values)
             else:
                 tables.append(table.values)

@@ -68,8 +68,8 @@ again with its mean as the mean excess. Standard errors (±) are over {escape(un
             y, error = ([100 * getattr(row, name + end) for row in best] for end in ("", "_error"))
             x = [row.expanded for row in best]
             axis.errorbar(x, y, error, fmt="o-", markersize=3.5, linewidth=1.2, color=COLORS[tone], label=what)
-            chosen = [k for k, row in enumerate(best) if row.chosen]
-            axis.plot([x[k] for k in chosen], [y[k] for k in chosen], "o", markersize=10, mfc="none", color=COLORS[tone])
+            chosen = next(k for k, row in enumerate(best) if row.chosen)
+            axis.plot(x[chosen], y[chosen], "o", markersize=10, mfc="none", color=COLORS[tone])
         log_axis(axis)
         percent_axis(axis, max([100 * row.excess_99 for row in best if row.excess_99 < float("inf")], default=0.0))
         legend(figure, axis, 2)
