@@ -430,8 +430,9 @@ def learn(
     -------
     Learner
         Fitted: ``heuristic_`` is what was learned, and ``rho_`` its values if there is one table. With `mean_excess`,
-        ``learner_`` is the winner, ``candidates_`` what was tried, and ``notes_`` what you should know: for instance
-        that nothing faster than exact values keeps the mean excess. With `confidence`, ``choice_.sentence`` is the
+        ``learner_`` is the winner, ``candidates_`` what was tried, ``front_`` what each mean excess costs (a
+        :class:`rhostar.learners.Front` to print or plot), and ``notes_`` what you should know: for instance that
+        nothing faster than exact values keeps the mean excess. With `confidence`, ``choice_.sentence`` is the
         guarantee, and ``learner_`` the learner that was fitted on the part to learn from.
 
     Raises
