@@ -29,7 +29,7 @@ Split = Literal["snapshot", "day"]
 """What stays on one side when instances are held out."""
 
 _SNAPSHOTS, _JUDGED, _MOST_JUDGED = 16, 64, 2**15
-"""The minimum numbers of snapshots used and of instances judged on, for a graph of any size; and the maximum of the latter."""
+"""The minimum numbers of snapshots used and of instances judged on, whatever the graph; the maximum of the latter."""
 _LARGEST = 2**26
 """How many costs-to-go are kept: 512 MB."""
 _STARTS, _SOURCES = 8, 30
