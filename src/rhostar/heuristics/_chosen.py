@@ -100,6 +100,12 @@ class ChosenByWeights(Heuristic):
         self._half = (self._centers**2).sum(axis=1) / 2
 
     @property
+    def words(self) -> str:
+        """What a sentence calls it."""
+        tables = "tables" if isinstance(self.members[0], Table) else "heuristics"
+        return f"this portfolio of {len(self.members)} {tables}, of which the weights choose one"
+
+    @property
     def goals(self) -> tuple[int, ...] | None:
         """The goals of its members."""
         return self.members[0].goals
