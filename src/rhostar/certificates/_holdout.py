@@ -262,6 +262,7 @@ def _bound(
     )
     # Where no answer can be further above the optimum than this, it takes the place of H.
     sharper = excess is not None and excess.most < limit and excess.seen(score.raw, runs, stated, answer)
+    sharper = sharper and quantile is None
     # A range of 0 leaves nothing to bound; the smallest number is as good.
     reach = max(excess.most, float(np.finfo(np.float64).tiny)) if excess is not None and sharper else limit
     sample = score.raw if sharper else losses(score)

@@ -27,8 +27,8 @@ _SHARES = ("delta", "share", "clipped", "unsolved")
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of what ``table.to_json()`` and ``rhostar certify --json`` write.
 
-    Its ``$defs["certificate"]`` is that of ``certificate.to_json()``. :class:`rhostar.certificates.Certificate` says what
-    each entry means. In JSON, `value` is null where the bound is infinite.
+    Its ``$defs["certificate"]`` is that of ``certificate.to_json()``. :class:`rhostar.certificates.Certificate` says
+    what each entry means. In JSON, `value` is null where the bound is infinite.
 
     Returns
     -------

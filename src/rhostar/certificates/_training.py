@@ -277,7 +277,12 @@ def certify_training(
         delta,
         run.title(utility, delta),
         notes,
-        given if not moved else next(iter(handed_out.values())) if len(handed_out) == 1 else handed_out,
+        # With bounds of its own, the heuristic itself: bare values would not be lowered by searches.
+        measured_one
+        if measured_one.lower is not None
+        else next(iter(handed_out.values()))
+        if len(handed_out) == 1
+        else handed_out,
     )
 
 
