@@ -266,10 +266,16 @@ def test_what_was_not_checked_is_said_so() -> None:
     assert "the caps were fixed by other data (checked here)" in found
     clusters = rs.learners.Portfolio(random_state=0).fit(other)
     bare = clusters.heuristic_.members[0].table(15).copy()
-    for heuristic in (bare, {15: bare}, rs.heuristics.Table(bare), lambda v, goal: float(bare[v])):
+    for heuristic in (
+        clusters.heuristic_.members[0],
+        bare,
+        {15: bare},
+        rs.heuristics.Table(bare),
+        lambda v, goal: float(bare[v]),
+    ):
         (line,) = (text for text in certify(heuristic).best.assumptions if "no part" in text)
         assert "not checked" in line
-    for heuristic in (clusters, clusters.heuristic_, clusters.heuristic_.members[0], clusters.heuristic_.scaled(2.0)):
+    for heuristic in (clusters, clusters.heuristic_, clusters.heuristic_.scaled(2.0)):
         with pytest.raises(rs.errors.AssumptionError, match="seen in training"):
             certify(heuristic, holdout=other)
 
