@@ -294,7 +294,9 @@ def test_answers_that_stay_optimal_below_the_bounds_are_optimal(reopen: bool, an
     row = rs.certify(learner, holdout, EXCESS, reopen=reopen).best
     assert row.optimal
     assert row.delta == 0
-    assert "lower bound" not in row.sentence, "nothing is asked of the weights"
+    assert "falls below" not in row.sentence, "nothing is asked of the weights"
+    for text in (row.summary, row.sentence):
+        assert "which each search lowers where weights are below" in text, "not so for a bare array"
     assert rs.evaluate(learner, holdout, EXCESS, reopen=reopen)[0].raw.max() <= row.value < 1e-6
     assert not rs.certify(2 * STEPS, holdout, EXCESS, reopen=reopen).best.optimal
     again = rs.certify_training(learner, train, EXCESS, reopen=reopen) if not any_goal else None

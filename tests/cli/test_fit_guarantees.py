@@ -35,7 +35,10 @@ def test_the_default_is_exact_and_certain(capsys: pytest.CaptureFixture[str], fo
     _, out, err = run(capsys, "certify", folder / "trips", "-m", model, "-u", "suboptimality", "-H", 10)
     said = " ".join(out.split())
     assert err == ""
-    assert 'Every answer of A* to goal "x144" with reopening is the best route, to within' in said
+    assert said.startswith(
+        'Every answer of A* to goal "x144" with reopening and these values, which each search lowers'
+    )
+    assert "is the best route, to within" in said
     assert said.endswith("as long as no answer costs more than 10,000. All bounds and conditions: --full")
     # The same words would be false of values that overestimate.
     rs.Model.of(rs.learners.MeanDistance().fit(instances[:100]), instances.graph).save(folder / "bold.npz")
@@ -55,7 +58,7 @@ def test_bounds_from_the_data_say_if(capsys: pytest.CaptureFixture[str], folder:
     # Unseen trips have weights below the lowest that were seen: searches see to it, and certify says what they do.
     assert (instances.weights < rs.Model.load(model).heuristic.lower).any()
     assert (code, err) == (0, "")
-    assert out.startswith('Every answer of A* to goal "x144" with reopening is the best route, to within\n')
+    assert out.startswith('Every answer of A* to goal "x144" with reopening and these values, which each')
     methods = answer(capsys, "evaluate", trips, "-m", model)["methods"]
     assert methods[-1]["excess_max"] < 1e-9, "fit, evaluate and certify agree"
     runs, optimum = (rs.solve_many(instances, rho) for rho in (rs.Model.load(model), np.zeros(instances.graph.n)))

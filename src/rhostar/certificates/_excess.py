@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar.certificates._certificate import Certificate, Dropped
-from rhostar.certificates._measure import Search, Tables, goal_words
+from rhostar.certificates._measure import Search, Tables, goal_words, heuristic_words
 from rhostar.certificates._sentence import outward
 from rhostar.errors import ArrayError, InputError
 from rhostar.graph import Graph
@@ -460,7 +460,7 @@ def bound_every_answer(
                     subject=utility.quantity,
                     **search.fields,
                     goals=goal_words(graph, goals, every=True),
-                    heuristic=heuristic.words,
+                    heuristic=heuristic_words(heuristic, search),
                     population="on every instance",
                     side="upper",
                     value=value,

@@ -14,7 +14,7 @@ from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
 from rhostar._parallel import map_chunks
-from rhostar.certificates._sentence import quoted
+from rhostar.certificates._sentence import THIS_RHO, quoted
 from rhostar.errors import InputError, InstanceError
 from rhostar.graph import Graph
 from rhostar.heuristics import Heuristic, HeuristicLike
@@ -135,6 +135,15 @@ def find_tables(heuristic: Heuristic, instances: InstanceSet) -> Tables:
     if heuristic.goals is None:
         return Tables(measured, {} if len(goals) == 1 else None)
     return Tables(measured, {goal: heuristic.table(goal) for goal in heuristic.goals if goal not in measured})
+
+
+def heuristic_words(heuristic: Heuristic, search: Search) -> str:
+    """Return what a sentence calls the heuristic, as it is run: searches lower one that has bounds where they must."""
+    words: str = heuristic.words
+    if heuristic.lower is None or search.algorithm == "gbfs":
+        return words
+    what, whose = ("these values", "their") if words == THIS_RHO else (words, "its")
+    return f"{what}, which each search lowers where weights are below {whose} bounds"
 
 
 # ---------------------------------------------------------------- goals, in words

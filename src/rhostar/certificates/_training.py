@@ -270,20 +270,15 @@ def certify_training(
             answer,
             exact=exact,
         )
+    every_row = _with_guarantee(rows, certain, bound)
     handed_out: Any = placed | (tables.others or {})
-    return make_table(
-        _with_guarantee(rows, certain, bound),
-        (*dropped, *missing),
-        delta,
-        run.title(utility, delta),
-        notes,
-        # With bounds of its own, the heuristic itself: bare values would not be lowered by searches.
-        measured_one
-        if measured_one.lower is not None
-        else next(iter(handed_out.values()))
-        if len(handed_out) == 1
-        else handed_out,
-    )
+    if len(handed_out) == 1:
+        handed_out = next(iter(handed_out.values()))
+    if bound_on_excess is not None and bound_on_excess.by_search:
+        # Bare values would not be lowered by searches, which is what this guarantee rests on.
+        by_search = any(row.role == "guarantee" and row.label == "U5" for row in every_row)
+        handed_out = measured_one if by_search else handed_out
+    return make_table(every_row, (*dropped, *missing), delta, run.title(utility, delta), notes, handed_out)
 
 
 def _measure(
