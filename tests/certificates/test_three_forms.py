@@ -186,6 +186,7 @@ def test_every_form_names_what_was_run(options: dict[str, Any], words: list[str]
     for name, text in forms(table).items():
         for word in (*words, table.best.population):
             assert word in text, name
+        assert not re.search(r",[;,.]|, \(", text), name
 
 
 def test_every_form_says_that_it_was_chosen_by_looking() -> None:

@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import Any, get_args
 
 from rhostar.certificates._certificate import Algorithm, Certificate, Dropped, Role, Scope, Side, Statistic
+from rhostar.certificates._table import CertificateTable
 
 _KINDS: dict[str, dict[str, Any]] = {
     "str": {"type": "string"},
@@ -48,13 +49,12 @@ def json_schema() -> dict[str, Any]:
     for name in _SHARES:
         certificate["properties"][name] |= {"minimum": 0, "maximum": 1}
     table = {
-        "title": text,
+        **_properties(CertificateTable, without=("rows", "dropped", "rho")),
         "summary": text,
-        "delta": {"type": "number", "minimum": 0, "maximum": 1},
         "rows": {"type": "array", "items": {"$ref": "#/$defs/certificate"}, "minItems": 1},
         "dropped": {"type": "array", "items": {"$ref": "#/$defs/dropped"}},
-        "notes": {"type": "array", "items": text},
     }
+    table["delta"] |= {"minimum": 0, "maximum": 1}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A table of certificates of rhostar",
@@ -73,10 +73,10 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _properties(cls: Any) -> dict[str, Any]:
+def _properties(cls: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return the schema of each field, by its annotation."""
     found: dict[str, Any] = {}
-    for entry in fields(cls):
+    for entry in (entry for entry in fields(cls) if entry.name not in without):
         kinds = [_KINDS[kind] for kind in str(entry.type).split(" | ")]
         optional = {"type": [kind["type"] for kind in kinds]} if len(kinds) > 1 else {}
         found[entry.name] = {**kinds[0], **optional}

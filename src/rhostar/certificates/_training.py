@@ -247,7 +247,7 @@ def certify_training(
         if planned is None:
             rows.append(_range(utility, common))
     every = Tables(placed, tables.others)
-    moved = any(placed[goal] is not rho for goal, rho in tables.measured.items())
+    moved = not all(np.array_equal(placed[goal], rho) for goal, rho in tables.measured.items())
     # Values that were moved do not have the bounds of the heuristic.
     measured_one = given.with_facts(lower=None) if moved else given
     bound_on_excess = None

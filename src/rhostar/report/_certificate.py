@@ -135,7 +135,7 @@ def _card(guarantee: Guarantee, in_full: str) -> str:
         chance = f'<span class="small">{rate}</span>'
     exact = unfolding("The guarantee in full", f"<p>{escape(in_full)}</p>")
     weakness = guarantee.weakest.weakness
-    weak = f'<p class="note">{escape(weakness)}</p>' if weakness else ""
+    weak = f'<span class="small">{escape(weakness)}</span>' if weakness else ""
     return f"""<div class="guarantee card"><p>{escape(guarantee.sentence)}</p>
 {chance}{weak}{exact}</div>
 """

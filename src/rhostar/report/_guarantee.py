@@ -57,7 +57,8 @@ class Guarantee:
         found = quantity(weakest, self.costs, self.subject)
         number = found.number(outward(weakest.value, weakest.side, 3))
         which = {"mean": "on average", "quantile": about(weakest), "every": "every answer"}[weakest.statistic]
-        where = f", for each {several(self.rows)}" if len(self.rows) > 1 else f", {run_words(weakest, plain=True)}"
+        run = run_words(weakest, plain=True).rstrip(",")
+        where = f", for each {several(self.rows)}" if len(self.rows) > 1 else f", {run}"
         how = counting(weakest, found.number(f"{weakest.limit or 0:g}"))
         counted = f" ({how})" if how else ""
         sure = f"guaranteed {weakest.population} {surely(self.rows)}"
