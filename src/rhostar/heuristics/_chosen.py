@@ -102,8 +102,8 @@ class ChosenByWeights(Heuristic):
     @property
     def words(self) -> str:
         """What a sentence calls it."""
-        tables = "tables" if isinstance(self.members[0], Table) else "heuristics"
-        return f"this portfolio of {len(self.members)} {tables}, of which the weights choose one"
+        what = arrays.counted(len(self.members), "table" if isinstance(self.members[0], Table) else "heuristic")
+        return f"this portfolio of {what}, of which the weights choose one"
 
     @property
     def goals(self) -> tuple[int, ...] | None:
