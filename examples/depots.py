@@ -41,7 +41,7 @@ def recipe(streets: nx.MultiDiGraph, times: pd.DataFrame, depots: list[int], fol
         runs = rs.solve_many(last_day, method)
         print(f"{name:12}{runs.expanded.mean():10.1f} vertices per trip{runs.cost.mean():10.2f} seconds")
     for table in tables:  # every trip was drawn by itself, so the trips of a day need not count as one (groups=False)
-        print(table.best.sentence)
+        print(table.summary)
     print(folder / "depots.html")
 
 

@@ -78,9 +78,25 @@ def html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]]
     style = ' style="text-align: left"'
     top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     body = "".join("<tr>" + "".join(f"<td{style}>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
-    after = "".join(f"<p>{escape(text)}</p>" for text in below)
     caption = f"<caption{style}>{escape(title)}</caption>"
-    return f"<table>{caption}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{after}"
+    return f"<table>{caption}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{html_paragraphs(below)}"
+
+
+def html_paragraphs(texts: Iterable[str]) -> str:
+    """Return one paragraph for each text that is not empty, escaped."""
+    return "".join(f"<p>{escape(text)}</p>" for text in texts if text)
+
+
+def html_unfolding(texts: Iterable[str], below: str) -> str:
+    """Return texts that a reader sees at once, and HTML to unfold.
+
+    Examples
+    --------
+    >>> from rhostar._display import html_unfolding
+    >>> html_unfolding(["a < b", ""], "<p>c</p>")
+    '<p>a &lt; b</p><details><summary>In full</summary><p>c</p></details>'
+    """
+    return f"{html_paragraphs(texts)}<details><summary>In full</summary>{below}</details>"
 
 
 def text_table(rows: Sequence[Sequence[str]], *, words: int = 1) -> str:

@@ -106,7 +106,7 @@ def test_what_is_drawn_is_what_the_bound_is_about() -> None:
     assert found.draw(7) is found.draw(7)
     assert all(found.last is not table for table in found.tables)
     sentence = found.certificate.sentence
-    assert "a rho drawn among 2 tables, each with the share of the instances that it was measured on," in sentence
+    assert "a table drawn among 2, each with the share of the instances that it was measured on," in sentence
     assert "60 instances" in sentence
     assert found.certificate.role == "guarantee"
     assert "no guarantee" in str(found)

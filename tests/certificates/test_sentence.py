@@ -106,18 +106,25 @@ def test_what_is_measured_is_what_is_claimed() -> None:
 
 def test_certain_names_its_condition() -> None:
     certain = sentence(STEPS, lower=1.0)
-    assert certain.startswith("As long as no weight falls below its lower bound, every answer of A*")
+    condition = "no weight falls below its lower bound and no answer costs more than 6,000"
+    assert certain.startswith(f"As long as {condition}, every answer of A*")
     ranged = sentence(1.1 * STEPS, lower=1.0)
-    assert "if no weight falls below its lower bound (measured" in ranged
+    assert "if no weight falls below its lower bound and no answer costs more than 7,000 (measured" in ranged
     assert "clipped" not in ranged, "no answer can reach the limit"
-    assert sentence(np.zeros(16), lower=0.0).startswith("It is certain that"), "weights are never below 0"
+    never = sentence(np.zeros(16), lower=0.0)
+    assert never.startswith("As long as no answer costs more than 4,000, every answer"), "weights are never below 0"
+    whole = rs.InstanceSet(GRAPH, np.random.default_rng(0).integers(1, 4, (50, GRAPH.m)), 0, 15)
+    exact = rs.certify_training(np.zeros(16), whole, Suboptimality(limit=4.0), integer_weights=3)
+    assert exact.best.sentence.startswith("As long as all weights are integers up to 3, every answer of A*")
 
 
 def test_quantiles() -> None:
     text = sentence(quantile=0.9)
     assert re.search(r"at least 90% of the answers of A\* .* have a cost above the optimum of at most [\d.]+ on", text)
     assert "99.5%" in sentence(quantile=0.995, holdout=draw(1000))
-    assert "which is vacuous" in sentence(quantile=0.999)
+    few = sentence(quantile=0.999)
+    assert few.startswith("Nothing is guaranteed about the cost above the optimum of 99.9% of the answers of A*")
+    assert few.endswith("200 instances are too few, 2,995 are needed.")
 
 
 def test_one_sentence_everywhere(tmp_path: Any) -> None:
@@ -147,8 +154,9 @@ def test_the_tile_of_a_page_says_which_number_it_is() -> None:
     table = rs.certify(2 * STEPS, draw(300), Suboptimality(limit=4.0), delta=1e-9)
     ((number, words),) = report.certificate_section(table, subject="minutes lost").tiles()
     assert words == (
-        "minutes lost on average (capped at 4); guaranteed for new queries with probability at least 0.999999999"
+        "minutes lost, on average, A* to goal 15 with reopening (values above 4 count as 4; none did); guaranteed on "
+        "new instances drawn as these were with probability at least 0.999999999"
     )
     assert float(number.removeprefix("≤ ")) >= table.best.value
     ((_, plain),) = report.certificate_section(table).tiles()
-    assert plain.startswith("costlier than the best route on average (capped at 4); guaranteed")
+    assert plain.startswith("costlier than the best route, on average, A* to goal 15 with reopening (values above 4")

@@ -136,7 +136,10 @@ def test_whole_days_stay_on_one_side(
     # The unseen days are what the other commands use.
     assert answer(capsys, "evaluate", history / "set", "-m", history / "m.npz")["instances"] == found["unseen"]
     words = ("certify", history / "set", "-m", history / "m.npz", "-u", "cost", "-H", 40, "--groups", "day")
-    assert "over the draw of the 3 groups" in " ".join(run(capsys, *words)[1].split())
+    out = " ".join(run(capsys, *words)[1].split())
+    assert "on new groups drawn as these 3 were" in out
+    assert "This is a weak guarantee, because it rests on only 3 groups. About " in out
+    assert "over the draw of the 3 groups" in " ".join(run(capsys, *words, "--full")[1].split())
 
 
 def test_the_summary_of_a_split(capsys: pytest.CaptureFixture[str], history: Path) -> None:

@@ -35,12 +35,15 @@ def test_the_default_is_exact_and_certain(capsys: pytest.CaptureFixture[str], fo
     _, out, err = run(capsys, "certify", folder / "trips", "-m", model, "-u", "suboptimality", "-H", 10)
     said = " ".join(out.split())
     assert err == ""
-    assert "As long as no weight falls below its lower bound, every answer of A* to goal x144 " in said
-    assert "is optimal, to within" in said
+    assert said.startswith(
+        'Every answer of A* to goal "x144" with reopening and these values, which each search lowers'
+    )
+    assert "is the best route, to within" in said
+    assert said.endswith("as long as no answer costs more than 10,000. All bounds and conditions: --full")
     # The same words would be false of values that overestimate.
     rs.Model.of(rs.learners.MeanDistance().fit(instances[:100]), instances.graph).save(folder / "bold.npz")
     out = run(capsys, "certify", folder / "trips", "-m", folder / "bold.npz", "-u", "suboptimality", "-H", 10)[1]
-    assert "optimal, to within" not in out
+    assert "is the best route" not in out
 
 
 def test_bounds_from_the_data_say_if(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
@@ -52,10 +55,12 @@ def test_bounds_from_the_data_say_if(capsys: pytest.CaptureFixture[str], folder:
     found = answer(capsys, "fit", trips, "-o", model, "--weight-bounds", "from-data")
     assert "Values hold if no weight is below the lowest in the training set" in found["guarantee"]
     code, out, err = run(capsys, "certify", trips, "-m", model, "-u", "suboptimality", "-H", 10)
-    # Unseen trips have weights below the least that were seen: the program says so, and certifies what it can.
-    assert code == 0
-    assert err.startswith("note: the bounds of the model do not hold here, so nothing is certain: ")
-    assert "With probability at least 0.95" in out
+    # Unseen trips have weights below the lowest that were seen: searches see to it, and certify says what they do.
+    assert (instances.weights < rs.Model.load(model).heuristic.lower).any()
+    assert (code, err) == (0, "")
+    assert out.startswith('Every answer of A* to goal "x144" with reopening and these values, which each')
+    methods = answer(capsys, "evaluate", trips, "-m", model)["methods"]
+    assert methods[-1]["excess_max"] < 1e-9, "fit, evaluate and certify agree"
     runs, optimum = (rs.solve_many(instances, rho) for rho in (rs.Model.load(model), np.zeros(instances.graph.n)))
     assert np.allclose(runs.cost, optimum.cost), "and the answers are optimal all the same"
 
@@ -144,6 +149,16 @@ def test_nothing_is_overwritten(capsys: pytest.CaptureFixture[str], folder: Path
     assert model.read_text() == "mine"
 
 
+def test_a_quantile_needs_no_limit(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    model, trips = folder / "m.npz", folder / "trips"
+    answer(capsys, "fit", trips, "-o", model, "-l", "MeanDistance")
+    words = ("certify", trips, "-m", model, "-u", "suboptimality", "--quantile", 0.9)
+    free = answer(capsys, *words)
+    assert free["rows"] == answer(capsys, *words, "-H", 10)["rows"]
+    assert free["summary"].startswith("At least 90% of the answers of A*")
+    assert "needs a limit" in run(capsys, *words[:-2])[2]
+
+
 def test_days_as_groups(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     graph, rng = rs.Graph.grid(5, 5), np.random.default_rng(0)
     weights, days = rng.uniform(1, 2, (60, graph.m)), np.arange(60) // 2
@@ -152,6 +167,7 @@ def test_days_as_groups(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> N
     words = ["certify", tmp_path / "set", "-m", tmp_path / "m.npz", "-u", "suboptimality", "-H", 3]
     loaded, instances = rs.Model.load(tmp_path / "m.npz"), rs.InstanceSet.load(tmp_path / "set")
     held = instances[~loaded.heuristic.trained_on.among(instances)]
+    words.append("--full")
     said = " ".join(run(capsys, *words, "--groups", "day")[1].split())
     assert f"over the draw of the {np.unique(held.days[held.rows]).size} " in said
     assert f"over the draw of the {len(held)} instances" in " ".join(run(capsys, *words, "--groups", "none")[1].split())

@@ -35,17 +35,17 @@ def test_certificates_name_goals_as_the_user_does(capsys: pytest.CaptureFixture[
     both.save(city / "both")
     answer(capsys, "fit", city / "both", "-o", city / "m.npz", "-l", "PerGoal", "--fraction", 0.5)
     words = ["certify", city / "both", "-m", city / "m.npz", "-u", "expansions", "-H", 300]
-    code, out, _ = run(capsys, *words, "--by", "goal")
+    code, out, _ = run(capsys, *words, "--by", "goal", "--full")
     assert code == 0
     assert max(map(len, out.splitlines())) <= 80
-    rows = [line for line in out.splitlines() if line.startswith("goal ")]
+    rows = [line for line in out.splitlines() if line.startswith("goal ") and "H4" in line]
     assert {line.split()[1] for line in rows} == {"x5", "x9"}
     assert "goal 5" not in out
     found = answer(capsys, *words, "--by", "goal")
     guarantees = [row for row in found["rows"] if row["role"] == "guarantee"]
     assert {(row["goal"], row["category"], row["goals"]) for row in guarantees} == {
-        (5, "goal x5", "to goal x5"),
-        (9, "goal x9", "to goal x9"),
+        (5, "goal x5", 'to goal "x5"'),
+        (9, "goal x9", 'to goal "x9"'),
     }
     table = rs.certificates.CertificateTable.from_dict(found)
     assert table.best_for(9).category == "goal x9"

@@ -503,7 +503,7 @@ def test_a_network_without_coordinates_is_a_picture_that_can_be_read(browser: An
         assert max(strokes) < 0.35
         said = tab.page.inner_text(".guarantee")
         for depot in ("crossing 0", "crossing 100", "crossing 200"):
-            assert f"of A* to goal {depot} are at most" in said
+            assert f'of A* to goal "{depot}" with reopening are at most' in said
         assert said.count(" s longer than the fastest route (measured ") == 3
         assert tab.complaints == []
 

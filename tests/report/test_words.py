@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import rhostar as rs
+from rhostar.certificates._summary import costs
 from rhostar.report._guarantee import Guarantee
 from rhostar.report._method import Timing, Timings, quick_times
 from rhostar.report._page import render
-from rhostar.report._wording import costs, duration
+from rhostar.report._wording import duration
 from support.reports import certificate, full_report, small_set
 
 
@@ -27,13 +28,13 @@ def test_a_guarantee_in_the_unit_of_the_page() -> None:
     guarantee = Guarantee((certificate(value=4.745, limit=600.0, observed=1.5),), costs=costs("s"))
     assert guarantee.tile == (
         "≤ 4.75 s",
-        "longer than the fastest route on average (capped at 600 s); guaranteed for new queries "
-        "with probability at least 0.95",
+        "longer than the fastest route, on average, A* to goal 5 with reopening (values above 600 s count as 600 s; "
+        "none did); guaranteed on new instances drawn as these were with probability at least 0.95",
     )
     assert guarantee.sentence == (
-        "On average, answers of A* to goal 5 are at most 4.75 s longer than the fastest route (measured 1.5 s), on new "
-        "instances drawn as these were. Values are capped at 600 s: a bound on a mean needs such a limit (H), "
-        "fixed beforehand; no answer was above it here. This holds with probability at least 0.95."
+        "On average, answers of A* to goal 5 with reopening are at most 4.75 s longer than the fastest route (measured "
+        "1.5 s; values above 600 s count as 600 s; none did) on new instances drawn as these were, with probability at "
+        "least 0.95."
     )
     kilometers = replace(guarantee, costs=costs("km"))
     assert "at most 4.75 km longer than the shortest route" in kilometers.sentence
@@ -55,20 +56,20 @@ def test_several_goals_are_all_spoken_of() -> None:
     )
     guarantee = Guarantee(rows, costs=costs("min"))
     for depot, value in ((7, 1), (9, 3), (12, 2)):
-        assert re.search(rf"of A\* to goal {depot} are at most {value} min longer", guarantee.sentence)
-    assert guarantee.sentence.endswith("This holds with probability at least 0.95, for all of them at once.")
+        assert re.search(rf"of A\* to goal {depot} with reopening are at most {value} min longer", guarantee.sentence)
+    assert guarantee.sentence.endswith("with probability at least 0.95, for all of them at once.")
     assert guarantee.tile[0] == "≤ 3 min", "the weakest"
-    assert ", to each goal" in guarantee.tile[1]
+    assert ", for each goal" in guarantee.tile[1]
     many = Guarantee(tuple(replace(rows[k % 3], goal=k) for k in range(7)))
     assert "This is the weakest of 7 guarantees, one for each goal." in many.sentence
     assert "at most 3 " in many.sentence
     together = Guarantee((certificate(goals="to goals drawn as these 3 were"),))
-    assert "answers of A* to goals drawn as these 3 were are at most" in together.sentence
+    assert "answers of A* to goals drawn as these 3 were with reopening are at most" in together.sentence
     name = "goal shop with café"
     shop = certificate(goal=3, category=name, goals=f"to {name}")
-    assert "answers of A* to goal shop with café are at most" in Guarantee((shop,)).sentence
-    limited = replace(shop, settings=("reopening", "a budget of 9 expansions"))
-    assert "A* to goal shop with café with a budget of 9 expansions are at most" in Guarantee((limited,)).sentence
+    limited = Guarantee((replace(shop, budget=9),))
+    for text in (limited.sentence, limited.tile[1]):
+        assert "A* to goal shop with café with reopening and a budget of 9 expansions" in text
     table = rs.certificates.CertificateTable((shop,), (), 0.05, "a title")
     page = render(replace(full_report(small_set()), sections=(rs.report.certificate_section(table),)))
     assert "H4 betting, goal shop with café" in shown(page)
@@ -82,24 +83,24 @@ def test_guarantees_of_other_kinds() -> None:
     )  # fmt: skip
     guarantee = Guarantee((certain,), costs=costs("min"))
     assert guarantee.sentence == (
-        "Every answer of A* to goal 5 is the fastest route, up to the rounding of sums. "
-        "This is certain, if no weight falls below its lower bound."
+        "Every answer of A* to goal 5 with reopening is the fastest route, to within 1e-13 min of rounding, on every "
+        "instance, for certain, as long as no weight falls below its lower bound."
     )
     assert guarantee.tile == (
         "always",
-        "the fastest route, up to the rounding of sums: guaranteed for certain, if no weight falls below its lower "
-        "bound",
+        "the fastest route, to within 1e-13 min of rounding, A* to goal 5 with reopening; guaranteed on every instance "
+        "for certain, as long as no weight falls below its lower bound",
     )
     most = certificate(statistic="quantile", share=0.99, subject="cost above the optimum", limit=None, clipped=None)
     assert Guarantee((most,), costs=costs("h")).sentence.startswith(
-        "At least 99% of the answers of A* to goal 5 are at most 0.401 h longer than the fastest route"
+        "At least 99% of the answers of A* to goal 5 with reopening are at most 0.401 h longer than the fastest route"
     )
     nothing = Guarantee((certificate(value=9.0),))
     assert nothing.tile is None
-    assert nothing.sentence.endswith("This is vacuous.")
-    work = Guarantee((certificate(subject="the mean number of expanded vertices", value=81.2, limit=2000.0),))
-    assert "answers of A* to goal 5 need at most 81.2 vertices searched" in work.sentence
-    ratio = Guarantee((certificate(subject="the mean ratio of cost to optimum", value=1.01),), costs=costs("min"))
+    assert nothing.sentence.startswith("Nothing is guaranteed about the mean cost above the optimum of A*")
+    work = Guarantee((certificate(utility="expansions", value=81.2, limit=2000.0),))
+    assert "answers of A* to goal 5 with reopening need at most 81.2 vertices searched" in work.sentence
+    ratio = Guarantee((certificate(utility="ratio", value=1.01),), costs=costs("min"))
     assert "cost at most 1.01 times the cost of the fastest route" in ratio.sentence
     assert "min longer" not in ratio.sentence
 
@@ -115,11 +116,11 @@ def test_the_plain_guarantee_says_no_more_than_the_exact_one() -> None:
     number = float(re.search(r"at most ([\d.]+)", plain).group(1))
     assert table.best.value <= number <= 1.01 * table.best.value
     assert table.best.population in plain
-    assert f"capped at {table.best.limit:g}" in plain
+    assert f"values above {table.best.limit:g} count as {table.best.limit:g}" in plain
     report = rs.report.build(instances, {"Dijkstra": np.zeros(72)}, sections=[section], cost_unit="min")
     text = shown(render(report))
     assert section.sentence in text, "the exact one is on the page too"
-    assert "A* to goal 71 are at most" in text
+    assert "A* to goal 71 with reopening are at most" in text
 
 
 def test_guarantees_of_several_methods_are_told_apart() -> None:
@@ -130,8 +131,8 @@ def test_guarantees_of_several_methods_are_told_apart() -> None:
     section = rs.report.certificate_section(rs.certify(2 * rho, **terms), method="bold", also={"safe": exact})
     report = rs.report.build(instances, {"Dijkstra": np.zeros(72)}, sections=[section], cost_unit="min")
     said = [guarantee.sentence for guarantee in report["certificate"].guarantees]
-    assert said[0].startswith("“safe”: Every answer of A* to goal 71 is the fastest route, up to the rounding")
-    assert said[1].startswith("“bold”: On average, answers of A* to goal 71 are at most")
+    assert said[0].startswith("“safe”: Every answer of A* to goal 71 with reopening is the fastest route, to within")
+    assert said[1].startswith("“bold”: On average, answers of A* to goal 71 with reopening are at most")
     text = shown(render(report))
     assert text.index(said[0]) < text.index(said[1])
     assert exact.best.sentence in text

@@ -27,10 +27,10 @@ def certificate(name: str = "H4 betting", **changes: object) -> rs.certificates.
     """Return a guarantee for the mean cost above the optimum, with changes."""
     values = {
         "label": name,
+        "utility": "suboptimality",
         "subject": "the mean cost above the optimum",
-        "search": "A*",
+        "algorithm": "astar",
         "goals": "to goal 5",
-        "settings": ("reopening",),
         "population": "on new instances drawn as these were",
         "side": "upper",
         "value": 0.40001,

@@ -141,7 +141,7 @@ def test_raw_values_below_zero_raise(detour: rs.InstanceSet, value: float) -> No
     [
         lambda: Cost(0),
         lambda: Cost(-1),
-        lambda: Cost(np.inf),
+        lambda: Cost(-np.inf),
         lambda: Cost(np.nan),
         lambda: Cost("9"),
         lambda: SolvedWithin(0.5),

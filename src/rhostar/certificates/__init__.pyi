@@ -17,6 +17,7 @@ from ._progressive import Progressive as Progressive
 from ._progressive import progressive as progressive
 from ._query_log import QueryLog as QueryLog
 from ._query_log import read_log as read_log
+from ._schema import json_schema as json_schema
 from ._table import CertificateTable as CertificateTable
 from ._training import certify_training as certify_training
 from ._weight import WeightChoice as WeightChoice

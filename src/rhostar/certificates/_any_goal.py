@@ -90,13 +90,16 @@ def certify_any_goal(
     complexity = bounds.edge_local_complexity(paths.edges, paths.weights, cap, len(train), limit)
     value = bounds.rademacher_bound(mean, complexity, len(train), limit, delta=delta) + rounding
     utility = Suboptimality(limit)
-    score = measure(learner, train, utility, Search(), paths.cost)
+    score, _ = measure(learner, train, utility, Search(), paths.cost)
     return Certificate(
         label="U6",
+        utility=utility.name,
         subject=utility.mean_words,
-        search="A*",
-        goals="to any goal, with or without reopening,",
-        heuristic="these weights per edge, though they were chosen by looking at these instances,",
+        algorithm="astar",
+        reopen=None,
+        goals="to any goal",
+        heuristic="these weights per edge",
+        chosen_here=True,
         population=population(train),
         side="upper",
         value=min(limit, max(value, score.mean)),

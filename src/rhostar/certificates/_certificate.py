@@ -9,43 +9,59 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from typing import Any, Literal, TypeVar, get_args
 
-from rhostar.certificates._sentence import outward, sentence
+from rhostar import _arrays as arrays
+from rhostar._display import html_paragraphs, html_unfolding
+from rhostar.certificates._sentence import THIS_RHO, outward, sentence
+from rhostar.certificates._summary import summary
 from rhostar.errors import InputError
 
 Side = Literal["upper", "lower"]
 Scope = Literal["this rho", "every rho", "every rho of the family"]
 Role = Literal["guarantee", "certain", "comparison"]
 Statistic = Literal["mean", "quantile", "every"]
+Algorithm = Literal["astar", "gbfs"]
 Plain = TypeVar("Plain")
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """One bound on what happens on new instances.
+    """One bound on what happens on new instances, in three forms that say the same.
 
-    ``print(certificate)`` shows the bound in one sentence, its theorem and its assumptions. It is immutable, and
-    equal to itself after a round trip through JSON.
+    ``certificate.summary`` is one line for readers without statistics, ``certificate.sentence`` has all conditions, and
+    ``certificate.to_json()`` has the parts; :func:`json_schema` describes it. ``print(certificate)`` shows the
+    first two, its theorem and its assumptions. It is immutable, and equal to itself after a round trip through JSON.
 
     Attributes
     ----------
     label
         The code of the bound, such as "H4 betting" or "U2".
-    subject
-        What is bounded: "the mean cost above the optimum", or without "the mean" for single answers.
-    search, goals, settings, heuristic
-        What was run, in words: "A*", "to goal 7", ("reopening", "a budget of 50 expansions"), "this rho".
+    utility, subject
+        What is bounded: its key, such as "suboptimality", and in words: "the mean cost above the optimum", or without
+        "the mean" for single answers.
+    algorithm, reopen, budget
+        Which search was run: "astar" or "gbfs"; whether closed vertices are reopened, None where that makes no
+        difference; the most expansions of a run, None for no limit.
+    goals
+        Where searches lead, in words: "to goal 7".
+    heuristic, candidates, chosen_here
+        What guided it, in words: "this rho"; how many heuristics were compared on these instances, of which this one
+        is the best; and whether it was chosen by looking at them.
     population
         Which instances it is about, in words.
     side, value
-        What is bounded is at most ("upper") or at least ("lower") this value.
+        What is bounded is at most ("upper") or at least ("lower") this value; inf where nothing is known.
     observed
-        The bounded quantity on the instances that the bound was computed on; None where it was not measured.
+        The bounded quantity on the instances that the bound was computed on; None where it was not measured or is not
+        finite.
     limit
         H, where values are clipped at it; None where they are not.
     delta
         The bound, taken by itself, is wrong with at most this probability; 0 where it is certain.
     samples, unit
         How many independent draws it was computed on, and of what: instances, snapshots or groups.
+    needed
+        Where the bound is far above what was measured: how many draws would bring it within a tenth of its range,
+        if these are typical; None where it is near, or that is not known.
     holds_for
         For which heuristics the theorem holds at once, each with its own measurement.
     reference
@@ -59,6 +75,8 @@ class Certificate:
         Whether it says that every answer is optimal, but for the rounding of sums.
     clipped
         The share of the instances whose value was above H; None where nothing is clipped.
+    unsolved
+        The share of the instances on which no path was found.
     conditions
         What must hold on new instances besides, in words.
     assumptions
@@ -70,8 +88,9 @@ class Certificate:
     """
 
     label: str
+    utility: str
     subject: str
-    search: str
+    algorithm: Algorithm
     population: str
     side: Side
     value: float
@@ -82,14 +101,19 @@ class Certificate:
     holds_for: Scope
     reference: str
     goals: str = ""
-    settings: tuple[str, ...] = ()
-    heuristic: str = "this rho"
+    reopen: bool | None = True
+    budget: int | None = None
+    heuristic: str = THIS_RHO
+    candidates: int = 1
+    chosen_here: bool = False
     role: Role = "comparison"
     statistic: Statistic = "mean"
     share: float | None = None
     optimal: bool = False
     clipped: float | None = None
+    unsolved: float = 0.0
     unit: str = "instance"
+    needed: int | None = None
     conditions: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     measured: Mapping[str, float] = field(default_factory=dict)
@@ -104,9 +128,25 @@ class Certificate:
         return math.isinf(self.value) or (self.limit is not None and self.value >= self.limit)
 
     @property
+    def summary(self) -> str:
+        """The bound in one line, for readers without statistics."""
+        return summary([self])
+
+    @property
     def sentence(self) -> str:
-        """The bound in one plain sentence."""
+        """The bound in one sentence with all its conditions."""
         return sentence(self)
+
+    @property
+    def weakness(self) -> str:
+        """That the bound is far above what was measured, and how many draws would help; empty where it is not."""
+        if self.needed is None or math.isinf(self.value):
+            return ""
+        return (
+            f"This is a weak guarantee, because it rests on only {arrays.counted(self.samples, self.unit)}. About "
+            f"{self.needed:,} {self.unit}s would bring the bound within a tenth of its range of what is measured, if "
+            "these are typical."
+        )
 
     @property
     def claim(self) -> str:
@@ -119,23 +159,33 @@ class Certificate:
         nothing = ", vacuous" if self.vacuous else ""
         return f"Certificate({self.label}: {what} {self.claim} for {self.holds_for}{where}{nothing})"
 
+    @property
+    def _details(self) -> list[str]:
+        """What unfolds below the summary: the sentence, the theorem and what it assumes."""
+        return [f"{self.label}: {self.sentence}", f"By {self.reference}. Assumed:", *self.assumptions]
+
     def __str__(self) -> str:
-        lines = [f"{self.label}: {self.sentence}", f"By {self.reference}. Assumed:"]
-        lines = [line for text in lines for line in textwrap.wrap(text, 80)]
-        for text in self.assumptions:
+        said, theorem, *assumed = self._details
+        lines = [line for text in (self.summary, self.weakness) for line in textwrap.wrap(text, 80)]
+        lines += ["", *(line for text in (said, theorem) for line in textwrap.wrap(text, 80))]
+        for text in assumed:
             lines += textwrap.wrap(text, 80, initial_indent="  - ", subsequent_indent="    ")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        return html_unfolding([self.summary, self.weakness], html_paragraphs(self._details))
+
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON, with the sentence among them.
+        """Return plain values, for JSON, with the summary and the sentence among them.
 
         Returns
         -------
         dict
-            Plain values by name.
+            Plain values by name, as :func:`json_schema` describes them; an infinite `value` is None.
         """
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
-        return plain | {"sentence": self.sentence}
+        value = self.value if math.isfinite(self.value) else None
+        return plain | {"value": value, "summary": self.summary, "sentence": self.sentence}
 
     def to_json(self) -> str:
         """Return JSON; numbers come back bit for bit.
@@ -145,7 +195,7 @@ class Certificate:
         str
             JSON.
         """
-        return json.dumps(self.to_dict())
+        return json.dumps(self.to_dict(), allow_nan=False)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Certificate:
@@ -165,11 +215,20 @@ class Certificate:
         InputError
             If a field is missing, unknown or damaged.
         """
-        given = {name: value for name, value in values.items() if name != "sentence"} if _object(values) else values
+        given = values
+        if _object(values):
+            given = {name: value for name, value in values.items() if name not in ("summary", "sentence")}
+            if given.get("value", 0) is None:
+                given["value"] = math.inf
         found = from_plain(cls, given)
         if found.statistic == "quantile" and found.share is None:
             raise InputError("a certificate about a quantile must have a share")
-        for name, value in (("delta", found.delta), ("share", found.share), ("clipped", found.clipped)):
+        for name, value in (
+            ("delta", found.delta),
+            ("share", found.share),
+            ("clipped", found.clipped),
+            ("unsolved", found.unsolved),
+        ):
             if value is not None and not 0 <= value <= 1:
                 raise InputError(f"{name} of a certificate must be between 0 and 1, got {value!r}")
         return found
@@ -235,6 +294,7 @@ _FITS: dict[str, Callable[[Any], bool]] = {
     "Scope": lambda x: x in get_args(Scope),
     "Role": lambda x: x in get_args(Role),
     "Statistic": lambda x: x in get_args(Statistic),
+    "Algorithm": lambda x: x in get_args(Algorithm),
     **dict.fromkeys(("tuple[Certificate, ...]", "tuple[Dropped, ...]"), lambda x: isinstance(x, tuple)),
 }
 """Whether a plain value fits a field, by the annotation of the field."""

@@ -108,15 +108,18 @@ class Watched:
         self.window.clear()
         return mean
 
-    @property
-    def words(self) -> str:
-        """What one answer must keep, given those before it, in words."""
+    def words(self, *, windows: bool) -> str:
+        """Return what one answer, or the mean of a window, must keep, given those before it, in words."""
         guarantee = self.certificate
         value = outward(guarantee.value, guarantee.side, 5)
         if guarantee.statistic == "mean":
-            return f"a mean of at {'least' if self._flip else 'most'} {value}"
+            what = "an expectation" if windows else "a mean"
+            return f"{what} of at {'least' if self._flip else 'most'} {value}"
         beyond = f"{'below' if self._flip else 'above'} {value}"
-        return f"a probability of at most {self.m:.6g} to be {beyond}" if self.m > 0 else f"no chance to be {beyond}"
+        if self.m == 0:
+            return f"no chance to be {beyond}"
+        what = "an expected share" if windows else "a probability"
+        return f"{what} of at most {outward(self.m, 'upper')} to be {beyond}"
 
 
 def _range(certificate: Certificate) -> float:

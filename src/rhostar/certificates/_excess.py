@@ -11,7 +11,8 @@ argument fails, and so does the bound: an admissible ρ that is not consistent h
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,14 +21,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar.certificates._certificate import Certificate, Dropped
-from rhostar.certificates._measure import Search, Tables, goal_words
+from rhostar.certificates._measure import Search, Tables, goal_words, heuristic_words
+from rhostar.certificates._sentence import outward
 from rhostar.errors import ArrayError, InputError
 from rhostar.graph import Graph
 from rhostar.heuristics import Heuristic
-from rhostar.search import distances_to
+from rhostar.search import Runs, distances_to
 from rhostar.utilities import Utility
 
-# Assumed where nothing says how large g can get.
+# Assumed where bounds count what searches can do under real numbers.
 ROUNDS = "comparisons of g + rho are exact, although float64 sums round"
 
 
@@ -60,37 +62,77 @@ class WeightBounds:
         """Whether every weight has a largest value that is known."""
         return bool(np.isfinite(self.caps).all())
 
-    @property
-    def conditions(self) -> tuple[str, ...]:
-        """What must hold on new instances for a bound that is certain; nothing where the lower bounds are 0."""
-        return ("no weight falls below its lower bound",) if (self.lower > 0).any() else ()
+    def largest_answer(self, tables: Iterable[NDArray[np.float64]], limit: float, longest: float = 0.0) -> float:
+        """Return the cost of an answer up to which rounding is bounded where nothing is known about large weights.
+
+        It is fixed by what is known before anything is measured: a thousand times the largest of |ρ|, the lower bounds
+        and H, or the longest distance of values that are computed, rounded up to one digit; inf where all of these
+        are 0 or not known.
+        """
+        scale = max((float(np.abs(rho).max()) for rho in tables), default=0.0)
+        finite = self.lower[np.isfinite(self.lower)]
+        scale = max(scale, float(finite.max(initial=0.0)), limit if math.isfinite(limit) else 0.0)
+        most = max(1000 * scale, longest)
+        return float(outward(most, "upper", 1)) if most > 0 else math.inf
+
+    def conditions(self, answer: float, *, exact: bool) -> tuple[str, ...]:
+        """Return what must hold on new instances for a bound that is certain.
+
+        Parameters
+        ----------
+        answer
+            Up to which cost of an answer rounding is bounded.
+        exact
+            Whether no sum rounds.
+        """
+        found = ["no weight falls below its lower bound"] if (self.lower > 0).any() else []
+        found += [] if self.integers is None else [f"all weights are integers up to {self.integers}"]
+        return (*found, *self.rounding_conditions(answer, exact=exact))
+
+    def rounding_conditions(self, answer: float, *, exact: bool) -> tuple[str, ...]:
+        """Return what must hold on new instances so that sums round by no more than was counted."""
+        if exact:
+            return ()
+        if self.bounded:
+            return ("no weight rises above its upper bound",)
+        return (f"no answer costs more than {f'{answer:,.0f}' if 1 <= answer < 1e9 else f'{answer:g}'}",)
 
     @property
     def integers_assumed(self) -> tuple[str, ...]:
         """What is assumed besides where weights are integers."""
         return () if self.integers is None else (f"all weights are integers in 0..{self.integers} (checked here)",)
 
-    def rounding_assumed(self, *, exact: bool) -> tuple[str, ...]:
-        """Return what must be assumed where sums round and nothing says how large g can get."""
-        return () if exact or self.bounded else (ROUNDS,)
-
-    def assumed(self, *, exact: bool) -> tuple[str, ...]:
-        """Return what a bound that is certain assumes about the weights of new instances."""
-        above = ("no weight rises above its upper bound",) if self.bounded and not exact else ()
-        return (*self.conditions, *above, *self.integers_assumed, *self.rounding_assumed(exact=exact))
-
-    def rounding(self, rho: NDArray[np.float64], limit: float, *, exact: bool) -> float:
-        """Return by how much cost − opt may exceed its bound as sums round; without upper bounds, as those with ρ do.
+    def rounding(self, n: int, largest: float, limit: float, answer: float, *, exact: bool) -> float:
+        """Return by how much cost − opt may exceed its bound as sums round.
 
         With u = 2⁻⁵³, G the largest g and R the largest |ρ|, a score is off by at most u(G + R), so along the proof of
         L1 each of at most n edges adds 2u(G + R). The sums of a path and of S* add uG each, Δ clipped at H adds
         u(4R + H), and the differences of ρ that are compared with caps u(R + G). The proof of U5 compares scores once
         and adds up a path of the lower bounds: that is less.
+
+        If weights have upper bounds, G is at most the sum of n − 1 of the largest. If they have none, only answers that
+        cost at most C (`answer`) are spoken of. A vertex that is expanded before the goal is selected has a score of
+        at most C + R, so its g is at most C + 2R, but for rounding; a child of it on the optimal path, whose edges cost
+        at most C, has a g of at most 2C + 2R. Values that are not negative and never overestimate are at most C
+        where they matter: at these vertices.
+
+        Parameters
+        ----------
+        n
+            Number of vertices.
+        largest
+            R.
+        limit
+            H.
+        answer
+            C.
+        exact
+            Whether no sum rounds.
         """
         if exact:
             return 0.0
-        largest_g = (rho.size - 1) * float(self.caps.max()) if self.bounded else 0.0
-        return 8 * rho.size * 2.0**-53 * (largest_g + float(np.abs(rho).max()) + limit)
+        largest_g = (n - 1) * float(self.caps.max()) if self.bounded else 2 * (answer + largest)
+        return 8 * n * 2.0**-53 * (largest_g + largest + min(limit, largest_g))
 
 
 def weight_bounds(lower: Any, upper: Any, integer_weights: int | None, m: int) -> WeightBounds:
@@ -263,16 +305,47 @@ def project(graph: Graph, rho: NDArray[np.float64], caps: NDArray[np.float64], g
 
 
 class Excess(NamedTuple):
-    """How far any answer can be above the optimum (U5): for exact sums, and with what rounding may add."""
+    """How far any answer can be above the optimum (U5).
+
+    Attributes
+    ----------
+    exact, most
+        For exact sums, and with what rounding may add.
+    conditions
+        What must hold on new instances, in words.
+    by_search
+        Whether searches see to it by themselves.
+    """
 
     exact: float
     most: float
+    conditions: tuple[str, ...]
+    by_search: bool = False
+
+    @property
+    def reference(self) -> str:
+        """The theorem."""
+        if self.by_search:
+            return "U5: each search compares the weights with the bounds of the values and lowers what is too high"
+        return "U5: when the goal is selected, a vertex of an optimal path is open with its true cost"
+
+    def seen(self, raw: NDArray[np.float64], runs: Runs, stated: WeightBounds, answer: float) -> bool:
+        """Return whether all that was measured is as it says."""
+        return float(raw.max()) <= self.most and (stated.bounded or float(runs.cost.max()) <= answer)
 
 
 def bound_excess(
-    heuristic: Heuristic, tables: Tables, graph: Graph, stated: WeightBounds, limit: float, *, exact: bool
+    heuristic: Heuristic,
+    tables: Tables,
+    graph: Graph,
+    stated: WeightBounds,
+    search: Search,
+    limit: float,
+    answer: float,
+    *,
+    exact: bool,
 ) -> Excess | None:
-    """Return U5 for A* with reopening, for the worst of the goals; None where it is not known.
+    """Return U5 for A* without a budget, for the worst of the goals; None where it is not known.
 
     Parameters
     ----------
@@ -280,29 +353,56 @@ def bound_excess(
         The heuristic and its tables.
     graph, stated
         The graph, and what is known of the weights.
-    limit
-        H.
+    search, limit
+        How it is run, and H.
+    answer
+        Up to which cost of an answer rounding is bounded.
     exact
         Whether no sum g + ρ rounds for the goals that were measured.
     """
+    if search.budget is not None:
+        return None
+    lower, consistent = heuristic.lower, heuristic.consistent_for
+    if lower is not None and (search.reopen or (consistent is not None and (consistent <= lower).all())):
+        # Searches keep to the bounds of the heuristic by themselves, so nothing is asked of the weights.
+        free = weight_bounds(None, None, None, graph.m)
+        largest = answer if tables.computed else max(map(_largest, tables.measured.values()))
+        off = free.rounding(graph.n, largest, limit, answer, exact=False)
+        return Excess(0.0, off, free.rounding_conditions(answer, exact=False), by_search=True)
+    if not search.reopen:
+        return None
     if tables.computed:
-        weights = heuristic.consistent_for
-        if weights is None or heuristic.uses_weights or not (weights <= stated.lower).all():
+        if consistent is None or heuristic.uses_weights or not (consistent <= stated.lower).all():
             return None
-        # Values that are consistent for ŵ ≤ lower never overestimate, and none is above the sum of all ŵ.
-        longest = np.full(graph.n, float(weights[np.isfinite(weights)].sum()))
-        return Excess(0.0, stated.rounding(longest, limit, exact=False))
+        # Values that are consistent for ŵ ≤ lower never overestimate.
+        off = stated.rounding(graph.n, min(answer, longest(heuristic)), limit, answer, exact=False)
+        return Excess(0.0, off, stated.conditions(answer, exact=False))
     if tables.others is None:
         return None
     exact = exact and not tables.others
     found = [
-        (largest_excess(graph, rho, goal, stated.lower), stated.rounding(rho, limit, exact=exact))
+        (
+            largest_excess(graph, rho, goal, stated.lower),
+            stated.rounding(graph.n, _largest(rho), limit, answer, exact=exact),
+        )
         for goal, rho in (tables.measured | tables.others).items()
     ]
-    return Excess(max(excess for excess, _ in found), max(excess + rounding for excess, rounding in found))
+    most = max(excess + rounding for excess, rounding in found)
+    return Excess(max(excess for excess, _ in found), most, stated.conditions(answer, exact=exact))
+
+
+def _largest(rho: NDArray[np.float64]) -> float:
+    return float(np.abs(rho).max())
+
+
+def longest(heuristic: Heuristic) -> float:
+    """Return what no distance under the weights of a heuristic exceeds: the sum of all of them; 0 if it has none."""
+    weights = heuristic.consistent_for if heuristic.lower is None else heuristic.lower
+    return 0.0 if weights is None else float(weights[np.isfinite(weights)].sum())
 
 
 def bound_every_answer(
+    heuristic: Heuristic,
     tables: Mapping[int, NDArray[np.float64]],
     goals: Sequence[int],
     graph: Graph,
@@ -310,7 +410,9 @@ def bound_every_answer(
     utility: Utility,
     search: Search,
     excess: Excess | None,
-    largest: float,
+    raw: NDArray[np.float64],
+    runs: Sequence[Runs],
+    answer: float,
     *,
     exact: bool,
 ) -> tuple[list[Certificate], list[Dropped]]:
@@ -318,68 +420,80 @@ def bound_every_answer(
 
     Parameters
     ----------
-    tables
-        ρ by goal; empty where it is computed.
+    heuristic, tables
+        The heuristic, and ρ by goal; the latter is empty where it is computed.
     goals
         The goals that occur.
     graph, stated, utility, search
         What was asked for, and what is known of the weights.
     excess
         U5, where it is known.
-    largest
-        The largest excess that was seen.
+    raw, runs
+        The excess of each run, and the runs.
+    answer
+        Up to which cost of an answer rounding is bounded.
     exact
         Whether no sum g + ρ rounds.
     """
-    if not search.measures_excess(utility) or not stated.given:
+    if not search.measures_excess(utility) or not (stated.given or (excess is not None and excess.by_search)):
         return [], []
     if search.budget is not None:
         return [], [Dropped("U3", "a run that a budget ends has no bound through inconsistency")]
     rows: list[Certificate] = []
     dropped: list[Dropped] = []
+    largest, dearest = float(raw.max()), max(float(part.cost.max()) for part in runs)
 
-    def add(label: str, value: float, reference: str, *, optimal: bool, **more: Any) -> None:
-        if largest > value:  # possible only where nothing says how far sums round
+    def add(
+        label: str, value: float, reference: str, conditions: tuple[str, ...], *, optimal: bool, **more: Any
+    ) -> None:
+        if not stated.bounded and not exact and dearest > answer:
+            seen = f"an answer cost {dearest:.6g}, more than {answer:.6g}"
+            dropped.append(Dropped(label, f"{seen}: state upper bounds on the weights, so that rounding is bounded"))
+        elif largest > value or math.isinf(value):  # the former only where exact sums were said to be
             seen = f"an answer was {largest:.6g} above the optimum"
             dropped.append(Dropped(label, f"{seen}: sums round by more than was assumed"))
-            return
-        rows.append(
-            Certificate(
-                label=label,
-                subject=utility.quantity,
-                **search.fields,
-                goals=goal_words(graph, goals, every=True),
-                population="on every instance",
-                side="upper",
-                value=value,
-                observed=largest,
-                limit=None,
-                delta=0.0,
-                samples=0,
-                holds_for="this rho",
-                reference=reference,
-                role="certain",
-                statistic="every",
-                optimal=optimal,
-                conditions=stated.conditions,
-                assumptions=stated.assumed(exact=exact),
-                **more,
+        else:
+            rows.append(
+                Certificate(
+                    label=label,
+                    utility=utility.name,
+                    subject=utility.quantity,
+                    **search.fields,
+                    goals=goal_words(graph, goals, every=True),
+                    heuristic=heuristic_words(heuristic, search),
+                    population="on every instance",
+                    side="upper",
+                    value=value,
+                    observed=largest,
+                    limit=None,
+                    delta=0.0,
+                    samples=0,
+                    holds_for="this rho",
+                    reference=reference,
+                    role="certain",
+                    statistic="every",
+                    optimal=optimal,
+                    conditions=conditions,
+                    assumptions=conditions,
+                    **more,
+                )
             )
-        )
 
-    if not tables:
+    if not stated.given:
+        dropped.append(Dropped("U3", "needs lower bounds on the weights (lower)"))
+    elif not tables:
         dropped.append(Dropped("U3", "rho is computed; U5 says whether it ever overestimates"))
     elif any(exceeding(graph, rho, np.broadcast_to(stated.lower, graph.m), goal).any() for goal, rho in tables.items()):
         dropped.append(Dropped("U3", "rho is not consistent under the lower bounds"))
     else:
-        off = max(stated.rounding(rho, utility.limit, exact=exact) for rho in tables.values())
+        off = stated.rounding(graph.n, max(map(_largest, tables.values())), utility.limit, answer, exact=exact)
         reference = "consistency under the lower bounds: A* is optimal, up to the rounding of sums"
-        add("U3", off, reference, optimal=True)
-    if not search.reopen:
+        add("U3", off, reference, stated.conditions(answer, exact=exact), optimal=True)
+    if excess is not None:
+        measured = {"overestimate": excess.exact}
+        add("U5", excess.most, excess.reference, excess.conditions, optimal=excess.exact == 0, measured=measured)
+    elif not search.reopen:
         dropped.append(Dropped("U5", "does not hold without reopening: an admissible rho may then give longer paths"))
-    elif excess is None:
-        dropped.append(Dropped("U5", "rho is computed and may overestimate, so the worst case is not known"))
     else:
-        reference = "U5: when the goal is selected, a vertex of an optimal path is open with its true cost"
-        add("U5", excess.most, reference, optimal=excess.exact == 0, measured={"overestimate": excess.exact})
+        dropped.append(Dropped("U5", "rho is computed and may overestimate, so the worst case is not known"))
     return rows, dropped

@@ -24,21 +24,24 @@ from rhostar.certificates._draws import (
     find_unseen,
     unknown_origin,
 )
-from rhostar.certificates._excess import WeightBounds, bound_every_answer, bound_excess, weight_bounds
+from rhostar.certificates._excess import WeightBounds, bound_every_answer, bound_excess, longest, weight_bounds
 from rhostar.certificates._measure import (
     Search,
     SearchOptions,
     check_utility,
     find_tables,
     goal_words,
+    heuristic_words,
     losses,
     measure,
     optimal_paths,
 )
-from rhostar.certificates._table import CertificateTable, looseness, make_table
+from rhostar.certificates._summary import looseness
+from rhostar.certificates._table import CertificateTable, make_table
 from rhostar.errors import AssumptionError, InputError
 from rhostar.heuristics import Heuristic, HeuristicLike, as_heuristic
 from rhostar.instances import InstanceSet
+from rhostar.search import Runs
 from rhostar.utilities import Score, SolvedWithin, Utility
 
 # From values, their range and δ to an upper bound on the mean.
@@ -137,10 +140,11 @@ def certify(
         independent: each snapshot then counts as one draw (H7), unless they are draws from a pool
         (:meth:`InstanceSet.draw`).
     utility
-        What is bounded, with its limit H fixed beforehand.
+        What is bounded, with its limit H fixed beforehand; a quantile needs none, so that it may be inf.
     lower
         Lower bounds on the weights of all instances, one number or one per edge, known beforehand. They bound every
-        single answer of A* with reopening (U5), which also sharpens the guarantee.
+        single answer of A* with reopening (U5), which also sharpens the guarantee. A heuristic with bounds of its own
+        needs none: searches compare the weights with them and stay optimal.
     bound
         The bound that shall be the guarantee, such as "any time", "Bernstein" or "U5": to be chosen without looking at
         the result.
@@ -202,8 +206,9 @@ def certify(
     [('H4 betting', 0.02, 'guarantee'), ('U5', 0.611, 'certain'), ('H4 Bernstein', 0.024, 'comparison'),
      ('H4 Chernoff', 0.026, 'comparison')]
     """
-    utility, run, delta = check_utility(utility), Search.of(search), arrays.probability(delta)
     share = None if quantile is None else arrays.probability(quantile, "quantile")
+    utility = check_utility(utility, mean=share is None)
+    run, delta = Search.of(search), arrays.probability(delta)
     given = _candidates(heuristic)
     among = arrays.integer(candidates, "candidates", 1) * len(given)
     check_set(holdout, "holdout")
@@ -220,8 +225,8 @@ def certify(
     for one, (kept, notes) in zip(several, unseen, strict=True):
         instances = check_set(holdout[kept], "holdout") if kept.size < len(holdout) else holdout
         draws = find_draws(instances, groups=_of(groups, kept), by=_of(by, kept), dropped=len(holdout) - len(instances))
-        score = measure(one, instances, utility, run, None if optimum is None else optimum[kept])
-        found = _bound(one, instances, draws, score, run, stated, bound, share, isinstance(by, str), among, delta)
+        score, runs = measure(one, instances, utility, run, None if optimum is None else optimum[kept])
+        found = _bound(one, instances, draws, score, runs, run, stated, bound, share, isinstance(by, str), among, delta)
         tables.append(replace(found, notes=(*found.notes, *notes)))
     best = min(range(len(tables)), key=lambda k: looseness(tables[k].best))
     if len(tables) == 1:
@@ -236,6 +241,7 @@ def _bound(
     instances: InstanceSet,
     draws: Draws,
     score: Score,
+    runs: Runs,
     run: Search,
     stated: WeightBounds,
     bound: str | None,
@@ -247,14 +253,17 @@ def _bound(
     """Return all bounds on one heuristic, by what was measured on the holdout."""
     graph, utility, limit = instances.graph, score.utility, score.utility.limit
     goals, tables = np.unique(instances.goals).tolist(), find_tables(heuristic, instances)
+    known = (*tables.measured.values(), *(tables.others or {}).values())
+    answer = stated.largest_answer(known, limit, longest(heuristic) if tables.computed else 0.0)
     excess = None
-    if run.measures_excess(utility) and run.reopen and run.budget is None:
-        excess = bound_excess(heuristic, tables, graph, stated, limit, exact=False)
+    if run.measures_excess(utility):
+        excess = bound_excess(heuristic, tables, graph, stated, run, limit, answer, exact=False)
     certain, dropped = bound_every_answer(
-        tables.measured, goals, graph, stated, utility, run, excess, float(score.raw.max()), exact=False
+        heuristic, tables.measured, goals, graph, stated, utility, run, excess, score.raw, [runs], answer, exact=False
     )
     # Where no answer can be further above the optimum than this, it takes the place of H.
-    sharper = excess is not None and excess.most < limit
+    sharper = excess is not None and excess.most < limit and excess.seen(score.raw, runs, stated, answer)
+    sharper = sharper and quantile is None
     # A range of 0 leaves nothing to bound; the smallest number is as good.
     reach = max(excess.most, float(np.finfo(np.float64).tiny)) if excess is not None and sharper else limit
     sample = score.raw if sharper else losses(score)
@@ -270,28 +279,28 @@ def _bound(
     assumed = (
         *assume_draws("holdout", limit if clips and quantile is None else None),
         f"holdout had no part in {making}" + (f" (not checked: {unknown[0]})" if unknown else ""),
-        *(stated.assumed(exact=False) if sharper else ()),
+        *(excess.conditions if excess is not None and sharper else ()),
     )
     warnings: list[str] = []
 
     def row(entry: HoldoutBound, level: float, category: str | None = None, at: Any = slice(None)) -> Certificate:
-        raw, where = score.raw[at], goal_words(graph, goals)
-        goal = int(instances.goals[at][0]) if by_goal and category is not None else None
-        if category is not None:
-            where = f"to {category}" if by_goal else f'{where} in category "{category}"'
+        raw, solved = score.raw[at], runs.solved[at]
         fields: dict[str, Any] = {
             "label": entry.label,
             "reference": entry.reference,
             **run.fields,
-            "goals": where,
-            "heuristic": "this rho" + (f", the best of {candidates} candidates," if candidates > 1 else ""),
+            "utility": utility.name,
+            "goals": goal_words(graph, np.unique(instances.goals[at]).tolist()),
+            "heuristic": heuristic_words(heuristic, run),
+            "candidates": candidates,
             "population": draws.population,
             "side": "lower" if higher else "upper",
             "delta": level,
             "unit": draws.unit,
             "holds_for": "this rho",
+            "unsolved": float(1 - solved.mean()),
             "assumptions": (*assumed, *entry.assumed),
-            "goal": goal,
+            "goal": int(instances.goals[at][0]) if by_goal and category is not None else None,
             "category": category,
         }
         if entry.upper is None:
@@ -302,11 +311,12 @@ def _bound(
                 **fields,
                 subject=utility.quantity,
                 value=value,
-                observed=observed,
+                observed=observed if math.isfinite(observed) else None,
                 limit=None,
                 samples=raw.size,
                 statistic="quantile",
                 share=quantile,
+                needed=_fewest(quantile, raw.size, level / candidates),
             )
         values = draws.values(sample, None if category is None else at)
         computed, observed = entry.upper(values, reach, level / candidates), float(values.mean())
@@ -323,12 +333,15 @@ def _bound(
             limit=None if sharper else limit,
             clipped=float(np.mean(raw > reach)) if clips else None,
             samples=values.size,
-            conditions=stated.conditions if sharper else (),
+            conditions=excess.conditions if excess is not None and sharper else (),
+            needed=_needed(values, reach, upper, level / candidates) if entry is chosen else None,
             measured={"range": reach, "instances": float(raw.size)},
         )
 
-    made = [(entry, row(entry, delta)) for entry in options if not entry.asked or entry is chosen]
-    made += [] if quantile is None else [(QUANTILE, row(QUANTILE, delta))]
+    if quantile is None:
+        made = [(entry, row(entry, delta)) for entry in options if not entry.asked or entry is chosen]
+    else:
+        made = [(QUANTILE, row(QUANTILE, delta))]
     if draws.categories:
         each = chosen if isinstance(chosen, HoldoutBound) else default
         level = delta / len(draws.categories)
@@ -348,7 +361,8 @@ def _choose(
 ) -> HoldoutBound | Certificate:
     """Return what is the guarantee: the user's choice; or that answers are certainly optimal; or the default bound."""
     if bound is None:
-        return next((row for row in certain if row.optimal), default)
+        # Of several, the one that asks for less.
+        return min((row for row in certain if row.optimal), key=lambda row: len(row.conditions), default=default)
     entries = [*options, *([] if default in options else [default]), *certain]
     return find_bound(bound, entries)
 
@@ -388,6 +402,27 @@ def _quantile(raw: NDArray[np.float64], share: float, delta: float, *, higher: b
     falling = np.sort(raw)[::-1]  # counted from the other end
     found = bounds.quantile_rank(share, raw.size, delta=delta)
     return 0.0 if found is None else float(falling[found - 1]), float(falling[rank])
+
+
+WEAK = 0.1
+"""A guarantee is weak if it is further than this share of the range from what was measured."""
+_TYPICAL = 30
+"""From so many values on, the next ones are planned to be like them; with fewer, as spread out as they can be."""
+
+
+def _needed(values: NDArray[np.float64], limit: float, upper: float, delta: float) -> int | None:
+    """Return how many draws would make a guarantee that is not weak; None if this one is not."""
+    mean = float(values.mean())
+    if upper - mean <= WEAK * limit:
+        return None
+    like: dict[str, Any] = {"pilot": values} if values.size >= _TYPICAL else {"mean": min(mean, limit)}
+    return bounds.holdout_size(limit=limit, epsilon=WEAK * limit, delta=delta, trials=20, **like).samples
+
+
+def _fewest(share: float, count: int, delta: float) -> int | None:
+    """Return how many instances a bound on a quantile needs; None if there are as many."""
+    fewest = math.ceil(math.log(delta) / math.log(share))
+    return fewest if count < fewest else None
 
 
 def _look(

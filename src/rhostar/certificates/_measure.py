@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypedDict
@@ -13,11 +14,12 @@ from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
 from rhostar._parallel import map_chunks
+from rhostar.certificates._sentence import THIS_RHO, quoted
 from rhostar.errors import InputError, InstanceError
 from rhostar.graph import Graph
 from rhostar.heuristics import Heuristic, HeuristicLike
 from rhostar.instances import InstanceSet
-from rhostar.search import Algorithm
+from rhostar.search import Algorithm, Runs
 from rhostar.utilities import Score, Suboptimality, Utility, evaluate
 
 
@@ -63,16 +65,15 @@ class Search(NamedTuple):
         --------
         >>> from rhostar.certificates._measure import Search
         >>> Search("astar", True, 50).fields
-        {'search': 'A*', 'settings': ('reopening', 'a budget of 50 expansions')}
+        {'algorithm': 'astar', 'reopen': True, 'budget': 50}
         """
-        settings = ["reopening"] if self.name == "A*" else []
-        settings += [] if self.budget is None else [f"a budget of {arrays.counted(self.budget, 'expansion')}"]
-        return {"search": self.name, "settings": tuple(settings)}
+        return {**self._asdict(), "reopen": self.reopen if self.algorithm == "astar" else None}
 
     def title(self, utility: Utility, delta: float) -> str:
         """Return what is certified, in words."""
-        limit = "" if self.budget is None else f", at most {self.budget} expansions"
-        return f"{utility.name} of {self.name}{limit}, H = {utility.limit:g}, delta = {delta:g}"
+        budget = "" if self.budget is None else f", at most {self.budget} expansions"
+        limit = f", H = {utility.limit:g}" if math.isfinite(utility.limit) else ""
+        return f"{utility.name} of {self.name}{budget}{limit}, delta = {delta:g}"
 
 
 def measure(
@@ -81,9 +82,10 @@ def measure(
     utility: Utility,
     search: Search,
     optimum: NDArray[np.float64] | None = None,
-) -> Score:
-    """Return the utility of a heuristic on every instance; optimal costs are computed where they are not given."""
-    return evaluate(heuristic, instances, utility, **search._asdict(), optimum=optimum)[0]
+) -> tuple[Score, Runs]:
+    """Return the utility of a heuristic on every instance, and the runs; missing optimal costs are computed."""
+    found = evaluate(heuristic, instances, utility, **search._asdict(), optimum=optimum)
+    return found[0], found.runs
 
 
 def losses(score: Score) -> NDArray[np.float64]:
@@ -91,10 +93,14 @@ def losses(score: Score) -> NDArray[np.float64]:
     return score.utility.limit - score.values if score.utility.better == "higher" else score.values
 
 
-def check_utility(utility: Any) -> Utility:
-    """Return a utility, or raise :class:`InputError`."""
+def check_utility(utility: Any, *, mean: bool = True) -> Utility:
+    """Return a utility, with a finite limit if its mean is to be bounded, or raise :class:`InputError`."""
     if not isinstance(utility, Utility):
         raise InputError(f"utility must be one Utility, got {utility!r}")
+    if mean and not math.isfinite(utility.limit):
+        raise InputError(
+            "a bound on a mean needs a finite limit of the utility, chosen beforehand; a quantile does not"
+        )
     return utility
 
 
@@ -131,6 +137,15 @@ def find_tables(heuristic: Heuristic, instances: InstanceSet) -> Tables:
     return Tables(measured, {goal: heuristic.table(goal) for goal in heuristic.goals if goal not in measured})
 
 
+def heuristic_words(heuristic: Heuristic, search: Search) -> str:
+    """Return what a sentence calls the heuristic, as it is run: searches lower one that has bounds where they must."""
+    words: str = heuristic.words
+    if heuristic.lower is None or search.algorithm == "gbfs":
+        return words
+    what, whose = ("these values", "their") if words == THIS_RHO else (words, "its")
+    return f"{what}, which each search lowers where weights are below {whose} bounds"
+
+
 # ---------------------------------------------------------------- goals, in words
 
 
@@ -142,7 +157,7 @@ def goal_name(graph: Graph, goal: int) -> str:
 def goal_words(graph: Graph, goals: Sequence[int], *, every: bool = False) -> str:
     """Return where searches lead: to one goal, to goals drawn like the given ones, or to every one of them."""
     if len(goals) == 1:
-        return f"to {goal_name(graph, goals[0])}"
+        return f"to goal {goals[0] if graph.labels is None else quoted(graph.labels[goals[0]])}"
     return f"to any of these {len(goals)} goals" if every else f"to goals drawn as these {len(goals)} were"
 
 

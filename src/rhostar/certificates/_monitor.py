@@ -23,11 +23,18 @@ class Monitor:
 
     It assumes that every utility, given those before it, has a mean no worse than the guarantee; ``print(monitor)``
     says so. If that is true, the alarm is ever raised with probability at most α. A guarantee for the mean of a whole
-    week does not imply it: at every rush hour the mean is higher, and the monitor will raise the alarm although
-    nothing has changed. If your queries have a daily cycle, use one of these:
+    week does not imply it, for two reasons, and the monitor then raises the alarm although nothing has changed:
 
-    - **by**: one guarantee for each category, such as the hour of the day, and one bettor for each.
-    - **window**: the mean of a whole window, such as a day, counts as one value. The alarm then takes some windows.
+    - **A cycle**: at every rush hour the mean is higher.
+    - **Dependence**: some days are bad from morning to night, so that after some bad answers more are to be expected,
+      at any hour.
+
+    There are two ways to prevent it:
+
+    - **window**: the mean of a whole window, such as a day, counts as one value. That helps against both, if windows
+      are independent. The alarm then takes some windows.
+    - **by**: one guarantee for each category, such as the hour of the day, and one bettor for each. That helps
+      against a cycle, not against dependence.
 
     A guarantee for a quantile is watched too: by the share of answers that miss it. One about every answer is broken by
     the first answer that misses it. Where a certain bound on every answer served as the range of a mean, an answer
@@ -145,14 +152,15 @@ class Monitor:
         else:
             what = f"every utility, {given},"
         if None in self._watched:
-            has = self._watched[None].words
-            if self.window is not None:
-                has = has.replace("a mean of", "an expectation of").replace("a probability", "an expected share")
+            has = self._watched[None].words(windows=self.window is not None)
         else:
             has = "an expectation no worse than the guarantee of its category"
-        cyclic = self.window is None and None in self._watched and self._watched[None].m > 0
-        cycle = _CYCLE if cyclic else ""
-        return f"{what} has {has}.{cycle}"
+        if all(watched.m == 0 for watched in self._watched.values()):
+            return f"{what} has {has}."
+        broken = (
+            _DEPENDENT_WINDOWS if self.window is not None else _DEPENDENT if None in self._watched else _IN_CATEGORY
+        )
+        return f"{what} has {has}. {broken}"
 
     def update(self, utility: float, category: Hashable = None, window: Hashable = None) -> bool:
         """Take the utility of one query and return whether the alarm is raised; values above the limit count as it.
@@ -279,7 +287,7 @@ class Monitor:
         if guarantee.statistic == "mean":
             return f"Monitor({state}, {self.count} seen, mean {self.mean:.5g}, guaranteed {guarantee.value:.5g})"
         beyond = f"{'below' if guarantee.side == 'lower' else 'above'} {guarantee.value:.5g}"
-        most = f"at most {percent(watched.m)}" if watched.m > 0 else "none"
+        most = f"at most {percent(watched.m, 'upper')}" if watched.m > 0 else "none"
         return f"Monitor({state}, {self.count} seen, {watched.total:.0f} {beyond}, guaranteed {most})"
 
     def __str__(self) -> str:
@@ -287,7 +295,19 @@ class Monitor:
         return "\n".join([repr(self), *textwrap.wrap(text, 80)])
 
 
-_CYCLE = " A daily cycle breaks this although nothing has changed: use by= or window= then."
+_DEPENDENT = (
+    "Two things break this although nothing has changed: a daily cycle, since the mean is higher at some hours, and "
+    "dependence, such as days that are bad from morning to night, since after bad answers more are to be expected. "
+    "Use window= (such as a day) then, or by= (such as the hour) against the cycle."
+)
+_IN_CATEGORY = (
+    "Dependence breaks this although nothing has changed: on a day that is bad from morning to night, after some bad "
+    "answers more are to be expected. Use window= (such as a day) then."
+)
+_DEPENDENT_WINDOWS = (
+    "Dependence between windows breaks this, such as bad weeks where a window is a day, and so does a cycle that is "
+    "longer than a window. Take longer windows then."
+)
 
 
 def _guarantees(certificate: Any, by: Any) -> dict[str | None, Certificate]:

@@ -148,7 +148,7 @@ def progressive(
     ...                                     rs.utilities.Suboptimality(limit=3.0), batches=6)
     >>> print(found.certificate.sentence)
     With probability at least 0.95 over the draw of the 500 instances, the mean cost above the optimum (values
-    above 3 count as 3; none did) of A* to goal 35 with reopening and a rho drawn among 5 tables, each with the share of
+    above 3 count as 3; none did) of A* to goal 35 with reopening and a table drawn among 5, each with the share of
     the instances that it was measured on, is at most 0.140325 on new instances drawn as these were (measured
     0.0921275).
     >>> rho = found.draw(seed=0)
@@ -172,6 +172,9 @@ def progressive(
     tables: list[Table] = []
     scores: list[Score] = []
     values: list[NDArray[np.float64]] = []
+    solved = 0
+    answer = stated.largest_answer([], utility.limit)
+    conditions = () if most is None else stated.conditions(answer, exact=False)
     for b in range(1, sizes.size + 1):
         taught, tested = order[: ends[b - 1]], order[ends[b - 1] : ends[min(b, sizes.size - 1)]]
         fitted = _clone(learner).fit(instances[np.flatnonzero(np.isin(unit, taught))])
@@ -181,11 +184,15 @@ def progressive(
             raise InputError(f"the table learned before batch {b} does not serve all goals: {error}") from None
         found = {goal: heuristic.table(goal) for goal in goals}
         if most is not None:
-            found = {goal: _lower(rho, instances, goal, stated, utility.limit, most) for goal, rho in found.items()}
+            found = {
+                goal: _lower(rho, instances, goal, stated, utility.limit, answer, most) for goal, rho in found.items()
+            }
         tables.append(found[goals[0]] if len(goals) == 1 else found)
         if tested.size:
             positions = np.flatnonzero(np.isin(unit, tested))
-            scores.append(measure(tables[-1], instances[positions], utility, run))
+            score, runs = measure(tables[-1], instances[positions], utility, run)
+            scores.append(score)
+            solved += int(runs.solved.sum())
             own = _losses(scores[-1], most)
             count = np.bincount(unit[positions], minlength=order.size)
             values.append(np.bincount(unit[positions], weights=own, minlength=order.size)[tested] / count[tested])
@@ -195,28 +202,30 @@ def progressive(
     tested_on = f"each with the share of the {draws.unit}s that it was measured on"
     certificate = Certificate(
         label="PV running mean",
+        utility=utility.name,
         subject=utility.mean_words,
         **run.fields,
         goals=goal_words(instances.graph, goals),
-        heuristic=f"a rho drawn among {arrays.counted(len(scores), 'table')}, {tested_on},",
+        heuristic=f"a table drawn among {len(scores)}, {tested_on}",
         population=draws.population,
         side="lower" if higher else "upper",
         value=max(0.0, reach - bound) if higher else bound,
         observed=reach - observed if higher else observed,
         limit=reach if most is None else None,
         clipped=float(np.mean(raw > reach)) if clips else None,
+        unsolved=1 - solved / raw.size,
         delta=delta,
         samples=joined.size,
         unit=draws.unit,
         holds_for="this rho",
         reference="Howard, Ramdas, McAuliffe and Sekhon (2021): a bound on means that change (progressive validation)",
         role="guarantee",
-        conditions=() if most is None else stated.conditions,
+        conditions=conditions,
         assumptions=(
             "these instances and those to come are drawn independently from one distribution",
             *([f"the limit {reach:g} was fixed beforehand"] if clips else []),
             "the learner and its parameters were fixed without looking at these instances",
-            *(() if most is None else stated.assumed(exact=False)),
+            *conditions,
         ),
         measured={"range": reach, "tables": float(len(scores)), "instances": float(raw.size)},
     )
@@ -252,10 +261,16 @@ def _check_excess(
 
 
 def _lower(
-    rho: NDArray[np.float64], instances: InstanceSet, goal: int, stated: WeightBounds, limit: float, most: float
+    rho: NDArray[np.float64],
+    instances: InstanceSet,
+    goal: int,
+    stated: WeightBounds,
+    limit: float,
+    answer: float,
+    most: float,
 ) -> NDArray[np.float64]:
     """Return ρ lowered until no answer can exceed the optimum by more than `most`, rounding included."""
-    off = stated.rounding(rho, limit, exact=False)
+    off = stated.rounding(rho.size, float(np.abs(rho).max()), limit, answer, exact=False)
     if off >= most:
         raise InputError(f"largest_excess must be above {off:.3g}, by which sums of these weights may round")
     return limited_excess(instances.graph, rho, goal, stated.lower, most - off)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from rhostar import _arrays as arrays
 from rhostar import bounds
 from rhostar.certificates._query_log import TOLERANCE, QueryLog
 from rhostar.certificates._sentence import outward
+from rhostar.certificates._sentence import percent as in_percent
 
 SHARE = 0.99
 """The share of answers that a quantile is about."""
@@ -45,7 +47,7 @@ class Statement:
     delta: float = 0.0
 
 
-def percent(share: float, side: str = "upper") -> str:
+def percent(share: float, side: Literal["upper", "lower"] = "upper") -> str:
     """Return a share in percent with three digits, rounded so that the bound stays true.
 
     Examples
@@ -54,7 +56,7 @@ def percent(share: float, side: str = "upper") -> str:
     >>> percent(0.123451), percent(0.123451, "lower"), percent(0.0)
     ('12.4%', '12.3%', '0%')
     """
-    return f"{outward(100 * share, side, 3)}%"
+    return in_percent(share, side)
 
 
 def amount(number: float) -> str:

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rhostar._display import html_table
+from rhostar._display import html_table, html_unfolding
 from rhostar.certificates._certificate import Certificate, Dropped, from_plain, parse
+from rhostar.certificates._summary import looseness, summary
 from rhostar.errors import InputError
 
 _FOR = {"this rho": "this", "every rho": "every", "every rho of the family": "family"}
@@ -20,9 +21,9 @@ _ORDER = {"guarantee": 0, "certain": 1, "comparison": 2}
 class CertificateTable:
     """The guarantee, and other bounds for comparison.
 
-    The bound that carries the guarantee is fixed before any utility is seen, so it has all of δ. ``print(table)`` shows
-    it, and so does a notebook. It is a sequence of rows: ``len(table)``, ``for row in table``, ``table[0]``;
-    ``table["U2"]`` is the row with that code.
+    The bound that carries the guarantee is fixed before any utility is seen, so it has all of δ. ``table.summary`` says
+    it in one line; ``print(table)`` adds all conditions and bounds, which a notebook unfolds. It is a sequence of rows:
+    ``len(table)``, ``for row in table``, ``table[0]``; ``table["U2"]`` is the row with that code.
 
     Attributes
     ----------
@@ -54,6 +55,11 @@ class CertificateTable:
     def guarantees(self) -> tuple[Certificate, ...]:
         """The guarantee; several, if there is one for each goal or category."""
         return tuple(row for row in self.rows if row.role == "guarantee")
+
+    @property
+    def summary(self) -> str:
+        """What is guaranteed, in one line for readers without statistics."""
+        return summary(self.guarantees)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -144,9 +150,19 @@ class CertificateTable:
         bounds = "1 bound" if len(self) == 1 else f"{len(self)} bounds"
         return f"CertificateTable({self.title}: {bounds}, guarantee {self.best.label} {self.best.claim})"
 
+    @property
+    def _first(self) -> list[str]:
+        """What everybody should read: the guarantee in one line, how weak it is, and warnings."""
+        return [self.summary, *([self.best.weakness] if self.best.weakness else []), *self.warnings]
+
+    @property
+    def brief(self) -> str:
+        """What everybody should read, as text: the guarantee in one line, how weak it is, and warnings."""
+        return "\n".join(line for text in self._first for line in textwrap.wrap(text, 80))
+
     def _repr_html_(self) -> str:
         head, cells = self._cells()
-        return html_table(self.title, head, cells, [*self.warnings, *self._sentences, *self._below])
+        return html_unfolding(self._first, html_table(self.title, head, cells, [*self._sentences, *self._below]))
 
     def __str__(self) -> str:
         head, cells = self._cells()
@@ -154,7 +170,7 @@ class CertificateTable:
         if head[0] == "for":  # the labels of goals can be long
             widths[0] = min(widths[0], max(12, 80 - sum(widths[1:]) - 2 * (len(head) - 1)))
             cells = [(_shortened(row[0], widths[0]), *row[1:]) for row in cells]
-        lines = textwrap.wrap(self.title, 80)
+        lines = [*textwrap.wrap(self.title, 80), "", self.brief, "", "In full:"]
         for text in self._sentences:
             lines += ["", *textwrap.wrap(text, 80)]
         lines.append("")
@@ -163,7 +179,7 @@ class CertificateTable:
             for row in (head, *cells)
         ]
         lines += [line for text in self._below for line in textwrap.wrap(text, 80)]
-        lines += _section("Notes:", self.notes)
+        lines += _section("Notes:", [note for note in self.notes if note not in self.warnings])
         lines += _section("Assumed:", dict.fromkeys(text for row in self.rows for text in row.assumptions))
         return "\n".join(lines)
 
@@ -177,6 +193,7 @@ class CertificateTable:
         """
         return {
             "title": self.title,
+            "summary": self.summary,
             "delta": self.delta,
             "rows": [row.to_dict() for row in self.rows],
             "dropped": [asdict(entry) for entry in self.dropped],
@@ -191,7 +208,7 @@ class CertificateTable:
         str
             JSON.
         """
-        return json.dumps(self.to_dict())
+        return json.dumps(self.to_dict(), allow_nan=False)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> CertificateTable:
@@ -212,7 +229,7 @@ class CertificateTable:
             If a field is missing, unknown or damaged, or there is no guarantee.
         """
         parts = dict(values) if isinstance(values, Mapping) else {}
-        rows, dropped = (parts.pop(name, None) for name in ("rows", "dropped"))
+        rows, dropped, _ = (parts.pop(name, None) for name in ("rows", "dropped", "summary"))
         if not isinstance(rows, list | tuple) or not isinstance(dropped, list | tuple) or "rho" in parts:
             raise InputError("a table of certificates must be a JSON object with the lists rows and dropped")
         parts["rows"] = tuple(Certificate.from_dict(row) for row in rows)
@@ -236,11 +253,6 @@ class CertificateTable:
         CertificateTable
         """
         return cls.from_dict(parse(text))
-
-
-def looseness(row: Certificate) -> float:
-    """Return a number that is larger for a weaker bound."""
-    return row.value if row.side == "upper" else -row.value
 
 
 def make_table(

@@ -50,6 +50,7 @@ from rhostar.graph import Graph
 from rhostar.heuristics import HeuristicLike, as_heuristic
 from rhostar.instances import InstanceSet
 from rhostar.instances._provenance import Provenance
+from rhostar.search import Runs
 from rhostar.utilities import Score, SolvedWithin, Utility
 
 # Caps from other data: this quantile of the weights of each edge. Lower caps give tighter bounds and more work.
@@ -187,7 +188,9 @@ def certify_training(
 
     rows: list[Certificate] = []
     dropped: list[Dropped] = []
-    largest = 0.0
+    raw: list[NDArray[np.float64]] = []
+    runs: list[Runs] = []
+    answer = stated.largest_answer((*placed.values(), *(tables.others or {}).values()), utility.limit)
     for goal in goals:
         own = train if len(goals) == 1 else train[np.flatnonzero(train.goals == goal)]
         if len(own) < 2:
@@ -208,8 +211,10 @@ def certify_training(
             stated=stated,
             caps=limits,
             caps_given=caps is not None,
+            caps_checked=isinstance(caps, InstanceSet),
             excess=excess,
             exact=families[goal].exact_sums(largest_g),
+            answer=answer,
             measures_excess=run.measures_excess(utility),
             budgeted=run.budget is not None,
         )
@@ -221,15 +226,19 @@ def certify_training(
             for one in kept
             if one not in applicable
         ]
-        score, measured = _measure(setting, own, placed[goal], utility, run)
-        largest = max(largest, float(score.raw.max()))
+        score, own_runs, measured = _measure(setting, own, placed[goal], utility, run)
+        raw.append(score.raw)
+        runs.append(own_runs)
         common = {
             **run.fields,
             "goals": goal_words(graph, [goal]),
+            "utility": utility.name,
             "subject": utility.mean_words,
             "population": population(own),
             "side": "lower" if utility.better == "higher" else "upper",
             "samples": len(own),
+            "unsolved": float(1 - own_runs.solved.mean()),
+            "chosen_here": True,
             "goal": goal if len(goals) > 1 else None,
             "category": category[goal],
         }
@@ -238,31 +247,49 @@ def certify_training(
         if planned is None:
             rows.append(_range(utility, common))
     every = Tables(placed, tables.others)
+    moved = not all(np.array_equal(placed[goal], rho) for goal, rho in tables.measured.items())
+    # Values that were moved do not have the bounds of the heuristic.
+    measured_one = given.with_facts(lower=None) if moved else given
     bound_on_excess = None
-    if through_inconsistency and run.reopen:
-        bound_on_excess = bound_excess(given, every, graph, stated, utility.limit, exact=exact)
-    certain, missing = bound_every_answer(
-        placed, goals, graph, stated, utility, run, bound_on_excess, largest, exact=exact
-    )
+    if through_inconsistency:
+        bound_on_excess = bound_excess(measured_one, every, graph, stated, run, utility.limit, answer, exact=exact)
+    certain: list[Certificate] = []
+    missing: list[Dropped] = []
+    if runs:
+        certain, missing = bound_every_answer(
+            measured_one,
+            placed,
+            goals,
+            graph,
+            stated,
+            utility,
+            run,
+            bound_on_excess,
+            np.concatenate(raw),
+            runs,
+            answer,
+            exact=exact,
+        )
+    every_row = _with_guarantee(rows, certain, bound)
     handed_out: Any = placed | (tables.others or {})
-    return make_table(
-        _with_guarantee(rows, certain, bound),
-        (*dropped, *missing),
-        delta,
-        run.title(utility, delta),
-        notes,
-        next(iter(handed_out.values())) if len(handed_out) == 1 else handed_out,
-    )
+    if len(handed_out) == 1:
+        handed_out = next(iter(handed_out.values()))
+    if bound_on_excess is not None and bound_on_excess.by_search:
+        # Bare values would not be lowered by searches, which is what this guarantee rests on.
+        by_search = any(row.role == "guarantee" and row.label == "U5" for row in every_row)
+        handed_out = measured_one if by_search else handed_out
+    return make_table(every_row, (*dropped, *missing), delta, run.title(utility, delta), notes, handed_out)
 
 
 def _measure(
     setting: Setting, own: InstanceSet, rho: NDArray[np.float64], utility: Utility, run: Search
-) -> tuple[Score, Measured]:
+) -> tuple[Score, Runs, Measured]:
     paths = optimal_paths(own) if utility.needs_optimum else None
-    score = measure(rho, own, utility, run, None if paths is None else paths.cost)
-    rounding = setting.stated.rounding(rho, utility.limit, exact=setting.exact)
+    score, runs = measure(rho, own, utility, run, None if paths is None else paths.cost)
+    largest = float(np.abs(rho).max())
+    rounding = setting.stated.rounding(rho.size, largest, utility.limit, setting.answer, exact=setting.exact)
     inconsistency = None if paths is None else paths.inconsistency(rho)
-    return score, Measured(losses(score), paths, inconsistency, setting.caps, rounding)
+    return score, runs, Measured(losses(score), paths, inconsistency, setting.caps, rounding)
 
 
 def _certificate(
@@ -275,7 +302,6 @@ def _certificate(
     return Certificate(
         **common,
         label=bound.label,
-        heuristic="this rho, though it was chosen by looking at these instances,",
         value=value if common["side"] == "lower" else max(value, observed),
         observed=observed,
         limit=setting.limit if bound.clips else None,
@@ -308,7 +334,7 @@ def _range(utility: Utility, common: Mapping[str, Any]) -> Certificate:
 
 def _with_guarantee(rows: list[Certificate], certain: list[Certificate], bound: str | None) -> list[Certificate]:
     """Return all rows; the guarantee is the user's choice, or a certain row that says that answers are optimal."""
-    chosen = next((row for row in certain if row.optimal), None)
+    chosen = min((row for row in certain if row.optimal), key=lambda row: len(row.conditions), default=None)
     if bound is not None:
         chosen = find_bound(bound, [*rows, *certain])
     if chosen is None:

@@ -41,13 +41,15 @@ class Setting:
         How many runs the family has, and for whom a bound holds.
     stated
         What is known of the weights.
-    caps, caps_given
-        D by edge, inf where nothing is known: U2 is about the ρ that rise by no more than this along each edge; and
-        whether these caps came from other data, and are not the upper bounds on weights.
+    caps, caps_given, caps_checked
+        D by edge, inf where nothing is known: U2 is about the ρ that rise by no more than this along each edge;
+        whether these caps came from other data, and are not the upper bounds on weights; and whether that was checked.
     excess
         No answer is further above the optimum than this, for every ρ below the caps; inf where nothing says so.
     exact
         Whether no sum g + ρ rounds.
+    answer
+        Up to which cost of an answer rounding is bounded, where weights have no upper bounds.
     measures_excess, budgeted
         Whether the suboptimality of A* is measured, and whether a budget ends runs.
     """
@@ -61,8 +63,10 @@ class Setting:
     stated: WeightBounds
     caps: NDArray[np.float64]
     caps_given: bool
+    caps_checked: bool
     excess: float
     exact: bool
+    answer: float
     measures_excess: bool
     budgeted: bool
 
@@ -302,7 +306,7 @@ def _by_inconsistency(setting: Setting) -> Bound:
         assumptions=(
             *assume_draws("train", limit),
             *setting.stated.integers_assumed,
-            *setting.stated.rounding_assumed(exact=setting.exact),
+            *setting.stated.rounding_conditions(setting.answer, exact=setting.exact),
         ),
         measured=lambda found: {
             "dimension": float(dimension),
@@ -328,7 +332,10 @@ def _by_edges(setting: Setting) -> Bound | Dropped:
 
     # Edges without a cap do not count here: the rule only has to be fixed beforehand.
     spreads = np.maximum(setting.caps - setting.stated.lower, 0.0)[finite]
-    below = "the caps were fixed by other data" if setting.caps_given else "the upper bounds were known beforehand"
+    below = "the upper bounds were known beforehand; no weight here is above them (checked here)"
+    if setting.caps_given:
+        checked = "checked here" if setting.caps_checked else "not checked"
+        below = f"the caps were fixed by other data ({checked})"
     return Bound(
         "U2 local" if setting.caps_given else "U2",
         "edge-local Rademacher complexity of inconsistency (L1)",
@@ -338,9 +345,9 @@ def _by_edges(setting: Setting) -> Bound | Dropped:
         planned=bounds.edge_local_width(setting.n, spreads, N, limit, delta=setting.delta),
         assumptions=(
             *assume_draws("train", None if certain else setting.limit),
-            f"{below} (checked here)",
+            below,
             *setting.stated.integers_assumed,
-            *setting.stated.rounding_assumed(exact=setting.exact),
+            *setting.stated.rounding_conditions(setting.answer, exact=setting.exact),
             "every rho means every rho with rho_v - rho_c at most the cap of the edge; table.rho is one",
         ),
         measured=lambda found: {
@@ -350,7 +357,7 @@ def _by_edges(setting: Setting) -> Bound | Dropped:
         },
         below_caps=True,
         clips=not certain,
-        conditions=setting.stated.conditions if certain else (),
+        conditions=setting.stated.conditions(setting.answer, exact=setting.exact) if certain else (),
     )
 
 

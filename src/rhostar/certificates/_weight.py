@@ -19,6 +19,7 @@ from rhostar.certificates._audit import Weight, accept, find_queries
 from rhostar.certificates._draws import find_unseen
 from rhostar.certificates._query_log import QueryLog, measure_queries
 from rhostar.certificates._sentence import outward
+from rhostar.certificates._sentence import percent as in_percent
 from rhostar.certificates._statements import amount, percent, without_heuristic
 from rhostar.errors import InputError, LimitError
 from rhostar.heuristics import HeuristicLike
@@ -175,7 +176,7 @@ class WeightChoice:
         unit = "query" if self.log.group is None else self.log.unit
         many = arrays.counted(self.units, unit, "queries" if unit == "query" else None)
         cap = f"{100 * self.limit:g}%"
-        goal = f"a mean loss of at most {percent(self.mean_excess, 'lower')}"
+        goal = f"a mean loss of at most {in_percent(self.mean_excess, 'upper', 6)}"
         if self.factor is None:
             units = "queries" if unit == "query" else f"{unit}s"
             return (

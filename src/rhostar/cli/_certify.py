@@ -9,7 +9,7 @@ import typer
 from rhostar.cli import _options as options
 from rhostar.cli._app import app, listing
 from rhostar.cli._output import Json, emit, working
-from rhostar.cli._weight_bounds import FROM_DATA, WeightBounds, of_model, parse_bounds
+from rhostar.cli._weight_bounds import FROM_DATA, WeightBounds, parse_bounds
 
 
 @app.command(cls=listing("Utilities", options.utilities))
@@ -37,17 +37,21 @@ def certify(
         int | None, typer.Option(help="With --training: weights are integers up to this.")
     ] = None,
     degree: Annotated[int | None, typer.Option(help="With --training: most children that a vertex can have.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="Also show all bounds, conditions and assumptions.")] = False,
     save: Annotated[bool, typer.Option("--save", help="Keep the certificate in the model file.")] = False,
     json: Json = False,
 ) -> None:
     """Show what can be guaranteed for unseen instances.
 
     The holdout are the instances of the folder that the model was not learned from. With --training, or if there are
-    none, the bounds are those that hold for every heuristic at once, on the instances that it was learned from; a
-    model whose answers are optimal brings its own bounds on the weights, unless others are given.
+    none, the bounds are those that hold for every heuristic at once, on the instances that it was learned from. The
+    guarantee comes in one line; --full adds its conditions, and --json is for programs. With --quantile no limit
+    is needed.
     """
+    import math
+
     import rhostar as rs
-    from rhostar.errors import AssumptionError, InputError
+    from rhostar.errors import InputError
 
     instances = rs.InstanceSet.load(folder)
     path, fitted = options.one_model(model)
@@ -55,12 +59,11 @@ def certify(
     training = training or holdout is None
     chosen = fitted.search_with(algorithm)
     given = parse_bounds(weight_bounds, instances.graph)
-    own = chosen == "astar" and given is None and fitted.heuristic.lower is not None
-    if weight_bounds == FROM_DATA and not own:
+    if weight_bounds == FROM_DATA and (chosen != "astar" or fitted.heuristic.lower is None):
         raise InputError(
             "--weight-bounds from-data needs a model whose answers are optimal (fit without --mean-excess)"
         )
-    measured = options.utility(utility, limit, instances)
+    measured = options.utility(utility, math.inf if limit is None and quantile is not None else limit, instances)
     common: dict[str, Any] = {"algorithm": chosen, "reopen": reopen, "budget": budget, "bound": bound, "delta": delta}
     options.refuse_others(
         training,
@@ -68,8 +71,8 @@ def certify(
         {"--quantile": quantile, "--by": by, "--groups": None if groups == "none" else groups},
     )
 
-    def run(pair: tuple[Any, Any] | None) -> rs.certificates.CertificateTable:
-        lower, upper = pair or (None, None)
+    def run() -> rs.certificates.CertificateTable:
+        lower, upper = (None, None) if given is None else given.pair
         if not training:
             assert holdout is not None
             return rs.certify(
@@ -99,13 +102,7 @@ def certify(
         )
 
     with working(f"certifying on {len(instances):,} instances", quiet=json):
-        try:
-            found = run(of_model(fitted, instances.graph) if own else None if given is None else given.pair)
-        except AssumptionError as error:
-            if not own:
-                raise
-            found = run(None)  # may raise for another reason, which is then the one to show
-            typer.echo(f"note: the bounds of the model do not hold here, so nothing is certain: {error}", err=True)
+        found = run()
     if save:
         fitted.with_certificate(found.to_dict()).save(path)
-    emit(found.to_dict(), json, str(found))
+    emit(found.to_dict(), json, str(found) if full else f"{found.brief}\nAll bounds and conditions: --full")

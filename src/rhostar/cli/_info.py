@@ -65,7 +65,7 @@ def _guaranteed(model: Any) -> str | None:
 
 
 def _certificate(certificate: Any, path: Path, json: bool) -> Any:
-    """Return the certificate that a model file holds, or its sentence."""
+    """Return the certificate that a model file holds, or its line."""
     if certificate is None:
         return None
     from rhostar.certificates import CertificateTable
@@ -75,7 +75,7 @@ def _certificate(certificate: Any, path: Path, json: bool) -> Any:
         table = CertificateTable.from_dict(certificate)
     except InputError as error:
         raise StorageError(f"{path} is damaged: its certificate cannot be read: {error}") from None
-    return certificate if json else table.best.sentence
+    return certificate if json else table.summary
 
 
 def describe(instances: InstanceSet) -> dict[str, Any]:

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from rhostar.graph import Graph
-    from rhostar.heuristics._model import Model
 
 WeightBounds = Annotated[
     str,
@@ -51,23 +47,6 @@ def parse_bounds(word: str, graph: Graph) -> Stated | None:
             raise InputError(f"--weight-bounds: {word!r} is not a file, not two numbers, and not from-data") from None
         return _read(Path(word), graph)
     return Stated((low, high), "given as numbers", {})
-
-
-def of_model(model: Model, graph: Graph) -> tuple[NDArray[np.float64], float]:
-    """Return the bounds under which the answers of a model are optimal."""
-    import numpy as np
-
-    heuristic = model.heuristic
-    assert heuristic.lower is not None
-    lower = heuristic.lower
-    if np.isfinite(lower).all():
-        return lower, math.inf
-    # An edge that was never present needs no more than what rho falls by along it.
-    only = heuristic.only_table()
-    goals = heuristic.goals or (() if only is None else only.goals)
-    falls = [table[graph.tail] - table[graph.head] for table in map(heuristic.table, goals)]
-    fall = np.max(falls, axis=0, initial=0.0) if falls else np.zeros(graph.m)
-    return np.where(np.isfinite(lower), lower, np.maximum(fall, 0.0)), math.inf
 
 
 def _read(path: Path, graph: Graph) -> Stated:

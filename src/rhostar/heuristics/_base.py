@@ -166,6 +166,11 @@ class Heuristic(ABC):
         """
         return self
 
+    @property
+    def words(self) -> str:
+        """What a sentence calls it."""
+        return "this heuristic"
+
     def only_table(self) -> Any:
         """Return the same as one table for one goal; None if it has another number of tables."""
         return None
@@ -380,6 +385,11 @@ class Table(Heuristic):
     def only_table(self) -> Table | None:
         """Return itself."""
         return self
+
+    @property
+    def words(self) -> str:
+        """What a sentence calls it."""
+        return "this rho"
 
     @property
     def values(self) -> NDArray[np.float64]:

@@ -102,6 +102,12 @@ class ChosenByWeights(Heuristic):
         self._half = (self._centers**2).sum(axis=1) / 2
 
     @property
+    def words(self) -> str:
+        """What a sentence calls it."""
+        what = arrays.counted(len(self.members), "table" if isinstance(self.members[0], Table) else "heuristic")
+        return f"this portfolio of {what}, of which the weights choose one"
+
+    @property
     def goals(self) -> tuple[int, ...] | None:
         """The goals of its members."""
         return self.members[0].goals

@@ -53,6 +53,11 @@ class PerGoal(Heuristic):
         self.members, self.n, self._name, self._infinite = members, n, name, infinite
 
     @property
+    def words(self) -> str:
+        """What a sentence calls it."""
+        return "these portfolios, one for each goal" if self.uses_weights else "this rho"
+
+    @property
     def goals(self) -> tuple[int, ...]:
         """The goals that it has values for."""
         return tuple(self.members)

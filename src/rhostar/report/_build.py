@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar.certificates._summary import Costs, costs
 from rhostar.errors import InputError
 from rhostar.instances import InstanceSet
 from rhostar.report._comparison import Comparison, MethodView, distribution, method_view
@@ -16,7 +17,7 @@ from rhostar.report._page import Report
 from rhostar.report._replay import pick, play
 from rhostar.report._section import Section
 from rhostar.report._setting import Setting, describe
-from rhostar.report._wording import Costs, costs, count, duration, percent
+from rhostar.report._wording import count, duration, percent
 from rhostar.search import Runs, solve_many
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rhostar import _arrays as arrays
 from rhostar.certificates import Certificate, CertificateTable, Dropped
 from rhostar.certificates._sentence import outward, percent
+from rhostar.certificates._summary import Costs, quantity
 from rhostar.errors import InputError
 from rhostar.report._figures import COLORS, axes, short
-from rhostar.report._guarantee import Guarantee, quantity
+from rhostar.report._guarantee import Guarantee
 from rhostar.report._section import Chart, Section, escape, table, unfolding
-from rhostar.report._wording import Costs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,7 +56,7 @@ class CertificateSection(Section):
 
     @property
     def _axis(self) -> str:
-        return quantity(self.guarantee.weakest.subject, self.guarantee.subject, self.guarantee.costs).axis
+        return quantity(self.guarantee.weakest, self.guarantee.costs, self.guarantee.subject).axis
 
     def figures(self) -> dict[str, Callable[[], Figure]]:
         """Return the figure of the bounds next to the measured mean, if there is one."""
@@ -70,7 +70,7 @@ class CertificateSection(Section):
         compared = chart(
             "bounds",
             "Every bound next to the measured mean",
-            "Each dot is a bound on the mean over new queries, each tick the mean that was measured.",
+            "Each dot is a bound on the mean, each tick the mean that was measured.",
         )
         warnings = [line for line in self.remarks if line.startswith("Warning: ")]
         lists = "".join(
@@ -131,11 +131,13 @@ def _card(guarantee: Guarantee, in_full: str) -> str:
     """Return a guarantee in large letters, with the exact sentence to unfold."""
     chance = ""
     if guarantee.delta > 0:
-        rate = f"Of many such reports, at most {100 * guarantee.delta:g}% would guarantee too much."
+        rate = f"Of many such reports, at most {percent(guarantee.delta, 'upper')} would guarantee too much."
         chance = f'<span class="small">{rate}</span>'
     exact = unfolding("The guarantee in full", f"<p>{escape(in_full)}</p>")
+    weakness = guarantee.weakest.weakness
+    weak = f'<span class="small">{escape(weakness)}</span>' if weakness else ""
     return f"""<div class="guarantee card"><p>{escape(guarantee.sentence)}</p>
-{chance}{exact}</div>
+{chance}{weak}{exact}</div>
 """
 
 
@@ -149,9 +151,11 @@ _HOLDS_FOR = {"this rho": "these values", "every rho": "all values", "every rho 
 def _bound_row(bound: Certificate, view: CertificateSection) -> tuple[str, list[str]]:
     side = view.guarantee.weakest.side
     everyone = " all" if bound.holds_for.startswith("every") else ""
-    found = quantity(view.guarantee.weakest.subject, view.guarantee.subject, view.guarantee.costs)
+    found = quantity(view.guarantee.weakest, view.guarantee.costs, view.guarantee.subject)
     value = found.number(outward(bound.value, side, 4))
-    what = {"mean": "the mean", "every": "every answer"}.get(bound.statistic, f"{percent(bound.share or 0)} of answers")
+    what = {"mean": "the mean", "every": "every answer"}.get(
+        bound.statistic, f"{percent(bound.share or 0, 'lower', 6)} of answers"
+    )
     draws = f", {arrays.counted(bound.samples, bound.unit)}" if bound.samples else ""
     cells = [
         f'{escape(_name(bound))}<span class="small">{escape(f"{what}{draws}")}</span>',

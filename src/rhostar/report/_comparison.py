@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar.certificates._summary import NO_UNIT, Costs
 from rhostar.report._figures import DASHES, MARKERS, axes, colors, legend, log_axis, percent_axis, short
 from rhostar.report._method import Method, Timings
 from rhostar.report._section import Chart, Kind, Section, escape, table
-from rhostar.report._wording import NO_UNIT, Costs, count, duration, percent
+from rhostar.report._wording import count, duration, percent
 from rhostar.search import Runs
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar.certificates._summary import NO_UNIT, Costs
 from rhostar.heuristics import ChosenByWeights
 from rhostar.instances import Instance, InstanceSet
 from rhostar.learners import Potentials
@@ -20,7 +21,7 @@ from rhostar.report._encoding import Drawing
 from rhostar.report._layout import LANDMARKS
 from rhostar.report._method import Method
 from rhostar.report._section import Chart, Kind, Section, template
-from rhostar.report._wording import NO_UNIT, Costs, label
+from rhostar.report._wording import label
 from rhostar.search import Run, Runs
 
 REPLAY_BYTES = 1_500_000

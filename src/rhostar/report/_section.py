@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from rhostar.report._wording import Costs
+    from rhostar.certificates._summary import Costs
 
 Kind = Literal["baseline", "learned"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib.metadata import version
 
 import numpy as np
@@ -50,44 +49,6 @@ def duration(milliseconds: float) -> str:
         return f"{milliseconds:,.0f} ms"
     digits = 1 - int(np.floor(np.log10(max(milliseconds, 1e-6))))
     return f"{milliseconds:.{digits}f} ms"
-
-
-@dataclass(frozen=True)
-class Costs:
-    """How the page speaks of costs: their unit, and what a route that costs more is called."""
-
-    unit: str = ""
-    best: str = "the best route"
-    more: str = "costlier"
-
-    def amount(self, number: str) -> str:
-        """Return a number with the unit."""
-        return f"{number} {self.unit}" if self.unit else number
-
-    @property
-    def above(self) -> str:
-        """Such as "longer than the fastest route"."""
-        return f"{self.more} than {self.best}"
-
-
-NO_UNIT = Costs()
-
-_TIMES = {"ms", "s", "sec", "second", "min", "minute", "h", "hr", "hour"}
-_LENGTHS = {"m", "meter", "metre", "km", "kilometer", "kilometre", "mi", "mile", "ft", "foot", "feet", "yd"}
-
-
-def costs(unit: str) -> Costs:
-    """Return the words for costs in a unit, which may be empty.
-
-    >>> costs("min").above, costs("km").above, costs("EUR").above, costs("").above
-    ('longer than the fastest route', 'longer than the shortest route', 'costlier than the cheapest route', \
-'costlier than the best route')
-    """
-    word = unit.strip().lower()
-    for known, best in ((_TIMES, "the fastest route"), (_LENGTHS, "the shortest route")):
-        if word in known or word.removesuffix("s") in known:
-            return Costs(unit, best, "longer")
-    return Costs(unit, "the cheapest route") if unit else NO_UNIT
 
 
 _NAMES = {"A*": ("A*", "Dijkstra"), "greedy search": ("greedy",)}

@@ -36,12 +36,13 @@ class Utility:
     Parameters
     ----------
     limit
-        H, the upper end of the range: larger values are clipped to it.
+        H, the upper end of the range: larger values are clipped to it. inf clips nothing, and serves quantiles; a bound
+        on a mean needs a finite one.
 
     Raises
     ------
     UtilityError
-        If `limit` is not a positive finite number.
+        If `limit` is not a positive number.
 
     Examples
     --------
@@ -70,7 +71,7 @@ class Utility:
     """Which way is better."""
 
     def __post_init__(self) -> None:
-        require(self.limit, "limit", "a positive finite number", lambda x: 0 < x < np.inf)
+        require(self.limit, "limit", "a positive number", lambda x: x > 0)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -405,7 +406,7 @@ class Custom(Utility):
     Raises
     ------
     UtilityError
-        If `limit` is not a positive finite number.
+        If `limit` is not a positive number.
 
     Examples
     --------
