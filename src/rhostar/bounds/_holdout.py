@@ -260,6 +260,25 @@ def kl_upper(q: float, budget: float) -> float:
     return high
 
 
+def kl_lower(m: float, budget: float) -> float:
+    """Return the largest x ≤ m with kl(x ‖ m) ≥ budget; 0 if there is none.
+
+    Examples
+    --------
+    >>> from rhostar.bounds._holdout import kl_lower
+    >>> round(kl_lower(0.1, 0.05), 4), kl_lower(0.1, 0.2)
+    (0.0208, 0.0)
+    """
+    low, high = 0.0, m
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        if kl(middle, m) >= budget:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
 # ---------------------------------------------------------------- are they independent?
 
 
