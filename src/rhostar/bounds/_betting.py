@@ -8,29 +8,27 @@ bisection finds that m.
 
 The gambler reads the values one by one, so their order matters. :func:`betting` makes it harmless: it averages the
 final capital over random permutations of the values, which depends on their order only through the seed. An average of
-capitals is again a capital with mean at most 1, so Markov's inequality applies as before. Most of its money follows
-another gambler, who bets the same share every time and so does not look at the order at all: Chernoff's stake, below.
-:func:`betting_sequence` reads the values as they arrive and is valid at every sample size at once.
+capitals is again a capital with mean at most 1, so Markov's inequality applies as before. :func:`betting_sequence`
+reads the values as they arrive and is valid at every sample size at once.
 
-**Chernoff's stake.** Let B = ln(1/(aδ))/N, and for each m let x(m) < m be the solution of kl(x ‖ m) = B, or 0 where
-there is none. The gambler bets so that a value of 0 multiplies the capital by f0 = (1 − x)/(1 − m), a value of 1 by
-f1 = x/m, and u by (1 − u)·f0 + u·f1: that is the stake λ = (1 − x/m)/(1 − m), which depends on m, N and δ only. Such a
-factor is never negative, and its expectation is at most 1 if the mean is at least m.
+**The stakes of** :func:`betting` start from Chernoff's bound. For values of 0 and 1 and a fixed N, the best fixed stake
+against m is λ = (1 − x/m)/(1 − m), where x < m solves kl(x ‖ m) = ln(1/δ)/N, or x = 0 where there is none: a value of 0
+then multiplies the capital by (1 − x)/(1 − m) and a value of 1 by x/m, which after N values with mean x is
+exp(N·kl(x ‖ m)) = 1/δ. So m is refuted exactly where Chernoff's bound refutes it; N zeros refute it as soon as
+(1 − m)^N ≤ δ, which no bound can do with fewer. Values between 0 and 1 vary less: with r = E u²/E u the variance near m
+is about m(r − m) instead of m(1 − m), and the stake is raised by the root of that ratio. The gambler estimates r from
+the values before, r_i = (1 + Σ u²)/(1 + Σ u), which stays at 1 while values are 0 or 1.
 
-*Never wider than Chernoff.* The line between f0 and f1 is above f0^(1−u)·f1^u, so the capital is at least
-(f0^(1−q)·f1^q)^N with q the mean of the values. That is exp(N·kl(x ‖ m)) = 1/(aδ) for q = x, and more for a lower q.
-So every m with kl(q ‖ m) ≥ B is refuted with a of the money.
-
-*The capital grows with m*, although the stake changes. Where x > 0, differentiating kl(x ‖ m) = B gives
-x′ = (m − x)/(m(1 − m)·L) with L = ln z, z = m(1 − x)/(x(1 − m)) > 1. f1 = x/m does not fall if x′ ≥ x/m, that is if
-L ≤ (m − x)/(x(1 − m)) = z − 1. f0 does not fall if x′ ≤ (1 − x)/(1 − m), that is if L ≥ (m − x)/(m(1 − x)) = 1 − 1/z.
-Both hold for every z > 1. Where x = 0, f0 = 1/(1 − m) and f1 = 0. So each factor is a nondecreasing function of m.
+**A grid makes it monotone.** Such stakes change with m, and the capital need not grow with m then. So they are fixed on
+each cell [M_j, M_j+1) of a grid that depends on N and δ only. Within a cell the stakes are constant and the capital
+grows with m. The bound is the least number above which every cell is refuted: from the top, cells that are refuted at
+their lower ends, then a bisection within the first one that is not. It is valid: if the mean μ were above the bound, μ
+itself would be refuted, by a capital whose expectation is at most 1.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,12 +40,13 @@ PERMUTATIONS = 30
 """Orders that are averaged over; the bound is valid for any number, and hardly improves beyond this one."""
 _HALVINGS = 30
 """Halvings of the bracket that holds the bound."""
-_ON_CHERNOFF = 0.7
-"""The share of the money on Chernoff's stake; the rest is bet by the variance. Chosen so that neither loses much."""
 _BOLDNESS = 0.98
-"""The largest share of its capital that one bet by the variance may lose."""
+"""The largest share of the capital that a raised stake may lose."""
+_CELLS = (0.1, 0.03)
+"""The width of the cells in terms of ln(m/(1 − m)), for a few values and for :data:`_MANY`."""
+_MANY = range(300, 200_000)
 _BOLDNESS_AT_ANY_TIME = 0.75
-"""The same for :func:`betting_sequence`, which has no other gambler to rely on."""
+"""The largest share of the capital that a bet of :func:`betting_sequence` may lose."""
 _CANDIDATES = np.unique(np.concatenate([np.linspace(0, 1, 1001)[1:-1], np.geomspace(1e-7, 0.999, 1000)]))
 """Means that :func:`betting_sequence` tries; a bound is rounded up to the next of them."""
 _MOST_VALUES = 1 << 20
@@ -64,11 +63,10 @@ def betting(
 ) -> ConfidenceInterval:
     """Bound the mean by betting, whatever order the values are stored in.
 
-    Two gamblers share the money. One has 0.7 of it and bets Chernoff's stake, which is best where values are 0 or H;
-    the proof is in the module's docstring. The other follows the mean and the variance of the values before it,
-    λ_i = sqrt(2 ln(1/δ)/(N·V_{i−1})), which is better where values vary less. For the second one the values are sorted
-    and then permuted at random, many times; the probability is over the draw of the values and of the permutations.
-    Both capitals have an expectation of at most 1, and so has their sum. It grows with the mean that is bet against.
+    The stakes are those of Chernoff's bound, raised as far as the values before vary less than 0 and H do; see the
+    module's docstring. The values are sorted and then permuted at random, many times; the probability is over the draw
+    of the values and of the permutations. For values of 0 and H it is Chernoff's bound (:func:`kullback_leibler`), and
+    for others about as tight as if their variance had been known.
 
     Parameters
     ----------
@@ -100,7 +98,7 @@ def betting(
     >>> from rhostar.bounds import betting, empirical_bernstein, hoeffding
     >>> values = np.random.default_rng(0).beta(1, 9, size=1000)  # mean 0.1
     >>> [round(bound(values, 1.0).high, 3) for bound in (betting, empirical_bernstein, hoeffding)]
-    [0.109, 0.116, 0.139]
+    [0.107, 0.116, 0.139]
     >>> betting(np.sort(values), 1.0) == betting(values, 1.0)
     True
     """
@@ -121,46 +119,42 @@ def _upper(ordered: NDArray[np.float64], level: float, seed: int) -> float:
     else:
         orders = max(5, min(PERMUTATIONS, _MOST_VALUES // ordered.size))
         permuted = np.random.default_rng(seed).permuted(np.tile(ordered, (orders, 1)), axis=1)
-    wanted = _bets(permuted, level)
-    budget = math.log(1 / (_ON_CHERNOFF * level)) / ordered.size
+    above, below = np.cumsum(permuted**2, axis=1) - permuted**2, np.cumsum(permuted, axis=1) - permuted
+    ratio = (1 + above) / (1 + below)
+    goal = -math.log(level)
 
-    def refuted(m: float) -> bool:
-        x = kl_lower(m, budget)
-        with np.errstate(divide="ignore"):  # with x = 0 a value of 1 loses everything
-            fixed = np.log((1 - ordered) * ((1 - x) / (1 - m)) + ordered * (x / m)).sum()
-        bets = np.minimum(wanted, _BOLDNESS / (1 - m))
-        varied = np.logaddexp.reduce(np.log1p(-bets * (permuted - m)).sum(axis=1)) - math.log(len(permuted))
-        capital = np.logaddexp(math.log(_ON_CHERNOFF) + fixed, math.log1p(-_ON_CHERNOFF) + varied)
-        return bool(capital >= -math.log(level))
+    least = -math.expm1(-goal / ordered.size)  # nothing below it can be refuted
+    first, last = _logit(least), _logit(1 - least / 50)
+    cells = 1 / (1 + np.exp(-np.arange(first, last, _CELLS[ordered.size in _MANY])))
+    shares = 1 - kl_lower(cells, goal / ordered.size) / cells
 
-    return _bisect(refuted, float(ordered.mean()), math.sqrt(math.log(1 / level) / ordered.size))
+    def refuted(m: float, k: int) -> bool:
+        """Return whether m is refuted by the stakes of a cell."""
+        cell, share = cells[k], shares[k]
+        # One order is often enough: m is refuted as soon as its share of the average is.
+        for some in (slice(1), slice(None)):
+            raised = np.sqrt((1 - cell) / np.maximum(ratio[some] - cell, 1e-12)) * share
+            bets = np.minimum(raised, max(share, _BOLDNESS)) / (1 - cell)
+            with np.errstate(divide="ignore"):  # a share of 1 loses everything at a value of 1
+                capital = np.log(np.maximum(1 - bets * (permuted[some] - m), 0.0)).sum(axis=1)
+            if np.logaddexp.reduce(capital) - math.log(len(permuted)) >= goal:
+                return True
+        return False
 
-
-def _bets(values: NDArray[np.float64], level: float) -> NDArray[np.float64]:
-    """Return the stakes of each row, chosen from the values before."""
-    size = values.shape[-1]
-    count = np.arange(1, size + 1)
-    means = (0.5 + np.cumsum(values, axis=-1)) / (count + 1)
-    variances = (0.25 + np.cumsum((values - means) ** 2, axis=-1)) / (count + 1)
-    stakes = np.empty_like(values)
-    stakes[..., 0] = 0.25
-    stakes[..., 1:] = variances[..., :-1]
-    return np.sqrt(2 * math.log(1 / level) / (size * stakes))
-
-
-def _bisect(refuted: Callable[[float], bool], mean: float, step: float) -> float:
-    """Return the least refuted candidate, to a billionth of the bracket that holds it."""
-    low, high = (0.0, mean) if mean > 0 and refuted(mean) else (mean, mean + step)
-    while high < 1.0 and not refuted(high):
-        low, high = high, 2 * high - mean
-    high = min(high, 1.0)
+    k = cells.size - 1
+    while k >= 0 and refuted(cells[k], k):
+        k -= 1
+    if k < 0:
+        return float(cells[0])
+    low, high = float(cells[k]), float(cells[k + 1]) if k + 1 < cells.size else 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if middle >= 1.0 or refuted(middle):
-            high = middle
-        else:
-            low = middle
+        low, high = (low, middle) if refuted(middle, k) else (middle, high)
     return high
+
+
+def _logit(p: float) -> float:
+    return math.log(p) - math.log1p(-p)
 
 
 def betting_sequence(values: ArrayLike, limit: float, *, delta: float = 0.05) -> NDArray[np.float64]:

@@ -260,22 +260,22 @@ def kl_upper(q: float, budget: float) -> float:
     return high
 
 
-def kl_lower(m: float, budget: float) -> float:
-    """Return the largest x ≤ m with kl(x ‖ m) ≥ budget; 0 if there is none.
+def kl_lower(means: NDArray[np.float64], budget: float) -> NDArray[np.float64]:
+    """Return for each mean m the largest x ≤ m with kl(x ‖ m) ≥ budget; 0 if there is none.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from rhostar.bounds._holdout import kl_lower
-    >>> round(kl_lower(0.1, 0.05), 4), kl_lower(0.1, 0.2)
-    (0.0208, 0.0)
+    >>> [kl_lower(np.array([0.1]), budget)[0].round(4).item() for budget in (0.05, 0.2)]
+    [0.0208, 0.0]
     """
-    low, high = 0.0, m
+    low, high = np.zeros_like(means), means
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        if kl(middle, m) >= budget:
-            low = middle
-        else:
-            high = middle
+        # The halves are never 0, and below a mean below 1.
+        far = middle * np.log(middle / means) + (1 - middle) * (np.log1p(-middle) - np.log1p(-means)) >= budget
+        low, high = np.where(far, middle, low), np.where(far, high, middle)
     return low
 
 

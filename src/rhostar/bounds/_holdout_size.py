@@ -29,9 +29,9 @@ class HoldoutPlan:
     >>> import rhostar as rs
     >>> plan = rs.bounds.holdout_size(limit=1.0, epsilon=0.05, mean=0.1)
     >>> plan.samples, plan.extrapolated
-    (349, False)
+    (294, False)
     >>> rs.bounds.holdout_size(limit=1.0, epsilon=0.05, mean=0.1, share=True).samples
-    150
+    175
     """
 
     samples: int
