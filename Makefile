@@ -14,7 +14,7 @@ CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
 .PHONY: demo test test-quick bench-calls lint coverage docs note build wheel release test-sanitized lock clean help theorems
 .PHONY: bench-search bench-pieces bench-reading bench-learners bench-planning bench-certificates bench-overhead
-.PHONY: bench-learn bench-portfolio test-cluster test-peers validity fuzz bench-scale test-networkx bench-networkx bench-any-goal bench-workloads bench-hierarchy bench-router
+.PHONY: bench-learn bench-portfolio test-cluster test-peers test-kills test-threads validity faults soak fuzz bench-scale test-networkx bench-networkx bench-any-goal bench-workloads bench-hierarchy bench-router
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## learn, compare and certify on a generated city; writes demo/report.html
@@ -45,12 +45,13 @@ lint: .venv/.dev .venv/.built  ## check style, types and docstrings
 	$(BIN)/mypy
 	$(BIN)/python tools/docstrings.py
 
-coverage: .venv/.dev .venv/.built  ## run all tests and show which lines they reach; HTML in build/coverage
-	$(BIN)/python -m pytest -n 2 -q --cov --cov-report=term --cov-report=html tests --pyargs rhostar
-	@echo "build/coverage/index.html"
-
 test-cluster: .venv/.dev .venv/.built  ## run the tests on Dask, Ray and killed worker processes
 	$(BIN)/python -m pytest -q -m cluster tests
+
+# Each kill is watched: the worker had computed on a chunk and was not done.
+KILLS ?= 30
+test-kills: .venv/.dev .venv/.built  ## kill 30 busy workers of each of Dask, Ray and loky; results must be identical (half an hour)
+	$(BIN)/python tests/faults/kills.py --kills $(KILLS)
 
 test-peers: .venv/.dev .venv/.peers .venv/.built  ## try the library in and against other programs: SUMO, UXsim
 	$(BIN)/python -m pytest -q -s -m peers tests
@@ -59,7 +60,15 @@ test-peers: .venv/.dev .venv/.peers .venv/.built  ## try the library in and agai
 validity: .venv/.dev .venv/.built  ## simulate the sentences of audits many times (takes minutes)
 	RHOSTAR_VALIDITY_RUNS=2000 $(BIN)/python -m pytest -q tests/certificates/test_audit_coverage.py
 
-fuzz: .venv/.dev .venv/.built  ## read 5,000 damaged files of every format; try properties on new random examples (takes minutes)
+faults: .venv/.dev .venv/.built  ## fail the 1st, 2nd, 3rd ... system call and allocation of every operation; interrupt every command
+	$(BIN)/python tests/faults/inject.py
+	$(BIN)/python tests/faults/interrupts.py
+
+SOAK ?= 1.0
+soak: .venv/.dev .venv/.built  ## 10^6 queries, 10^4 updates, 10^3 saves and loads, 100 reports in one process: memory stays flat
+	$(BIN)/python tests/faults/soak.py --share $(SOAK)
+
+fuzz: .venv/.dev .venv/.built  ## read 5,000 damaged files of every format; compare implementations on new random cases (half an hour)
 	$(BIN)/python tools/fuzz.py
 	$(BIN)/python -m pytest -n 2 -q --hypothesis-profile=random $$(grep -rl '^@given' tests)
 
@@ -204,7 +213,18 @@ test-sanitized: .venv/.dev .venv/.built  ## run all tests with the address and u
 	$(call instrumented,sanitized,RHOSTAR_SANITIZE=address$(comma)undefined)
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 RHOSTAR_SANITIZED=$(SANITIZED)/venv \
-	$(SANITIZED)/venv/bin/python -m pytest -n 2 -q --capture=sys -p no:cacheprovider --timeout=150 $(SANITIZED_TESTS)
+	$(SANITIZED)/venv/bin/python -m pytest -n 2 -q --capture=sys -p no:cacheprovider $(SANITIZED_TESTS)
+
+# The compiled core counts how often each line runs; a process that is killed does not write its counts.
+COVERED := $(CURDIR)/build/covered
+COVERED_TESTS ?= tests --pyargs rhostar
+coverage: .venv/.dev .venv/.built  ## run all tests and show which lines of Python and of the core they reach; HTML in build/coverage
+	$(call instrumented,covered,RHOSTAR_COVERAGE=ON)
+	find $(COVERED)/build -name '*.gcda' -delete
+	RHOSTAR_COVERED=$(COVERED)/venv $(COVERED)/venv/bin/python -m pytest -n 2 -q -p no:cacheprovider \
+	  --cov --cov-report=term:skip-covered --cov-report=html --cov-report=json:build/coverage/coverage.json $(COVERED_TESTS)
+	$(BIN)/python tools/core_coverage.py $(COVERED)/build
+	@echo "build/coverage/index.html"
 
 # Without address randomization, which the thread sanitizer of older compilers cannot stand.
 THREADS := $(CURDIR)/build/threads
@@ -212,7 +232,7 @@ STRESS_SECONDS ?= 60
 test-threads: .venv/.dev .venv/.built  ## mix all calls on 8 threads with the thread sanitizer
 	$(call instrumented,threads,RHOSTAR_SANITIZE=thread)
 	LD_PRELOAD="$$($(CXX) -print-file-name=libtsan.so)" RHOSTAR_SANITIZED=$(THREADS)/venv \
-	TSAN_OPTIONS="suppressions=$(CURDIR)/tests/faults/threads.supp exitcode=66 halt_on_error=0" \
+	TSAN_OPTIONS="exitcode=66 halt_on_error=0" \
 	setarch -R $(THREADS)/venv/bin/python tests/faults/stress.py --seconds $(STRESS_SECONDS)
 
 # Files with other content than at the time of the lock are refused at install.

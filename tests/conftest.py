@@ -25,13 +25,13 @@ os.environ["COLUMNS"] = "80"
 for _name in ("FORCE_COLOR", "NO_COLOR", "PY_COLORS", "TERMINAL_WIDTH", "GITHUB_ACTIONS"):
     os.environ.pop(_name, None)
 
-_SANITIZED = os.environ.get("RHOSTAR_SANITIZED")
+_SANITIZED, _COVERED = (os.environ.get(name) for name in ("RHOSTAR_SANITIZED", "RHOSTAR_COVERED"))
 
 
 def pytest_report_header() -> str:
-    if _SANITIZED:
-        assert Path(_core.__file__).is_relative_to(_SANITIZED), f"{_core.__file__} is not the sanitized build"
-    return f"core: {_core.__file__}{' (sanitized)' if _SANITIZED else ''}"
+    build = _SANITIZED or _COVERED
+    assert not build or Path(_core.__file__).is_relative_to(build), f"{_core.__file__} is not the build in {build}"
+    return f"core: {_core.__file__}{' (sanitized)' if _SANITIZED else ' (lines are counted)' if _COVERED else ''}"
 
 
 @pytest.fixture(autouse=True)

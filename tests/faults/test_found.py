@@ -15,6 +15,7 @@ from rhostar import _files as files
 from rhostar.errors import StorageError
 from rhostar.instances import _folder as folders
 from support import sequences
+from support.differential import DIFFERENTIAL
 from support.failures import ctrl_c
 
 
@@ -90,6 +91,14 @@ def test_ctrl_c_ends_the_reading_of_a_table(tmp_path: Path) -> None:
 def test_random_sequences_of_calls_agree_with_brute_force() -> None:
     done = sum((sequences.run(number) for number in range(30)), sequences.Counter())
     assert set(done) == {step.__name__ for step in sequences.STEPS}
+
+
+@pytest.mark.parametrize("name", ["kernel", "backend"])
+def test_two_implementations_agree_on_random_cases(name: str) -> None:
+    if name not in DIFFERENTIAL:
+        pytest.skip("networkx is not installed")
+    for case in range(200):
+        DIFFERENTIAL[name](case, 0)
 
 
 def test_a_wrong_answer_in_a_sequence_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

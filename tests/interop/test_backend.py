@@ -20,6 +20,7 @@ from rhostar import _core
 from rhostar.interop import _networkx_backend
 from rhostar.interop._networkx_info import FUNCTIONS, get_info
 from rhostar.interop._networkx_links import is_kept, links_of
+from support.differential import outcome, same
 
 KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
 
@@ -52,35 +53,6 @@ def networks(draw: st.DrawFn) -> tuple[nx.Graph, Any]:
         u, v = rng.integers(0, n, 2).tolist()
         G.add_edge(u, v, **({"weight": WEIGHTS[weights](rng)} if rng.random() < 0.9 else {}))
     return G, draw(st.sampled_from(["weight", None, hidden] if weights == "integers" else ["weight"]))
-
-
-def outcome(call: Any) -> tuple[str, Any]:
-    """The result with its types and orders, or the exception."""
-    try:
-        return "result", described(call())
-    except (nx.NetworkXException, ValueError, TypeError, NotImplementedError, KeyError) as error:
-        return type(error).__name__, error.args
-
-
-def described(value: Any) -> Any:
-    if isinstance(value, dict):
-        return [(key, described(entry)) for key, entry in value.items()]
-    if isinstance(value, list | tuple):
-        return [type(value).__name__, *map(described, value)]
-    if inspect.isgenerator(value):
-        return [described(entry) for entry in value]
-    if isinstance(value, np.generic):  # a backend must not return these
-        value = value.item()
-    return type(value).__name__, value
-
-
-def same(name: str, G: nx.Graph, *args: Any, **kwargs: Any) -> None:
-    mine = outcome(lambda: getattr(nx, name)(G, *args, backend="rhostar", **kwargs))
-    theirs = outcome(lambda: getattr(nx, name)(G, *args, backend="networkx", **kwargs))
-    if mine[0] == "NotImplementedError":
-        assert theirs[0] == "TypeError"  # of parallel edges, one has a number and another None
-    else:
-        assert mine == theirs
 
 
 @settings(max_examples=200)

@@ -72,9 +72,11 @@ def test_no_file_has_the_marks_of_a_merge() -> None:
 def test_workflows_run_what_continuous_integration_runs() -> None:
     targets = set(re.findall(r"^(?:exec )?make (\S+)", (ROOT / ".ci" / "run").read_text(), flags=re.MULTILINE))
     assert targets == {"test", "test-networkx", "test-peers", "test-cluster"}
-    workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text()
-    for target in targets | {"docs", "test-sanitized"}:
-        assert re.search(rf"[ \[]{target}[ ,\]]", workflow), target
+    often, weekly = ((ROOT / ".github" / "workflows" / f"{name}.yml").read_text() for name in ("tests", "weekly"))
+    for target in targets | {"docs", "test-sanitized", "test-threads", "faults"}:
+        assert re.search(rf"[ \[]{target}[ ,\]]", often), target
+    for target in ("fuzz", "soak", "test-kills", "coverage", "validity"):
+        assert re.search(rf"[ \[]{target}[ ,\]]", weekly), target
 
 
 def test_contributing_lists_every_target() -> None:

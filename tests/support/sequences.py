@@ -1,13 +1,11 @@
 """Random sequences of calls on a router and a hierarchy, each answer compared with an independent Dijkstra search.
 
-``python tests/support/sequences.py --steps 100000`` runs many; the tests run some. A new question is one function in
-``STEPS``. A sequence is made from its number, so a failure can be looked at again.
+``make fuzz`` runs many; the tests run some. A new question is one function in ``STEPS``. A sequence is made from its
+number, so a failure can be looked at again.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
@@ -15,9 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import rhostar as rs
 from support.digraphs import dijkstra, random_digraph, random_weights
@@ -170,9 +165,9 @@ STEPS: dict[Callable[[Plain, Rng, Path], None], float] = {
 """How often each is drawn."""
 
 
-def run(number: int, steps: int = 40) -> Counter[str]:
+def run(number: int, steps: int = 40, seed: int = 0) -> Counter[str]:
     """Run one sequence and return how often each step ran."""
-    rng = np.random.default_rng([7, number])
+    rng = np.random.default_rng([seed, 7, number])
     share = np.array(list(STEPS.values())) / sum(STEPS.values())
     done: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -187,20 +182,3 @@ def run(number: int, steps: int = 40) -> Counter[str]:
                 raise
             done[step.__name__] += 1
     return done
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=100_000)
-    parser.add_argument("--first", type=int, default=0, help="the number of the first sequence")
-    options = parser.parse_args()
-    done: Counter[str] = Counter()
-    number = options.first
-    while sum(done.values()) < options.steps:
-        done += run(number)
-        number += 1
-    print(f"{sum(done.values())} steps in {number - options.first} sequences, none wrong: {dict(done)}")
-
-
-if __name__ == "__main__":
-    main()
