@@ -385,7 +385,9 @@ def simulate(name: str, delta: float, runs: int, seed: int, twin: str = "") -> t
 def main(arguments: list[str]) -> int:
     """Run all cells and all twins, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", type=float, default=1.0, metavar="SHARE", help="a share of the runs; nothing is kept")
+    parser.add_argument(
+        "--quick", type=float, default=1.0, metavar="SHARE", help="a share of the runs; nothing is kept"
+    )
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args(arguments)
     every = list(cells())
@@ -397,12 +399,24 @@ def main(arguments: list[str]) -> int:
         asked += [(cell, 0.05, runs[0.05], k, twin) for k, (twin, (cell, _)) in enumerate(TWINS.items())]
         for (name, delta, count, _, twin), (wrong, nothing) in zip(asked, pool.map(_star, asked), strict=True):
             p = float(stats.binomtest(wrong, count, delta, alternative="greater").pvalue)
-            row = {"cell": name, "twin": twin, "delta": delta, "runs": count, "wrong": wrong, "vacuous": nothing, "p": p}
+            row = {
+                "cell": name,
+                "twin": twin,
+                "delta": delta,
+                "runs": count,
+                "wrong": wrong,
+                "vacuous": nothing,
+                "p": p,
+            }
             rows.append(row)
-            print(f"{twin or name:45s} delta {delta:g}: {wrong} of {count} wrong, {nothing} vacuous, p = {p:.3g}", flush=True)
+            print(
+                f"{twin or name:45s} delta {delta:g}: {wrong} of {count} wrong, {nothing} vacuous, p = {p:.3g}",
+                flush=True,
+            )
     bad = [row for row in rows if not row["twin"] and row["p"] < level]
     missed = [row for row in rows if row["twin"] and row["p"] >= level]
-    print(f"{len(every)} cells, level {level:.3g}: {len(bad)} fail; {len(TWINS) - len(missed)} of {len(TWINS)} twins are found")
+    caught = len(TWINS) - len(missed)
+    print(f"{len(every)} cells, level {level:.3g}: {len(bad)} fail; {caught} of {len(TWINS)} twins are found")
     if options.quick == 1:
         RESULTS.joinpath("validity.json").write_text(json.dumps({"level": level, "rows": rows}, indent=1) + "\n")
         RESULTS.joinpath("validity.md").write_text(table(rows, level))
@@ -439,7 +453,13 @@ def table(rows: list[dict[str, Any]], level: float) -> str:
         f"{row['vacuous']} | {row['p']:.3g} |"
         for row in own
     ]
-    lines += ["", "Broken bounds, which the same test must find:", "", "| broken | in | wrong | p |", "|---|---|--:|--:|"]
+    lines += [
+        "",
+        "Broken bounds, which the same test must find:",
+        "",
+        "| broken | in | wrong | p |",
+        "|---|---|--:|--:|",
+    ]
     lines += [f"| {row['twin']} | {row['cell']} | {row['wrong']} of {row['runs']} | {row['p']:.2g} |" for row in twins]
     return "\n".join(lines) + "\n"
 

@@ -204,7 +204,9 @@ def test_the_quantile_of_the_sample_is_caught(monkeypatch: pytest.MonkeyPatch) -
 def shares_missed(runs: int) -> int:
     rng, missed = np.random.default_rng(4), 0
     for _ in range(runs):
-        table = rs.certify(TRAP_RHO, trap(1.0 * (rng.random(40) < 0.3)), SolvedWithin(1.0), delta=DELTA, duplicates="allow")
+        table = rs.certify(
+            TRAP_RHO, trap(1.0 * (rng.random(40) < 0.3)), SolvedWithin(1.0), delta=DELTA, duplicates="allow"
+        )
         found = re.search(r"the share of optimal answers .* is at least ([\d.]+) on", table.best.sentence)
         assert found
         missed += float(found[1]) > 0.7

@@ -279,7 +279,7 @@ def test_a_split_keeps_snapshots_and_days_together() -> None:
     train, holdout = by_day.split(0.6, seed=0)
     assert not set(train.days) & set(holdout.days)
     assert (np.unique(train.days).size, np.unique(holdout.days).size) == (3, 2)
-    with pytest.raises(rs.errors.InputError, match="cannot split 5 days at 0.01: .* groups=False"):
+    with pytest.raises(rs.errors.InputError, match=r"cannot split 5 days at 0.01: .* groups=False"):
         by_day.split(0.01, seed=0)
     drawn = by_day.draw(100, seed=0)
     train, holdout = drawn.split(0.5, seed=0)
@@ -324,10 +324,9 @@ def test_rounded_and_slightly_changed_copies(change: Any) -> None:
 def test_huge_codes_for_closed_roads(code: float) -> None:
     """Independent snapshots stay independent, and copies are still found."""
     rng = np.random.default_rng(0)
-    sets = [
-        rs.InstanceSet(GRAPH, np.where(rng.random((100, GRAPH.m)) < 0.1, code, rng.uniform(1, 2, (100, GRAPH.m))), 0, GOAL)
-        for _ in range(2)
-    ]
+    shape = (100, GRAPH.m)
+    closed = [np.where(rng.random(shape) < 0.1, code, rng.uniform(1, 2, shape)) for _ in range(2)]
+    sets = [rs.InstanceSet(GRAPH, weights, 0, GOAL) for weights in closed]
     learner = rs.learners.MeanDistance().fit(sets[0])
     assert certify(learner, holdout=sets[1]).best.samples == 100
     with pytest.raises(AssumptionError, match="100 of its 100 instances were seen in training"):
@@ -357,7 +356,7 @@ def test_independent_although_equal() -> None:
 
 
 def test_looks_at_one_holdout_are_counted() -> None:
-    """The best of many on one holdout, and peeking at growing parts of it: from the second look on the table says so."""
+    """The best of many on one holdout, and peeking at growing parts of it: the second look and later ones are told."""
     holdout = draw(400)
     base = rs.distances_to(GRAPH, np.ones(GRAPH.m), GOAL)
     first = certify(base, holdout=holdout)

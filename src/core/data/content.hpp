@@ -45,8 +45,7 @@ std::uint64_t sketch(const W* weights, std::int64_t m, const double* direction, 
   }
   const double typical = positive == 0 ? 1.0 : rough_power(total / static_cast<double>(positive));
   for (std::int64_t e = 0; e < m; ++e)
-    if (!is_absent(weights[e]))
-      sums[e % kSketch] += direction[e] * rough_lg(static_cast<double>(weights[e]) + typical);
+    if (!is_absent(weights[e])) sums[e % kSketch] += direction[e] * rough_lg(static_cast<double>(weights[e]) + typical);
   return absent;
 }
 

@@ -70,7 +70,13 @@ class Draws:
 
 
 def find_draws(
-    instances: InstanceSet, *, groups: Any, by: Any = None, dropped: int = 0, trained_on: Any = None
+    instances: InstanceSet,
+    *,
+    groups: Any,
+    by: Any = None,
+    dropped: int = 0,
+    trained_on: Any = None,
+    duplicates: Duplicates = "raise",
 ) -> Draws:
     """Return a set of instances as a sample.
 
@@ -82,15 +88,19 @@ def find_draws(
         As for :func:`rhostar.certify`.
     dropped
         How many instances were left out because they were seen in training.
-    trained_on
-        What was seen in training, as for :func:`find_unseen`.
+    trained_on, duplicates
+        What was seen in training, as for :func:`find_unseen`; "allow" takes snapshots of equal content for chance.
 
     Raises
     ------
     AssumptionError
         If there is only one group, or if a snapshot or day was seen in training and the bound would be about new ones.
     """
-    which, unit, population, notes = _groups(instances, groups, _shared_with(instances, trained_on))
+    shared = np.zeros(len(instances), dtype=bool)
+    if instances.pool is None:  # draws from a pool share its snapshots
+        for record in _records(trained_on):
+            shared |= record.snapshots(instances, content=duplicates != "allow")
+    which, unit, population, notes = _groups(instances, groups, shared)
     population += " and not seen in training" if dropped else ""
     return Draws(unit, which, _categories(instances, by), population + _feasibility(instances), tuple(notes))
 
@@ -168,15 +178,6 @@ def _groups(
     if shared.any():
         _refuse_shared(instances, shared, unit)
     return which, unit, f"on new {unit}s drawn as these {which.max() + 1} were, each counting the same", notes
-
-
-def _shared_with(instances: InstanceSet, trained_on: Any) -> NDArray[np.bool_]:
-    """Return for each instance whether its snapshot or day was seen in training; draws from a pool share them."""
-    shared = np.zeros(len(instances), dtype=bool)
-    if instances.pool is None:
-        for record in _records(trained_on):
-            shared |= record.snapshots(instances)
-    return shared
 
 
 def _refuse_shared(instances: InstanceSet, shared: NDArray[np.bool_], unit: str) -> None:

@@ -229,6 +229,7 @@ def certify(
             by=_of(by, kept),
             dropped=len(holdout) - len(instances),
             trained_on=one.trained_on,
+            duplicates=duplicates,
         )
         score = measure(one, instances, utility, run, None if optimum is None else optimum[kept])
         found = _bound(one, instances, draws, score, run, stated, bound, share, isinstance(by, str), among, delta)
@@ -237,8 +238,8 @@ def certify(
     looks = count_looks(holdout, [(table.about, settings) for table in tables])
     if looks > among:
         offer = (
-            f"{looks} certificates were made on these instances in this process, for other heuristics or settings. Each "
-            f"holds by itself; for the best of them pass candidates={looks}"
+            f"{looks} certificates were made on these instances in this process, for other heuristics or settings. "
+            f"Each holds by itself; for the best of them pass candidates={looks}"
         )
         tables = [replace(table, notes=(*table.notes, offer)) for table in tables]
     best = min(range(len(tables)), key=lambda k: looseness(tables[k].best))

@@ -236,9 +236,7 @@ def certify_training(
             "category": category[goal],
         }
         fixed = choose_guarantee(applicable)
-        best, share = min(
-            fixed, key=lambda one: one[0].value(measured, one[1] * setting.delta), default=(None, 1.0)
-        )
+        best, share = min(fixed, key=lambda one: one[0].value(measured, one[1] * setting.delta), default=(None, 1.0))
         shared = " and ".join(f"{one.label} at {part:g}" for one, part in fixed) if len(fixed) > 1 else ""
         rows += [
             _certificate(setting, one, measured, score, common, True, share, shared)

@@ -340,13 +340,15 @@ class Provenance(NamedTuple):
         """
         return self._any(lambda part: part.keys is not None and part.keys.among(ContentKeys.of(instances)), instances)
 
-    def snapshots(self, instances: InstanceSet) -> NDArray[np.bool_]:
+    def snapshots(self, instances: InstanceSet, *, content: bool = True) -> NDArray[np.bool_]:
         """Return for each instance of the set whether its snapshot, or its day if known, is that of one of these.
 
         Parameters
         ----------
         instances
             The set.
+        content
+            Whether snapshots of equal content are the same one; else only days are compared, within one origin.
 
         Returns
         -------
@@ -357,7 +359,7 @@ class Provenance(NamedTuple):
 
         def found(part: Provenance) -> NDArray[np.bool_]:
             seen = np.zeros(len(instances), dtype=bool)
-            if part.keys is not None:
+            if content and part.keys is not None:
                 seen |= part.keys.snapshots_among(ContentKeys.of(instances))
             if part.origin == instances.origin and part.days is not None and day is not None:
                 seen |= np.isin(day, part.days)
@@ -512,6 +514,6 @@ def from_parts(stored: Mapping[str, NDArray[Any]], facts: Any, name: str) -> tup
         if indices is None or any(a is not None and (a.ndim != 1 or a.dtype != np.int64) for a in (indices, days)):
             raise InputError(f"{name} must have whole numbers for each of its {len(facts)} records")
         keys = ContentKeys.from_parts(stored, f"{name}_{k}")
-        named = (str(fact[word]) for word in ("stream", "unknown"))
-        records.append(Provenance(str(fact["origin"]), indices, keys, *named, days=days))
+        stream, unknown = str(fact["stream"]), str(fact["unknown"])
+        records.append(Provenance(str(fact["origin"]), indices, keys, stream, unknown, days=days))
     return tuple(records)
