@@ -56,8 +56,9 @@ test-kills: .venv/.dev .venv/.built  ## kill 30 busy workers of each of Dask, Ra
 test-peers: .venv/.dev .venv/.peers .venv/.built  ## try the library in and against other programs: SUMO, UXsim
 	$(BIN)/python -m pytest -q -s -m peers tests
 
-# About 60,000 certificates in 73 cells, and every sentence of an audit 2,000 times: 10 to 20 minutes on two free cores.
+# About 45,000 certificates in 62 cells, and every sentence of an audit 2,000 times: some minutes on two free cores.
 validity: .venv/.dev .venv/.built  ## simulate all guarantees many times; results in benchmarks/results/validity.md (takes minutes)
+	$(BIN)/python benchmarks/tightness.py
 	$(BIN)/python benchmarks/validity.py
 	RHOSTAR_VALIDITY_RUNS=2000 $(BIN)/python -m pytest -q tests/certificates/test_audit_coverage.py
 

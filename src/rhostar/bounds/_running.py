@@ -17,8 +17,8 @@ from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError
 
 _BOLDEST = 0.98
-"""λ of the gambler who has half of the money: best where values hardly differ from their predictions."""
-_SHARES = (0.5, 0.3, 0.2)
+"""λ of the gambler with the most money: best where values hardly differ from their predictions."""
+_SHARES = (0.4, 0.2, 0.4)
 """The shares of the money: on the boldest λ, on gamblers who know the range only, on those who watch the variance."""
 _HALVINGS = 50
 
