@@ -52,9 +52,7 @@ class Guide {
   //! Turns to a goal, or to the nearest of several. There is at least one, and all are vertices.
   void aim(const std::int32_t* goals, std::int32_t count) {
     if (std::equal(goals, goals + count, goals_.begin(), goals_.end())) return;
-    for (const std::int32_t i : touched_) known_[i] = 0.0;
-    touched_.clear();
-    goals_.clear();  // if memory runs out in what follows, the next goal is not taken for this one
+    forget();  // if memory runs out in what follows, the next goal is not taken for this one
     std::vector<std::int32_t> next(goals, goals + count), sorted;
     if (count > 1) {
       sorted = next;
@@ -101,6 +99,11 @@ class Guide {
     return std::max(dx, dy) + (std::sqrt(2.0) - 1.0) * std::min(dx, dy);
   }
 
+  void forget() {
+    for (const std::int32_t i : touched_) known_[i] = 0.0;
+    touched_.clear();
+    goals_.clear();
+  }
   virtual void turn(const std::vector<std::int32_t>& goals) = 0;
   //! Computes what is kept at a place, and keeps it.
   virtual double find(std::int32_t place) = 0;

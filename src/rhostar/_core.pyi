@@ -361,6 +361,32 @@ class Customization(_Result):
     @property
     def lengths(self) -> _Floats: ...
 
+class EdgeClasses:
+    """The class of each edge (src/core/engine/prices.hpp)."""
+
+def edge_classes(of: NDArray[np.uint16], count: int) -> EdgeClasses | None: ...
+
+class Prices:
+    """The weights of one query."""
+
+    def at(self, edges: _Positions | None) -> _Floats: ...
+
+def prices(
+    rows: list[_Floats],
+    coefficients: list[float],
+    classes: EdgeClasses | None,
+    factors: list[float],
+    edges: _Positions,
+    weights: _Floats,
+) -> Prices | None: ...
+
+class Repriced(_Result):
+    cost: Final[float]
+    expanded: Final[int]
+    reopened: Final[int]
+    vertices: Final[_Indices]
+    edges: Final[_Indices]
+
 class Hierarchy:
     """What is made once for each graph (src/core/hierarchy)."""
 
@@ -383,6 +409,20 @@ class Graph:
     def rearranged(self) -> bool: ...
     def rearrange(self, coordinates: _Floats | None, least_gain: float) -> bool: ...
     def transpose(self) -> Transpose: ...
+    def incident(self, vertices: _Indices) -> _Positions: ...
+    def search_repriced(
+        self,
+        prices: Prices,
+        indexes: list[Customization],
+        scales: list[float],
+        same: bool,
+        whole: bool,
+        source: int,
+        target: int,
+        budget: int,
+        stop: Stop | None,
+    ) -> Repriced:
+        """Search with weights that the indexes, each times its scale, do not exceed; ends with DONE or BUDGET."""
     def dissect(
         self, coordinates: _Floats | None, report: Callable[[float], object] | None, stop: Stop | None
     ) -> Dissection: ...
@@ -478,6 +518,7 @@ class Graph:
     def explore(
         self,
         weights: NDArray[Any],
+        prices: Prices | None,
         source: int,
         against: bool,
         most: float,

@@ -63,6 +63,30 @@ def test_route(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "route", folder / "trips", "--from", "home", "--snapshot", 0)[0] == 2
 
 
+def test_costs_of_one_query(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ask = ["route", folder / "trips", "--from", "home", "--to", "work", "--snapshot", 0, "--json"]
+
+    def found(*more: str) -> tuple[int, float | None]:
+        code, out, _ = run(capsys, *ask, *more)
+        return code, json.loads(out)["cost"]
+
+    assert found() == (0, 9.0)
+    assert found("--avoid", "tunnel:work") == (0, 10.0)
+    assert found("--avoid", "tunnel") == (0, 10.0)
+    assert found("--avoid", "tunnel", "--avoid", "bridge:work") == (1, None)
+    assert found("--change", "bridge:work=2.5") == (0, 6.5)
+    assert found("--change", "bridge:work=2.5", "--change", "home:bridge=inf") == (0, 9.0)
+    for wrong, words in (
+        (["--avoid", "office"], "neither a vertex nor an edge"),
+        (["--avoid", "home:office"], "'office' is not a label"),
+        (["--avoid", "home:work"], "no edge 'home' -> 'work'"),
+        (["--change", "home:bridge"], "TAIL:HEAD=WEIGHT"),
+        (["--change", "home:bridge=-1"], "must be at least 0"),
+    ):
+        code, _, error = run(capsys, *ask, *wrong)
+        assert (code, words in error) == (2, True), error
+
+
 def test_geojson(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     graph = rs.Graph.grid(4, 4)
     rs.InstanceSet(graph, graph.length, [0], 15).save(tmp_path / "grid")
@@ -115,6 +139,9 @@ def test_a_service_answers_every_line() -> None:
         {"do": "nearest", "source": "home", "goals": ["bridge", "tunnel"], "k": 2},
         {"do": "nearest_source", "sources": ["bridge", "home"], "target": "work"},
         {"do": "within", "vertex": "home", "max_cost": 4},
+        there | {"avoid": [["bridge", "work"]]},
+        there | {"changes": [[["tunnel", "work"], ["home", "bridge"]], [1, None]]},
+        there | {"avoid_vertices": ["bridge"]},
         {"do": "update", "weights": [1, 1, 1, 1]},
         {"do": "prepare"},
         there,
@@ -128,9 +155,10 @@ def test_a_service_answers_every_line() -> None:
     assert found[5] == {"goals": ["bridge", "tunnel"], "costs": [4.0, 5.0]}
     assert found[6] == {"sources": ["bridge"], "costs": [6.0]}
     assert found[7] == {"vertices": ["home", "bridge"], "costs": [0.0, 4.0], "parents": [-1, 0]}
-    assert found[8:10] == [{"updated": 4}, {"prepared": True}]
-    assert found[10]["cost"] == 2.0
-    assert found[11]["engine"] == "hierarchy"
+    assert [answer["cost"] for answer in found[8:11]] == [None, 6.0, None]
+    assert found[11:13] == [{"updated": 4}, {"prepared": True}]
+    assert found[13]["cost"] == 2.0
+    assert found[14]["engine"] == "hierarchy"
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@
 #include "engine/csr.hpp"
 #include "engine/distances.hpp"
 #include "engine/order.hpp"
+#include "engine/prices.hpp"
 #include "engine/workspace.hpp"
 #include "potentials.hpp"
 
@@ -93,6 +94,13 @@ template <class... Arrays>
 SharedPotential sharing(std::unique_ptr<const Potential> potential, const Arrays&... arrays) {
   return {{std::make_shared<Arrays>(arrays)...}, std::move(potential)};
 }
+
+// The weights of one query, with the arrays that they read.
+struct QueryPrices {
+  Prices of;
+  std::int64_t edges = 0;
+  std::vector<std::shared_ptr<void>> arrays;
+};
 
 // One flag that ends all the searches that share it.
 struct Stop {
@@ -260,6 +268,7 @@ void bind_csr(nb::module_& module, GraphClass& graph);
 void bind_best_first(nb::module_& module, GraphClass& graph);
 void bind_potentials(nb::module_& module);
 void bind_guide(nb::module_& module, GraphClass& graph);
+void bind_reprice(nb::module_& module, GraphClass& graph);
 void bind_hierarchy(nb::module_& module, GraphClass& graph);
 void bind_query(nb::module_& module, GraphClass& graph);
 void bind_links(nb::module_& module);

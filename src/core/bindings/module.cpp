@@ -14,6 +14,7 @@ NB_MODULE(_core, module) {
   bind_best_first(module, graph);
   bind_potentials(module);
   bind_guide(module, graph);
+  bind_reprice(module, graph);
   bind_hierarchy(module, graph);
   bind_query(module, graph);
   bind_links(module);

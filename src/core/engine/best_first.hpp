@@ -87,6 +87,10 @@ struct DijkstraRule {
   double score(double g, double) const { return g; }
 };
 
+// Whether +inf is a value, which says that there is no path from a vertex.
+template <class Rule>
+constexpr bool may_be_infinite = requires { decltype(Rule::rho)::infinite; };
+
 // ---------------------------------------------------------------- the event log
 
 enum class Event : std::uint8_t { select, open, improve, reopen, close, goal };
@@ -196,6 +200,7 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
   };
 
   const double first_rho = rho(source);
+  if (may_be_infinite<Rule> && first_rho == infinity) return finish(Status::no_path);
   if (!std::isfinite(first_rho)) return fail(Status::bad_rho, arcs.outer(source));
   write_first(source, 0.0, -1);
   if (!Key::fits(rule.score(0.0, first_rho))) return fail(Status::unfit, -1);
@@ -261,6 +266,7 @@ Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_
           return finish(Status::solved);
         }
         const double rho_of_c = rho(c);
+        if (may_be_infinite<Rule> && rho_of_c == infinity) continue;
         if (!std::isfinite(rho_of_c)) return fail(Status::bad_rho, arcs.outer(c));
         const double score = rule.score(g_new, rho_of_c);
         if (!Key::fits(score)) return fail(Status::unfit, -1);

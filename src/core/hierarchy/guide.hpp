@@ -99,20 +99,6 @@ struct GuideRow {
   std::int32_t count() const { return static_cast<std::int32_t>(sizes >> 16); }
 };
 
-struct GuideRows {
-  std::vector<GuideRow> of;  // each rank
-
-  explicit GuideRows(const Skeleton& skeleton) {
-    of.reserve(skeleton.vertex.size());
-    for (std::int32_t r = 0; r < skeleton.size(); ++r) {
-      const std::int32_t s = skeleton.node[r];
-      const auto chain = static_cast<std::uint32_t>(skeleton.begin[s + 1] - 1 - r);
-      of.push_back(
-          {skeleton.first[r], skeleton.list_first[s], chain | static_cast<std::uint32_t>(skeleton.list_size(s)) << 16});
-    }
-  }
-};
-
 // How often the weight of an edge may be rounded in a value: as part of arcs that stand for two others, on the way up
 // and on the way down. Each time the next rank is an ancestor or a descendant, so each is at most the height of the
 // tree.
@@ -126,6 +112,21 @@ inline std::int64_t most_roundings(const Skeleton& skeleton) {
   return 3 * std::int64_t{height};
 }
 
+struct GuideRows {
+  std::vector<GuideRow> of;  // each rank
+  std::int64_t roundings;    // most_roundings
+
+  explicit GuideRows(const Skeleton& skeleton) : roundings(most_roundings(skeleton)) {
+    of.reserve(skeleton.vertex.size());
+    for (std::int32_t r = 0; r < skeleton.size(); ++r) {
+      const std::int32_t s = skeleton.node[r];
+      const auto chain = static_cast<std::uint32_t>(skeleton.begin[s + 1] - 1 - r);
+      of.push_back(
+          {skeleton.first[r], skeleton.list_first[s], chain | static_cast<std::uint32_t>(skeleton.list_size(s)) << 16});
+    }
+  }
+};
+
 // The arrays of one potential, which somebody else owns.
 template <class Real>
 struct GuideView {
@@ -136,6 +137,21 @@ struct GuideView {
   std::int64_t list_size;
   const Real *up, *down;
   std::int64_t arcs;
+
+  double up_of(std::int64_t arc) const { return static_cast<double>(up[arc]); }
+  double down_of(std::int64_t arc) const { return static_cast<double>(down[arc]); }
+  Pair two_up(std::int64_t arc) const {
+    const Real* const at = up + arc;
+    if constexpr (std::is_same_v<Real, double>) {
+      return Pair{at[0], at[1]};
+    } else {
+      using Half = float __attribute__((vector_size(8)));
+      Half half;
+      std::memcpy(&half, at, sizeof half);
+      return __builtin_convertvector(half, Pair);
+    }
+  }
+  void prefetch(std::int64_t arc) const { __builtin_prefetch(up + arc); }
 
   // Whether searches may follow the arrays: ranks are a permutation, and every arc leads to a higher rank.
   bool is_good() const {
@@ -155,16 +171,32 @@ struct GuideView {
   }
 };
 
+// The lengths of a customized hierarchy itself.
+struct IndexView {
+  const std::int32_t* rank;
+  const GuideRow* rows;
+  const std::int32_t* list;
+  const Pair* length;
+
+  double up_of(std::int64_t arc) const { return length[arc][0]; }
+  double down_of(std::int64_t arc) const { return length[arc][1]; }
+  Pair two_up(std::int64_t arc) const { return Pair{length[arc][0], length[arc + 1][0]}; }
+  void prefetch(std::int64_t arc) const { __builtin_prefetch(length + arc); }
+};
+
 // `beyond` is the value of vertices from which there is no path: no finite value exceeds it, so that rho is consistent
 // for the weights. These vertices are searched too, after all others, since their arcs may be open today.
-template <class Real>
-class HierarchyGuide final : public Guide {
+template <class View>
+class HierarchyGuide : public Guide {
  public:
-  HierarchyGuide(const GuideView<Real>& view, double beyond, double scale)
-      : Guide(view.n, scale, beyond, view.rank), view_(view) {}
+  HierarchyGuide(std::int32_t n, const View& view, double beyond, double scale)
+      : Guide(n, scale, beyond, view.rank), view_(view) {}
 
  protected:
-  void turn(const std::vector<std::int32_t>& goals) override {
+  void turn(const std::vector<std::int32_t>& goals) override { lead_to(goals, nullptr); }
+
+  // The least over the goals of the distance to it and what comes after it; after[i] is 0 if null.
+  void lead_to(const std::vector<std::int32_t>& goals, const double* after) {
     for (const std::int32_t goal : goals)
       for (std::int32_t r = view_.rank[goal]; r >= 0; r = parent(r)) touched_.push_back(r);
     if (goals.size() > 1) {  // each once, and an ancestor after all that are below it
@@ -174,18 +206,18 @@ class HierarchyGuide final : public Guide {
     // First, the lengths of ways down to a goal, as they are; then values, as they are kept.
     double* const known = known_.data();
     for (const std::int32_t r : touched_) known[r] = no_way;
-    for (const std::int32_t goal : goals) known[view_.rank[goal]] = 0.0;
+    for (std::size_t i = 0; i < goals.size(); ++i) {
+      double& there = known[view_.rank[goals[i]]];
+      there = std::min(there, after ? after[i] : 0.0);
+    }
     for (const std::int32_t r : touched_) {
       const GuideRow& row = view_.rows[r];
-      const Real* const down = view_.down + row.first;
       const std::int32_t* const list = view_.list + row.list;
       const std::int32_t chain = row.chain(), count = row.count();
       const double here = known[r];
-      const auto offer = [&](double& there, Real length) {
-        there = std::min(there, here + static_cast<double>(length));
-      };
-      for (std::int32_t i = 0; i < chain; ++i) offer(known[r + 1 + i], down[i]);
-      for (std::int32_t i = 0; i < count; ++i) offer(known[list[i]], down[chain + i]);
+      const auto offer = [&](double& there, double length) { there = std::min(there, here + length); };
+      for (std::int32_t i = 0; i < chain; ++i) offer(known[r + 1 + i], view_.down_of(row.first + i));
+      for (std::int32_t i = 0; i < count; ++i) offer(known[list[i]], view_.down_of(row.first + chain + i));
     }
     for (auto r = touched_.rbegin(); r != touched_.rend(); ++r) known[*r] = -evaluate(*r, known[*r]);
   }
@@ -194,11 +226,13 @@ class HierarchyGuide final : public Guide {
     const std::size_t begin = touched_.size();
     for (std::int32_t r = rank; r >= 0 && !is_known(known_[r]); r = parent(r)) {
       touched_.push_back(r);
-      __builtin_prefetch(view_.up + view_.rows[r].first);
+      view_.prefetch(view_.rows[r].first);
     }
     for (std::size_t i = touched_.size(); i-- > begin;) known_[touched_[i]] = -evaluate(touched_[i], no_way);
     return known_[rank];
   }
+
+  View view_;
 
  private:
   std::int32_t parent(std::int32_t r) const {
@@ -206,35 +240,24 @@ class HierarchyGuide final : public Guide {
     return row.chain() ? r + 1 : row.count() ? view_.list[row.list] : -1;
   }
 
-  // Two lengths, and two values that are kept with the opposite sign.
-  static Pair two(const Real* at) {
-    if constexpr (std::is_same_v<Real, double>) {
-      return Pair{at[0], at[1]};
-    } else {
-      using Half = float __attribute__((vector_size(8)));
-      Half half;
-      std::memcpy(&half, at, sizeof half);
-      return __builtin_convertvector(half, Pair);
-    }
-  }
-
+  // Values are kept with the opposite sign.
   [[gnu::always_inline]] double evaluate(std::int32_t r, double best) {
     const GuideRow& row = view_.rows[r];
     const double* const known = known_.data();
-    const Real* up = view_.up + row.first;
+    std::int64_t up = row.first;
     // Two minima at a time of two lengths each: one alone would have to wait for the one before.
     Pair one{best, no_way}, other = no_ways;
     const auto take = [&](std::int32_t count, auto&& kept) {
       std::int32_t i = 0;
       for (; i + 4 <= count; i += 4) {
-        one = least(two(up + i) - Pair{kept(i), kept(i + 1)}, one);
-        other = least(two(up + i + 2) - Pair{kept(i + 2), kept(i + 3)}, other);
+        one = least(view_.two_up(up + i) - Pair{kept(i), kept(i + 1)}, one);
+        other = least(view_.two_up(up + i + 2) - Pair{kept(i + 2), kept(i + 3)}, other);
       }
       if (i + 2 <= count) {
-        one = least(two(up + i) - Pair{kept(i), kept(i + 1)}, one);
+        one = least(view_.two_up(up + i) - Pair{kept(i), kept(i + 1)}, one);
         i += 2;
       }
-      if (i < count) best = std::min(best, static_cast<double>(up[i]) - kept(i));
+      if (i < count) best = std::min(best, view_.up_of(up + i) - kept(i));
       up += count;
     };
     take(row.chain(), [next = known + r + 1](std::int32_t i) { return next[i]; });
@@ -242,8 +265,6 @@ class HierarchyGuide final : public Guide {
     one = least(one, other);
     return std::min(best, std::min(one[0], one[1]));
   }
-
-  GuideView<Real> view_;
 };
 
 template <class Real>
@@ -257,7 +278,7 @@ class HierarchyPotential final : public Potential {
 
  protected:
   std::unique_ptr<Guide> make() const override {
-    return std::make_unique<HierarchyGuide<Real>>(view_, beyond_, scale_);
+    return std::make_unique<HierarchyGuide<GuideView<Real>>>(n, view_, beyond_, scale_);
   }
 
  private:

@@ -16,6 +16,7 @@ from rhostar.cli._output import NO_PATH, OK, Json, emit, table, working
 
 if TYPE_CHECKING:
     from rhostar.routing import Router
+    from rhostar.routing._query_costs import QueryCosts
 
 Weights = Annotated[
     Path | None, typer.Option(help="A table with the weights of today, by the labels of edges.", show_default=False)
@@ -31,6 +32,14 @@ MaxExcess = Annotated[str, typer.Option(help="By how much a route may exceed the
 MeanExcess = Annotated[str, typer.Option(help="The same on average, as the model was fitted.", show_default=False)]
 GeoJson = Annotated[Path | None, typer.Option(help="Write it for a map.", show_default=False)]
 Force = options.Force
+Avoid = Annotated[
+    list[str],
+    typer.Option(help="Closed for this query: an edge as TAIL:HEAD, or a vertex; may be repeated.", show_default=False),
+]
+Change = Annotated[
+    list[str],
+    typer.Option(help="Another weight for this query: TAIL:HEAD=WEIGHT; may be repeated.", show_default=False),
+]
 
 
 def router_for(
@@ -97,6 +106,8 @@ def route(
     model: Model = [],  # noqa: B006
     max_excess: MaxExcess = "",
     mean_excess: MeanExcess = "",
+    avoid: Avoid = [],  # noqa: B006
+    change: Change = [],  # noqa: B006
     geojson: GeoJson = None,
     force: Force = False,
     json: Json = False,
@@ -114,7 +125,7 @@ def route(
 
     given = (weights, time, snapshot, columns, missing, model, max_excess, mean_excess)
     if queries:
-        if queries != "-" or source or target or geojson:
+        if queries != "-" or source or target or geojson or avoid or change:
             raise InputError("route takes - to read queries, or --from and --to; got both, or another word")
         from rhostar.cli._service import serve
 
@@ -125,7 +136,7 @@ def route(
         options.refuse_overwrite(geojson, force)
     router, facts = router_for(folder, *given, quiet=json)
     s, t = (_label(router, word) for word in (source, target))
-    found = router.route(s, t)
+    found = router.route(s, t, **_costs(router, avoid, change))
     if geojson is not None:
         with files.replacing(geojson) as beside:
             beside.write_text(json_text.dumps(found.to_geojson()) + "\n", encoding="utf-8")
@@ -198,6 +209,47 @@ def within(
         f"{head}\n{table(['vertex', 'cost'], shown)}",
     )
     return OK
+
+
+def _costs(router: Router, avoid: list[str], change: list[str]) -> QueryCosts:
+    """Return what the options say about the costs of one query."""
+    from rhostar.errors import InputError, VertexError
+
+    edges, vertices, changed, weights = [], [], [], []
+    for word in avoid:
+        try:
+            vertices.append(_label(router, word))
+        except VertexError:
+            edges.append(_edge(router, word, "--avoid"))
+    for word in change:
+        name, _, weight = word.rpartition("=")
+        try:
+            weights.append(float(weight))
+        except ValueError:
+            raise InputError(f"--change must be TAIL:HEAD=WEIGHT, got {word!r}") from None
+        changed.append(_edge(router, name, "--change"))
+    costs: QueryCosts = {}
+    if edges:
+        costs["avoid"] = edges
+    if vertices:
+        costs["avoid_vertices"] = vertices
+    if changed:
+        costs["changes"] = (changed, weights)
+    return costs
+
+
+def _edge(router: Router, word: str, option: str) -> tuple[Any, Any]:
+    """Return the ends of the edge that a word TAIL:HEAD names; a label may have a colon itself."""
+    from rhostar.errors import InputError, VertexError
+
+    parts = word.split(":")
+    for k in range(1, len(parts)):
+        try:
+            return _label(router, ":".join(parts[:k])), _label(router, ":".join(parts[k:]))
+        except VertexError as error:
+            if len(parts) == 2:
+                raise VertexError(f"{option} {word}: {error}") from None
+    raise InputError(f"{option}: {word!r} is neither a vertex nor an edge TAIL:HEAD")
 
 
 def _label(router: Router, word: str) -> Any:

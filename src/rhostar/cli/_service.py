@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rhostar.routing import Router
 
 _VERTICES = ("source", "target", "vertex")
-_LISTS = ("sources", "targets", "goals", "pairs", "edges")
+_LISTS = ("sources", "targets", "goals", "pairs", "edges", "avoid", "avoid_vertices")
 
 
 def serve(router: Router, lines: TextIO, out: TextIO) -> int:
@@ -61,6 +61,9 @@ def _reply(router: Router, request: Any) -> dict[str, Any]:
     for name in _LISTS:
         if isinstance(arguments.get(name), list):
             arguments[name] = [hashable_label(one) for one in arguments[name]]
+    changes = arguments.get("changes")
+    if isinstance(changes, list) and len(changes) == 2 and isinstance(changes[0], list):
+        arguments["changes"] = ([hashable_label(edge) for edge in changes[0]], _open_or_closed(changes[1]))
     try:
         return do(router, **arguments)
     except TypeError as error:
@@ -69,41 +72,44 @@ def _reply(router: Router, request: Any) -> dict[str, Any]:
         raise InputError(str(error).split(") ")[-1]) from None
 
 
-def _route(router: Router, source: Any, target: Any) -> dict[str, Any]:
-    return _shown(router.route(source, target))
+def _open_or_closed(weights: Any) -> Any:
+    """Return weights with inf for null."""
+    return [math.inf if weight is None else weight for weight in weights] if isinstance(weights, list) else weights
 
 
-def _routes(router: Router, pairs: Any) -> dict[str, Any]:
-    return {"routes": [_shown(route) for route in router.routes(pairs)]}
+def _route(router: Router, source: Any, target: Any, **costs: Any) -> dict[str, Any]:
+    return _shown(router.route(source, target, **costs))
+
+
+def _routes(router: Router, pairs: Any, **costs: Any) -> dict[str, Any]:
+    return {"routes": [_shown(route) for route in router.routes(pairs, **costs)]}
 
 
 def _shown(route: Any) -> dict[str, Any]:
     return {"cost": route.cost, "bound": route.bound, "path": list(route.labels), "edges": route.edges}
 
 
-def _matrix(router: Router, sources: Any, targets: Any) -> dict[str, Any]:
-    return {"costs": router.matrix(sources, targets)}
+def _matrix(router: Router, sources: Any, targets: Any, **costs: Any) -> dict[str, Any]:
+    return {"costs": router.matrix(sources, targets, **costs)}
 
 
-def _nearest(router: Router, source: Any, goals: Any, k: int = 1) -> dict[str, Any]:
-    found = router.nearest(source, goals, k)
+def _nearest(router: Router, source: Any, goals: Any, k: int = 1, **costs: Any) -> dict[str, Any]:
+    found = router.nearest(source, goals, k, **costs)
     return {"goals": list(found.labels), "costs": found.costs}
 
 
-def _nearest_source(router: Router, sources: Any, target: Any, k: int = 1) -> dict[str, Any]:
-    found = router.nearest_source(sources, target, k)
+def _nearest_source(router: Router, sources: Any, target: Any, k: int = 1, **costs: Any) -> dict[str, Any]:
+    found = router.nearest_source(sources, target, k, **costs)
     return {"sources": list(found.labels), "costs": found.costs}
 
 
-def _within(router: Router, vertex: Any, max_cost: float, reverse: bool = False) -> dict[str, Any]:
-    found = router.within(vertex, max_cost, reverse=reverse)
+def _within(router: Router, vertex: Any, max_cost: float, reverse: bool = False, **costs: Any) -> dict[str, Any]:
+    found = router.within(vertex, max_cost, reverse=reverse, **costs)
     return {"vertices": list(found.labels), "costs": found.costs, "parents": found.parents}
 
 
 def _update(router: Router, weights: Any, edges: Any = None) -> dict[str, Any]:
-    if isinstance(weights, list):
-        weights = [math.inf if weight is None else weight for weight in weights]
-    router.update(weights, edges=edges)
+    router.update(_open_or_closed(weights), edges=edges)
     return {"updated": router.n_edges if edges is None else len(edges)}
 
 

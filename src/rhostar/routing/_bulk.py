@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from rhostar import _core
 from rhostar import _failures as failures
 from rhostar._parallel import _CHUNKS_PER_JOB, _jobs, map_calls
-from rhostar.errors import WeightError
 from rhostar.routing._state import State
 
 
@@ -64,7 +63,7 @@ def paths_by_index(
     assert state.index is not None
     found = state.index.paths(sources, targets, stop)
     failures.require_done(found.ending)
-    cost = exact(found.cost, state)
+    cost = state.exact(found.cost)
     return PathArrays(cost, cost.tolist(), found.vertices, found.path_end, found.edges, found.edge_end)
 
 
@@ -124,7 +123,7 @@ def matrix_by_index(
     assert state.index is not None
     found = state.index.matrix(sources, targets, stop)
     failures.require_done(found.ending)
-    return exact(found.cost, state).reshape(sources.size, targets.size)
+    return state.exact(found.cost).reshape(sources.size, targets.size)
 
 
 def rows_by_search(
@@ -166,10 +165,3 @@ def hops(goals: NDArray[np.int32], stop: _core.Stop, *, state: State) -> NDArray
         assert one is not None, "a search without a limit ends"
         row[one.vertex] = one.parent
     return found
-
-
-def exact(costs: NDArray[np.float64], state: State) -> NDArray[np.float64]:
-    """Return costs, or raise :class:`WeightError` if sums of integers are not exact."""
-    if state.limit < math.inf and ((costs > state.limit) & (costs < np.inf)).any():
-        raise WeightError("a path costs 2**53 or more; sums of integers are exact only below it")
-    return costs

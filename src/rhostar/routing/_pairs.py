@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +13,25 @@ from rhostar import _failures as failures
 from rhostar.errors import WeightError
 from rhostar.instances import Snapshot
 from rhostar.routing import _bulk as bulk
-from rhostar.routing import _work as work
+from rhostar.routing._query_costs import QueryCosts
 from rhostar.routing._route import Found, Route, Routes
 from rhostar.routing._state import State
-from rhostar.routing._weights import Weights
+from rhostar.routing._weights import Weights, _Nothing
 from rhostar.search._outcome import Paths
 
 
 class PairQuestions(Weights):
     """Answers from one vertex to another: one route, many, and the costs among many."""
 
-    def route(self, source: Any, target: Any, *, snapshot: Snapshot | None = None) -> Route:
+    def route(
+        self, source: Any, target: Any, *, snapshot: Snapshot | None = None, **costs: Unpack[QueryCosts]
+    ) -> Route:
         """Return a shortest path.
+
+        The keywords after `snapshot` are costs of this query alone. They can be combined, all other questions take them
+        too, and answers are exact. No weights are copied: a search reads those of today with the changes, and a
+        hierarchy that is customized already guides it. Costs that recur get a hierarchy of their own, by the same rule
+        as all weights.
 
         Parameters
         ----------
@@ -32,6 +39,13 @@ class PairQuestions(Weights):
             Vertices, by label or number.
         snapshot
             Weights other than the current ones: what :attr:`snapshot` was before an update.
+        **costs
+            `avoid`: edges that are closed, named as for :meth:`update`. A closed edge leaves its parallels open, and an
+            undirected edge is closed both ways. `avoid_vertices`: vertices that no route passes, as all edges there are
+            closed. `changes`: a pair (edges, weights) of edges that weigh something else, less or more. `factors`: a
+            mapping from classes of edges to positive factors; other classes keep their weights. It needs a router with
+            `edge_classes`. `mix`: a mapping from criteria to coefficients that are not negative; the weights are the
+            sum of the criteria times these. It needs a router with `criteria`. Factors multiply mixes and changes.
 
         Returns
         -------
@@ -43,7 +57,10 @@ class PairQuestions(Weights):
         VertexError
             If there is no such vertex.
         InputError
-            If there was no update yet, or the snapshot is of another graph.
+            If there was no update yet, or the snapshot is of another graph; if a factor is not positive, a class or
+            criterion does not exist, or a mix adds up to 0.
+        EdgeError, ArrayError
+            If an edge does not exist, or there is not one weight for each.
         WeightError
             If a cost is 2**53 or more (integers), or exceeds the largest float64.
 
@@ -54,8 +71,19 @@ class PairQuestions(Weights):
         >>> router.update(router.graph.length)
         >>> router.route((0, 0), (3, 3))
         Route(cost 6, 6 edges)
+        >>> router.route((0, 0), (0, 3), avoid=[((0, 1), (0, 2))])
+        Route(cost 5, 5 edges)
+        >>> router.route((0, 0), (0, 3), changes=([((0, 1), (0, 2))], [2.5]))
+        Route(cost 4.5, 3 edges)
+
+        A truck is slower on motorways:
+
+        >>> streets = rs.Router.from_edges(2, [0, 0], [1, 1], edge_classes=["motorway", "road"])
+        >>> streets.update([6.0, 8.0])
+        >>> streets.route(0, 1).cost, streets.route(0, 1, factors={"motorway": 1.5}).edges.tolist()
+        (6.0, [1])
         """
-        state = self._state if snapshot is None else self._of(snapshot)
+        state = self._state if snapshot is None and not costs else self._priced(snapshot, costs)
         kernel = state.index
         if kernel is not None:
             index = self._index
@@ -68,7 +96,7 @@ class PairQuestions(Weights):
                 if cost <= state.limit:  # False for NaN, which says that one of them is not a vertex
                     cheapest = None if self._same_edges else state.cheapest(self._edges.cheapest)
                     return Route(found, cost, cost, self._edges, cheapest)
-        return self._route(self._of(snapshot), source, target)
+        return self._route(self._of(None) if state is _Nothing else state, source, target)
 
     def _route(self, state: State, source: Any, target: Any) -> Route:
         s, t = self._names.one(source, "source"), self._names.one(target, "target")
@@ -86,7 +114,14 @@ class PairQuestions(Weights):
         found, bound = state.answer(lambda left: state.search(s, t, left), by_index)
         return Route(found, found.cost, bound, self._edges, state.cheapest(self._edges.cheapest))
 
-    def routes(self, pairs: Any, *, snapshot: Snapshot | None = None, n_jobs: int | None = None) -> Routes:
+    def routes(
+        self,
+        pairs: Any,
+        *,
+        snapshot: Snapshot | None = None,
+        n_jobs: int | None = None,
+        **costs: Unpack[QueryCosts],
+    ) -> Routes:
         """Return shortest paths for many pairs of vertices.
 
         Parameters
@@ -98,6 +133,8 @@ class PairQuestions(Weights):
         n_jobs
             As in joblib: None means 1 unless ``joblib.parallel_config`` says otherwise, -1 means all cores. The answers
             are the same for any number.
+        **costs
+            As for :meth:`route`.
 
         Returns
         -------
@@ -119,7 +156,7 @@ class PairQuestions(Weights):
         >>> [route.cost for route in router.routes([(0, 15), (5, 6)])]
         [6.0, 1.0]
         """
-        state = self._of(snapshot)
+        state = self._priced(snapshot, costs)
         sources, targets = self._names.pairs(pairs, "pairs")
 
         def by_search(left: float) -> tuple[bulk.PathArrays | None, float]:
@@ -134,14 +171,19 @@ class PairQuestions(Weights):
         if sources.size == 0:
             found = bulk.joined([])
         else:
-            rate = work.TABLE if state.guide.heuristic is None else work.GUIDED
-            found = state.answer(by_search, by_index, (sources.size - 1) * self._engine.typical * rate)
+            found = state.answer(by_search, by_index, state.expected(sources.size - 1))
         cost, bound, vertices, path_end, edges, edge_end = found
         cheapest = state.cheapest(self._edges.cheapest)
         return Routes(cost, bound, Paths(vertices, path_end), Paths(edges, edge_end), self._edges, cheapest)
 
     def matrix(
-        self, sources: Any, targets: Any, *, snapshot: Snapshot | None = None, n_jobs: int | None = None
+        self,
+        sources: Any,
+        targets: Any,
+        *,
+        snapshot: Snapshot | None = None,
+        n_jobs: int | None = None,
+        **costs: Unpack[QueryCosts],
     ) -> NDArray[np.float64]:
         """Return the costs of shortest paths from each of some vertices to each of others.
 
@@ -149,7 +191,7 @@ class PairQuestions(Weights):
         ----------
         sources, targets
             Vertices, by label or number.
-        snapshot, n_jobs
+        snapshot, n_jobs, **costs
             As for :meth:`routes`.
 
         Returns
@@ -172,7 +214,7 @@ class PairQuestions(Weights):
         >>> router.matrix([0, 1], [3, 15]).tolist()
         [[3.0, 6.0], [2.0, 5.0]]
         """
-        state = self._of(snapshot)
+        state = self._priced(snapshot, costs)
         rows, columns = self._names.many(sources, "sources"), self._names.many(targets, "targets")
         if rows.size == 0 or columns.size == 0:
             return np.empty((rows.size, columns.size))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from rhostar.routing._edges import UserEdges
 from rhostar.routing._guide import Guide
 from rhostar.routing._names import VertexNames
 from rhostar.routing._pairs import PairQuestions
+from rhostar.routing._query_costs import EdgeClasses
 from rhostar.routing._sets import SetQuestions
 from rhostar.routing._state import Engine
 from rhostar.routing._storage import read_router, write_router
@@ -50,6 +51,11 @@ class Router(PairQuestions, SetQuestions):
         How far the cost of a route may be above the optimum for certain, as a share of it.
     mean_excess
         The same on average, for a heuristic that was learned for it: it is used as it is.
+    edge_classes
+        The class of each edge, such as "motorway" or 3, for queries with `factors`.
+    criteria
+        Weights for each of several criteria, such as ``{"time": ..., "toll": ...}``, for queries with `mix`. Queries
+        without it go by the first. :meth:`update` takes new weights of one criterion.
 
     Attributes
     ----------
@@ -88,11 +94,24 @@ class Router(PairQuestions, SetQuestions):
         *,
         max_excess: float = 0.0,
         mean_excess: float | None = None,
+        edge_classes: Any = None,
+        criteria: Mapping[str, ArrayLike] | None = None,
     ) -> None:
         if not isinstance(graph, Graph):
             raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
         guide = Guide(graph, heuristic, max_excess, mean_excess)
-        self._begin(Engine(graph, guide), UserEdges(graph, VertexNames(graph)))
+        self._start(Engine(graph, guide), UserEdges(graph, VertexNames(graph)), edge_classes, criteria)
+
+    def _start(
+        self, engine: Engine, known: UserEdges, edge_classes: Any, criteria: Mapping[str, ArrayLike] | None
+    ) -> None:
+        classes = None if edge_classes is None else EdgeClasses(known, edge_classes)
+        given = {} if criteria is None else criteria
+        if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+            raise InputError(f"criteria must be a mapping from names to weights, got {given!r}")
+        self._begin(engine, known, classes, tuple(given))
+        for name, weights in given.items():
+            self.update(weights, criterion=name)
 
     @classmethod
     def from_edges(
@@ -108,6 +127,8 @@ class Router(PairQuestions, SetQuestions):
         edge_labels: Sequence[Hashable] | None = None,
         max_excess: float = 0.0,
         mean_excess: float | None = None,
+        edge_classes: Any = None,
+        criteria: Mapping[str, ArrayLike] | None = None,
     ) -> Router:
         """Make a router that keeps the user's own edges: in any order, with loops and parallels.
 
@@ -127,7 +148,7 @@ class Router(PairQuestions, SetQuestions):
             Of the vertices, as for :class:`rhostar.Graph`.
         edge_labels
             Names of the edges, distinct; :meth:`update` accepts them.
-        max_excess, mean_excess
+        max_excess, mean_excess, edge_classes, criteria
             As for the class.
 
         Returns
@@ -159,7 +180,7 @@ class Router(PairQuestions, SetQuestions):
         guide = Guide(graph, heuristic, max_excess, mean_excess)
         known = UserEdges(graph, VertexNames(graph), graph._given, undirected=bool(undirected), labels=edge_labels)
         made = cls.__new__(cls)
-        made._begin(Engine(graph, guide), known)
+        made._start(Engine(graph, guide), known, edge_classes, criteria)
         return made
 
     @classmethod
@@ -288,7 +309,9 @@ class Router(PairQuestions, SetQuestions):
     # ------------------------------------------------------------ files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the router to a file, whole or not at all: graph, order, hierarchy and heuristic, but no weights.
+        """Write the router to a file, whole or not at all: all but the weights.
+
+        That is graph, order, hierarchy and heuristic, classes of edges and the names of criteria.
 
         Call :meth:`prepare` before, or there may be no order and no hierarchy yet.
 
@@ -315,7 +338,7 @@ class Router(PairQuestions, SetQuestions):
         >>> again.route(0, 99).cost
         18.0
         """
-        write_router(path, self._engine, self._edges)
+        write_router(path, self._engine, self._edges, self._variants.classes, tuple(self._criteria))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Router:

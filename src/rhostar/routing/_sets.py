@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,17 @@ from rhostar import _failures as failures
 from rhostar.instances import Snapshot
 from rhostar.routing import _bulk as bulk
 from rhostar.routing._answers import Nearest, Within
+from rhostar.routing._query_costs import QueryCosts
+from rhostar.routing._state import State
 from rhostar.routing._weights import Weights
 
 
 class SetQuestions(Weights):
     """Answers between one vertex and many: the nearest, what is within a cost, and where to go next."""
 
-    def nearest(self, source: Any, goals: Any, k: int = 1, *, snapshot: Snapshot | None = None) -> Nearest:
+    def nearest(
+        self, source: Any, goals: Any, k: int = 1, *, snapshot: Snapshot | None = None, **costs: Unpack[QueryCosts]
+    ) -> Nearest:
         """Return the goals that are nearest to a vertex.
 
         Parameters
@@ -30,7 +34,7 @@ class SetQuestions(Weights):
             Vertices to choose from; each counts once.
         k
             How many.
-        snapshot
+        snapshot, **costs
             As for :meth:`route`.
 
         Returns
@@ -56,9 +60,11 @@ class SetQuestions(Weights):
         (3, [3, 10], [3.0, 4.0])
         """
         start = self._names.one(source, "source")
-        return self._nearest(start, self._names.many(goals, "goals"), k, snapshot, reverse=False)
+        return self._nearest(start, self._names.many(goals, "goals"), k, self._priced(snapshot, costs), reverse=False)
 
-    def nearest_source(self, sources: Any, target: Any, k: int = 1, *, snapshot: Snapshot | None = None) -> Nearest:
+    def nearest_source(
+        self, sources: Any, target: Any, k: int = 1, *, snapshot: Snapshot | None = None, **costs: Unpack[QueryCosts]
+    ) -> Nearest:
         """Return the sources from which a vertex is nearest: which of the vehicles is there first.
 
         Parameters
@@ -69,7 +75,7 @@ class SetQuestions(Weights):
             A vertex, by label or number.
         k
             How many.
-        snapshot
+        snapshot, **costs
             As for :meth:`route`.
 
         Returns
@@ -91,12 +97,9 @@ class SetQuestions(Weights):
         (2, 1)
         """
         end = self._names.one(target, "target")
-        return self._nearest(end, self._names.many(sources, "sources"), k, snapshot, reverse=True)
+        return self._nearest(end, self._names.many(sources, "sources"), k, self._priced(snapshot, costs), reverse=True)
 
-    def _nearest(
-        self, one: int, many: NDArray[np.int32], k: int, snapshot: Snapshot | None, *, reverse: bool
-    ) -> Nearest:
-        state = self._of(snapshot)
+    def _nearest(self, one: int, many: NDArray[np.int32], k: int, state: State, *, reverse: bool) -> Nearest:
         wanted = min(arrays.integer(k, "k", 1), many.size)
         if many.size == 0:
             return Nearest(many, np.empty(0), self._names)
@@ -108,12 +111,18 @@ class SetQuestions(Weights):
         def by_index(index: _core.Customization) -> Nearest:
             found = index.nearest(one, self._engine.goals(many), reverse, wanted, None)
             failures.require_done(found.ending)
-            return Nearest(found.vertex, bulk.exact(found.cost, state), self._names)
+            return Nearest(found.vertex, state.exact(found.cost), self._names)
 
         return state.answer(by_search, by_index)
 
     def within(
-        self, vertex: Any, max_cost: float, *, reverse: bool = False, snapshot: Snapshot | None = None
+        self,
+        vertex: Any,
+        max_cost: float,
+        *,
+        reverse: bool = False,
+        snapshot: Snapshot | None = None,
+        **costs: Unpack[QueryCosts],
     ) -> Within:
         """Return everything that can be reached for a cost: the area within 15 minutes.
 
@@ -125,7 +134,7 @@ class SetQuestions(Weights):
             What it may cost to get there, inclusive; at least 0.
         reverse
             Whether to return what reaches the vertex instead.
-        snapshot
+        snapshot, **costs
             As for :meth:`route`.
 
         Returns
@@ -149,7 +158,7 @@ class SetQuestions(Weights):
         >>> found.vertices.tolist(), found.costs.tolist(), found.parents.tolist()
         ([0, 1, 4], [0.0, 1.0, 1.0], [-1, 0, 0])
         """
-        state = self._of(snapshot)
+        state = self._priced(snapshot, costs)
         start = self._names.one(vertex, "vertex")
         most = arrays.number(max_cost, "max_cost", "a number that is not negative", lambda x: x >= 0)
         found, _ = state.explore(start, reverse=bool(reverse), most=most)  # a hierarchy would not have saved this work
@@ -157,7 +166,12 @@ class SetQuestions(Weights):
         return Within(found.vertex, found.cost, found.parent, self._names)
 
     def next_hops(
-        self, goals: Any, *, snapshot: Snapshot | None = None, n_jobs: int | None = None
+        self,
+        goals: Any,
+        *,
+        snapshot: Snapshot | None = None,
+        n_jobs: int | None = None,
+        **costs: Unpack[QueryCosts],
     ) -> NDArray[np.int32]:
         """Return for every vertex where to go next on a shortest path to each of some goals.
 
@@ -165,7 +179,7 @@ class SetQuestions(Weights):
         ----------
         goals
             Vertices, by label or number.
-        snapshot, n_jobs
+        snapshot, n_jobs, **costs
             As for :meth:`routes`.
 
         Returns
@@ -187,7 +201,7 @@ class SetQuestions(Weights):
         >>> router.next_hops([0, 2]).tolist()
         [[-1, 0, 1, 2], [1, 2, -1, 2]]
         """
-        state = self._of(snapshot)
+        state = self._priced(snapshot, costs)
         ends = self._names.many(goals, "goals")
         if ends.size == 0:
             return np.empty((0, self.graph.n), dtype=np.int32)

@@ -32,6 +32,7 @@ from rhostar.routing._route import Found
 from rhostar.search._outcome import Run, Status
 
 T = TypeVar("T")
+Costs = TypeVar("Costs", float, NDArray[np.float64])
 
 _GOALS_KEPT = 8
 """Sets of goals that are kept prepared: those of a dispatcher recur."""
@@ -131,14 +132,15 @@ class State:
 
     __slots__ = (
         "_cheapest",
+        "_float_row",
         "_guide",
+        "_row",
         "base",
         "engine",
         "given",
         "index",
         "limit",
         "refused",
-        "row",
         "searches",
         "share",
         "spent",
@@ -147,12 +149,12 @@ class State:
     def __init__(
         self,
         engine: Engine,
-        row: NDArray[Any],
+        row: NDArray[Any] | None,
         given: NDArray[Any] | None,
         before: State | None = None,
         changed: NDArray[np.int64] | None = None,
     ) -> None:
-        self.engine, self.row, self.given = engine, row, given
+        self.engine, self._row, self.given = engine, row, given
         self.base: tuple[_core.Customization, NDArray[np.int64]] | None = None
         """A customized hierarchy for other weights, and the edges in which these differ."""
         self.share = 1.0
@@ -161,12 +163,13 @@ class State:
             self._follow(before, changed)
         self.index: _core.Customization | None = None
         """The customized hierarchy, once there is one."""
-        self.limit = LARGEST_WHOLE if row.dtype.kind == "i" else math.inf
+        self.limit = LARGEST_WHOLE if row is not None and row.dtype.kind == "i" else math.inf
         self.refused = engine.declined
         """Whether the hierarchy cannot be customized to these weights."""
         self.searches, self.spent = 0, 0.0
         self._guide: OnRow | None = None
         self._cheapest: Any = self
+        self._float_row: NDArray[np.float64] | None = None
 
     def _follow(self, before: State, changed: NDArray[np.int64]) -> None:
         if before.index is not None:
@@ -175,9 +178,22 @@ class State:
             kernel, changed = before.base[0], np.union1d(before.base[1], changed)
         else:
             return
-        share = work.following(changed.size, self.row.size)
+        share = work.following(changed.size, self.engine.graph.m)
         if share < 1:
             self.base, self.share = (kernel, changed), share
+
+    @property
+    def row(self) -> NDArray[Any]:
+        """The weights of the graph's edges."""
+        assert self._row is not None
+        return self._row
+
+    @property
+    def float_row(self) -> NDArray[np.float64]:
+        """The same in float64."""
+        if self._float_row is None:
+            self._float_row = np.ascontiguousarray(self.row, dtype=np.float64)
+        return self._float_row
 
     @property
     def work(self) -> float:
@@ -197,6 +213,17 @@ class State:
         if self._guide is None:
             self._guide = self.engine.guide.on(self.row)
         return self._guide
+
+    def expected(self, searches: int) -> float:
+        """Return the work that so many searches between two vertices will take, as far as it can be known."""
+        rate = work.TABLE if self.guide.heuristic is None else work.GUIDED
+        return searches * self.engine.typical * rate
+
+    def exact(self, costs: Costs) -> Costs:
+        """Return costs, or raise :class:`WeightError` if sums of integers are not exact."""
+        if self.limit < math.inf and np.any((np.greater(costs, self.limit)) & np.isfinite(costs)):
+            raise WeightError("a path costs 2**53 or more; sums of integers are exact only below it")
+        return costs
 
     # ------------------------------------------------------------ the choice
 
@@ -258,14 +285,17 @@ class State:
     def _customize(self, verbose: int) -> _core.Customization | None:
         """Return the customized hierarchy, or None if there is none for these weights."""
         if self.base is not None:
-            kernel, edges = self.base
-            made = kernel.updated(edges, self.row[edges].astype(np.float64), self.row.dtype.kind == "i", -1, None)
+            kernel, edges = self.base[0], np.unique(self.base[1])
+            made = kernel.updated(edges, self._weights_at(edges), self.limit < math.inf, -1, None)
             if made.ending.status is _core.Status.DONE:
                 return made
         hierarchy = self.engine.build(verbose)
         with suppress(WeightError):  # all are infinite, or their sums are: searches say so where it matters
             return None if hierarchy is None else hierarchy.customize(self.row)._kernel
         return None
+
+    def _weights_at(self, edges: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self.row[edges].astype(np.float64)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _state_with, (self.engine, self.row, self.given, self.index is not None)
@@ -292,6 +322,11 @@ class State:
         bound = None if aim.share is None else run.cost if aim.share == 1.0 else run.cost * aim.share
         return (Found(run.cost, run.path, edges), bound), spent
 
+    @property
+    def _explored(self) -> tuple[NDArray[Any], _core.Prices | None]:
+        """The weights that :meth:`explore` reads."""
+        return self.row, None
+
     def explore(
         self,
         source: int,
@@ -306,7 +341,7 @@ class State:
         """Search outward from a vertex; return what was found, or None if the work is not enough, and the work."""
         graph = self.engine.graph
         budget = -1 if left == math.inf else int(left / work.TABLE)
-        found = graph._kernel.explore(self.row, source, reverse, most, goals, wanted, budget, stop)
+        found = graph._kernel.explore(*self._explored, source, reverse, most, goals, wanted, budget, stop)
         spent = found.expanded * work.TABLE
         if found.ending.status is _core.Status.BUDGET:
             return None, spent

@@ -22,13 +22,24 @@ from rhostar.hierarchy._storage import hierarchy_parts, open_hierarchy
 from rhostar.routing._edges import UserEdges
 from rhostar.routing._guide import Guide
 from rhostar.routing._names import VertexNames
+from rhostar.routing._query_costs import EdgeClasses
 from rhostar.routing._state import Engine
 
-_KIND, _VERSION = "rhostar-router", 1
-_GROUPS = ("graph", "hierarchy", "heuristic")
+_KIND, _VERSION = "rhostar-router", 2
+_GROUPS = ("graph", "hierarchy", "heuristic", "classes")
 
 
-def write_router(path: str | os.PathLike[str], engine: Engine, edges: UserEdges) -> None:
+Parts = tuple[Engine, UserEdges, EdgeClasses | None, tuple[str, ...]]
+"""What a router consists of; the last are the names of its criteria."""
+
+
+def write_router(
+    path: str | os.PathLike[str],
+    engine: Engine,
+    edges: UserEdges,
+    classes: EdgeClasses | None,
+    criteria: tuple[str, ...],
+) -> None:
     """Write everything but weights."""
     graph, guide, hierarchy = engine.graph, engine.guide, engine.hierarchy
     own, graph_facts = take_apart(graph)
@@ -44,7 +55,11 @@ def write_router(path: str | os.PathLike[str], engine: Engine, edges: UserEdges)
         "given": edges.given is not None,
         "undirected": edges.undirected,
         "edge_labels": None if edges.labels is None else [plain_label(label) for label in edges.labels],
+        "edge_classes": None if classes is None else [plain_label(name) for name in classes.names],
+        "criteria": list(criteria),
     }
+    if classes is not None:
+        groups["classes"] = {"codes": classes.codes}
     if hierarchy is not None:
         groups["hierarchy"] = {**hierarchy_parts(hierarchy._kernel), "order": elimination_order(graph)}
     if guide.heuristic is not None:
@@ -55,7 +70,7 @@ def write_router(path: str | os.PathLike[str], engine: Engine, edges: UserEdges)
         archives.write_arrays(stream, parts, mappable=_is_mapped)
 
 
-def read_router(path: str | os.PathLike[str]) -> tuple[Engine, UserEdges]:
+def read_router(path: str | os.PathLike[str]) -> Parts:
     """Return what a router consists of, or raise :class:`StorageError`."""
     where = os.fspath(path)
     try:
@@ -63,7 +78,7 @@ def read_router(path: str | os.PathLike[str]) -> tuple[Engine, UserEdges]:
         facts = json.loads(parts.pop("facts").tobytes().decode())
         if facts["format"] != _KIND or facts["version"] != _VERSION:
             raise StorageError(f"{where} holds {facts['format']!r} version {facts['version']}, not a router")
-        return _made(_group(parts, "graph"), _group(parts, "hierarchy"), _group(parts, "heuristic"), facts)
+        return _made({group: _group(parts, group) for group in _GROUPS}, facts)
     except FileNotFoundError:
         raise StorageError(f"there is no router at {where}") from None
     except OSError as error:
@@ -77,13 +92,11 @@ def read_router(path: str | os.PathLike[str]) -> tuple[Engine, UserEdges]:
 
 
 def _made(
-    graph_parts: Mapping[str, NDArray[Any]],
-    hierarchy_arrays: Mapping[str, NDArray[Any]],
-    heuristic_parts: Mapping[str, NDArray[Any]],
+    groups: Mapping[str, Mapping[str, NDArray[Any]]],
     facts: Mapping[str, Any],
-) -> tuple[Engine, UserEdges]:
-    graph = put_together(graph_parts, facts["graph"])
-    heuristic = None if facts["heuristic"] is None else from_parts(heuristic_parts, facts["heuristic"])
+) -> Parts:
+    graph = put_together(groups["graph"], facts["graph"])
+    heuristic = None if facts["heuristic"] is None else from_parts(groups["heuristic"], facts["heuristic"])
     guide = Guide(graph, heuristic, *facts["excess"])
     guide.certificate = facts["certificate"]
     given = graph._given if facts["given"] else None
@@ -99,15 +112,19 @@ def _made(
     )
     engine = Engine(graph, guide)
     if facts["hierarchy"]:
-        kernel = open_hierarchy(hierarchy_arrays, graph)
-        order = hierarchy_arrays["order"]
+        kernel = open_hierarchy(groups["hierarchy"], graph)
+        order = groups["hierarchy"]["order"]
         if kernel is None or order.shape != (graph.n,) or order.dtype != np.int32:
             raise StorageError("it is damaged: its arrays are not those of a hierarchy of this graph")
         object.__setattr__(graph, "_hierarchy", kernel)
         object.__setattr__(graph, "_elimination_order", order)
         engine.hierarchy = Hierarchy(graph, memory_limit=2**63 - 1)
         engine.order = "The order of the vertices was read from a file."
-    return engine, edges
+    classes = None
+    if facts["edge_classes"] is not None:
+        names = [hashable_label(name) for name in facts["edge_classes"]]
+        classes = EdgeClasses(edges, [names[code] for code in groups["classes"]["codes"].tolist()])
+    return engine, edges, classes, tuple(facts["criteria"])
 
 
 def _group(parts: Mapping[str, NDArray[Any]], group: str) -> dict[str, NDArray[Any]]:

@@ -16,7 +16,6 @@ from rhostar.routing._edges import UserEdges
 from rhostar.routing._names import VertexNames
 from rhostar.routing._route import Found, Route
 from rhostar.routing._router import Router
-from rhostar.routing._weights import _fresh
 from rhostar.routing._work import Explanation
 
 
@@ -106,7 +105,7 @@ class TurnRouter:
                 self._row = row
             return
         numbers = known.numbers(edges)
-        fresh = _fresh(weights, numbers, known)
+        fresh = known.fresh(weights, numbers, "weights")
         with self._updating:
             if self._row is None:
                 raise InputError("the router has no weights yet: call update(weights) first")

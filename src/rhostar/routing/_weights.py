@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar import _core
-from rhostar.errors import ArrayError, InputError, WeightError
+from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.instances import Snapshot
 from rhostar.routing._edges import UserEdges
+from rhostar.routing._query_costs import EdgeClasses, QueryCosts, Variants, coefficients
 from rhostar.routing._state import Engine, State
 
 
@@ -28,7 +29,13 @@ class Weights:
 
     graph: Graph
 
-    def _begin(self, engine: Engine, edges: UserEdges) -> None:
+    def _begin(
+        self,
+        engine: Engine,
+        edges: UserEdges,
+        classes: EdgeClasses | None = None,
+        criteria: tuple[str, ...] = (),
+    ) -> None:
         self.graph, self._edges, self._names = engine.graph, edges, edges.names
         self._engine = engine
         self._index = self._names.index  # for the shortest way to the kernel
@@ -36,6 +43,8 @@ class Weights:
         self._updating = threading.Lock()
         self._snapshot: Snapshot | None = None
         self._state: Any = _Nothing
+        self._variants = Variants(engine, edges, classes)
+        self._criteria: dict[str, State | None] = dict.fromkeys(criteria)
 
     @property
     def n_edges(self) -> int:
@@ -49,7 +58,7 @@ class Weights:
             raise _no_weights()
         return self._snapshot
 
-    def update(self, weights: ArrayLike | Snapshot, *, edges: Any = None) -> None:
+    def update(self, weights: ArrayLike | Snapshot, *, edges: Any = None, criterion: str | None = None) -> None:
         """Take new weights, of all edges or of some.
 
         Queries that have begun go on with the weights that they began with. If the new weights cannot be used, the old
@@ -63,6 +72,8 @@ class Weights:
         edges
             The edges that change; all others keep their weights. Each is a number, a label, or a pair (tail, head) of
             vertices. If one is there several times, its last weight counts. None for all edges.
+        criterion
+            Which of the criteria the weights are for, if the router has several; None for the first.
 
         Raises
         ------
@@ -71,7 +82,8 @@ class Weights:
         EdgeError, VertexError
             If an edge does not exist, or a pair stands for several parallel edges.
         ArrayError, InputError
-            If there is not one weight per edge; if some are to change before the first update of all.
+            If there is not one weight per edge; if some are to change before the first update of all; if there is no
+            such criterion.
 
         Examples
         --------
@@ -82,8 +94,10 @@ class Weights:
         >>> router.route("a", "c").cost
         4.0
         """
+        if criterion is not None and criterion not in self._criteria:
+            raise InputError(f"criterion must be one of {_listed(self._criteria)}, got {criterion!r}")
         if edges is not None:
-            self._change(edges, weights)
+            self._change(edges, weights, criterion)
             return
         known, engine = self._edges, self._engine
         if isinstance(weights, Snapshot):
@@ -97,17 +111,15 @@ class Weights:
             snapshot = Snapshot._of_checked(self.graph, known.row(given))
             state = State(engine, snapshot.weights, given)
         with self._updating:
-            self._install(snapshot, state)
+            self._install(snapshot, state, criterion)
 
-    def _change(self, edges: Any, weights: Any) -> None:
+    def _change(self, edges: Any, weights: Any, criterion: str | None) -> None:
         known = self._edges
         numbers = known.numbers(edges)
-        fresh = _fresh(weights, numbers, known)
+        fresh = known.fresh(weights, numbers, "weights")
         with self._updating:  # two updates of some edges must both count
-            before = self._state
-            if before is _Nothing:
-                raise _no_weights()
-            values = _changed(before.row if self._same_edges else before.given, numbers, fresh)
+            before = self._of_criterion(criterion)
+            values = _changed(before.row if before.given is None else before.given, numbers, fresh)
             touched = known.touched(numbers)
             if self._same_edges:
                 row = values
@@ -116,11 +128,42 @@ class Weights:
             snapshot = Snapshot._of_checked(self.graph, row)
             given = None if self._same_edges else values
             state = State(self._engine, snapshot.weights, given, before, touched)
-            self._install(snapshot, state)
+            self._install(snapshot, state, criterion)
 
-    def _install(self, snapshot: Snapshot, state: State) -> None:
+    def _install(self, snapshot: Snapshot, state: State, criterion: str | None) -> None:
         snapshot.remember(self, "state", lambda _: state)
-        self._snapshot, self._state = snapshot, state
+        first = next(iter(self._criteria), None)
+        if criterion in (None, first):
+            self._snapshot, self._state = snapshot, state
+        if first is not None:
+            self._criteria[criterion or first] = state
+        self._variants.forget()
+
+    def _of_criterion(self, name: str | None) -> State:
+        """Return what is known about the current weights of a criterion; of the first if it is None."""
+        state = self._of(None) if name is None else self._criteria[name]
+        if state is None:
+            raise InputError(
+                f"the criterion {name!r} has no weights yet: call update(weights, criterion={name!r}) first"
+            )
+        return state
+
+    def _priced(self, snapshot: Snapshot | None, costs: QueryCosts) -> State:
+        """Return what is known about a snapshot with the costs of one query."""
+        if not costs:
+            return self._of(snapshot)
+        for name in costs:
+            if name not in QueryCosts.__annotations__:
+                known = ", ".join(QueryCosts.__annotations__)
+                raise TypeError(f"unexpected keyword argument {name!r}; the costs of a query are {known}")
+        others: dict[str, Any] = dict(costs)
+        mix = others.pop("mix", None)
+        if mix is None:
+            return self._variants.state(((1.0, self._of(snapshot)),), **others)
+        if snapshot is not None:
+            raise InputError("snapshot and mix exclude each other: a snapshot has the weights of one criterion")
+        shares = coefficients(mix, self._criteria)
+        return self._variants.state(tuple((x, self._of_criterion(name)) for name, x in shares.items()), **others)
 
     def _of(self, snapshot: Snapshot | None) -> State:
         """Return what is known about a snapshot; about the current one if it is None."""
@@ -143,30 +186,12 @@ class Weights:
         return snapshot.remember(self, "state", find)
 
 
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names)) or "the criteria of the router, which has none"
+
+
 def _no_weights() -> InputError:
     return InputError("the router has no weights yet: call update(weights) first")
-
-
-def _fresh(weights: Any, numbers: NDArray[np.int64], known: UserEdges) -> NDArray[Any]:
-    """Return new weights of some edges, checked."""
-    given = arrays.as_array(weights, "weights")
-    if given.dtype.kind not in "iuf":
-        raise ArrayError(f"weights must be an array of numbers, got dtype {given.dtype}")
-    if given.shape not in ((), numbers.shape):
-        what = arrays.counted(numbers.size, "edge")
-        raise ArrayError(f"weights must have one value for each of the {what}, or one for all, got shape {given.shape}")
-    if given.dtype.kind != "f" and given.size and (given.min() < 0 or given.max() >= 2**53):
-        fresh = np.broadcast_to(given, numbers.shape).astype(np.float64)  # the check below would not see all of them
-        bad = int(np.argmax((fresh < 0) | (fresh >= 2.0**53)))
-        raise WeightError(
-            f"weights[{bad}] (edge {known.name(int(numbers[bad]))}) is {fresh[bad]:.0f}; it must not be negative, and "
-            "integers must be below 2**53"
-        )
-    fresh = np.ascontiguousarray(np.broadcast_to(given, numbers.shape), dtype=np.float64)
-    ending = _core.check_weights(fresh[None, :], None).ending
-    if ending.status is not _core.Status.DONE:
-        raise known.bad_weight(ending, fresh, numbers)
-    return fresh
 
 
 def _changed(row: NDArray[Any], edges: NDArray[np.int64], fresh: NDArray[np.float64]) -> NDArray[Any]:

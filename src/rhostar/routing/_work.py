@@ -14,6 +14,8 @@ from rhostar._arrays import counted
 
 GUIDED = 2.0
 """An expansion with a heuristic that is computed for every goal."""
+INDEXED = 3.0
+"""An expansion with the distances of a customized hierarchy."""
 TABLE = 1.0
 """An expansion with a table, or without a heuristic."""
 PER_ARC, PER_TRIANGLE = 0.085, 0.004
@@ -22,6 +24,9 @@ GUESS_PER_VERTEX = 0.5
 """Customizing, for each vertex, as long as the hierarchy has not been built and its arcs are not known."""
 UPDATE, UPDATE_PER_EDGE = 0.1, 0.005
 """Following an update of some edges, as a share of customizing in full: the copy, and each edge."""
+
+ON_ROUTES = 2.0
+"""Following a change of edges that routes use, as a multiple of one of any edges: more arcs stand for them."""
 
 
 def following(edges: int, m: int) -> float:

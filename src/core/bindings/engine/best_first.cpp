@@ -135,10 +135,11 @@ struct Explored {
 };
 
 // Everything that costs at most `most`; with goals, the `wanted` nearest of them. Against the arcs: what leads to
-// `source`, with parents that are successors.
-Explored explore_from(Graph& graph, Row weights, std::int64_t source, bool against, double most, Indices goals,
-                      std::int64_t wanted, std::int64_t budget, Stop* stop) {
-  if (weights.size() != static_cast<std::size_t>(graph.csr.m) || !graph.has_vertex(source))
+// `source`, with parents that are successors. With prices, these are the weights.
+Explored explore_from(Graph& graph, Row weights, const QueryPrices* prices, std::int64_t source, bool against,
+                      double most, Indices goals, std::int64_t wanted, std::int64_t budget, Stop* stop) {
+  if (weights.size() != static_cast<std::size_t>(graph.csr.m) || !graph.has_vertex(source) ||
+      (prices && prices->edges != graph.csr.m))
     return bad_input<Explored>();
   Explored all;
   PythonInterrupt interrupt(stop);
@@ -181,14 +182,14 @@ Explored explore_from(Graph& graph, Row weights, std::int64_t source, bool again
       all.parent[i] = node.parent < 0 ? -1 : arcs.outer(node.parent);
     }
   };
-  known = with_weights(weights,
-                       [&](const auto* data) {
-                         using W = std::remove_cvref_t<decltype(*data)>;
-                         if (against) graph.with_arcs_against(data, run);
-                         else if (graph.order) run(OrderedArcs<W>(*graph.order, data));
-                         else run(OutArcs<W>{graph.csr, data});
-                       }) &&
-          known;
+  const auto with_arcs = [&](const auto* data, const auto& call) {
+    using W = std::remove_cvref_t<decltype(*data)>;
+    if (against) graph.with_arcs_against(data, call);
+    else if (graph.order) call(OrderedArcs<W>(*graph.order, data));
+    else call(OutArcs<W>{graph.csr, data});
+  };
+  if (prices) with_arcs(prices->of.rows[0], [&](const auto& arcs) { run(PricedArcs(arcs, prices->of)); });
+  else known = with_weights(weights, [&](const auto* data) { with_arcs(data, run); }) && known;
   interrupt.raise_if_signalled();
   return known ? std::move(all) : bad_input<Explored>();
 }
@@ -228,9 +229,9 @@ void bind_best_first(nb::module_& module, GraphClass& graph) {
       .def("solve_guided", &solve_guided, nb::arg("instances"), nb::arg("options"), nb::arg("potentials"),
            nb::arg("rho_of").noconvert(), nb::arg("bound").noconvert(), nb::arg("bound_potentials"),
            nb::arg("bound_of").noconvert(), nb::arg("stop").none())
-      .def("explore", &explore_from, nb::arg("weights").noconvert(), nb::arg("source"), nb::arg("against"),
-           nb::arg("most"), nb::arg("goals").noconvert().none(), nb::arg("wanted"), nb::arg("budget"),
-           nb::arg("stop").none())
+      .def("explore", &explore_from, nb::arg("weights").noconvert(), nb::arg("prices").none(), nb::arg("source"),
+           nb::arg("against"), nb::arg("most"), nb::arg("goals").noconvert().none(), nb::arg("wanted"),
+           nb::arg("budget"), nb::arg("stop").none())
       .def("distances_to", &distances_to, nb::arg("weights").noconvert(), nb::arg("goal"), nb::arg("stop").none());
 }
 

@@ -19,6 +19,20 @@ nb::object edge_index(const Graph& graph, Indices tails, Indices heads) {
 
 Transpose transpose(Graph& graph) { return graph.transposed(); }
 
+// The arcs that begin or end at some vertices, each at least once.
+nb::object incident(Graph& graph, const Indices& vertices) {
+  const Transpose& against = graph.transposed();
+  std::vector<std::int64_t> found;
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    const std::int32_t v = vertices(i);
+    if (!graph.has_vertex(v)) throw nb::value_error("not a vertex");
+    for (std::int32_t arc = graph.csr.first_out[v]; arc < graph.csr.first_out[v + 1]; ++arc) found.push_back(arc);
+    for (std::int32_t arc = against.first_out[v]; arc < against.first_out[v + 1]; ++arc)
+      found.push_back(against.edge[arc]);
+  }
+  return to_numpy(std::move(found));
+}
+
 // Chooses an order that keeps neighbors together, unless the user's own is nearly as good; true if one was chosen.
 bool rearrange(Graph& graph, Coordinates coordinates, double least_gain) {
   const Csr csr = graph.csr;
@@ -74,6 +88,7 @@ void bind_csr(nb::module_& module, GraphClass& graph) {
   graph.def(nb::init<Indices, Indices>(), nb::arg("first_out").noconvert(), nb::arg("head").noconvert())
       .def("edge_index", &edge_index, nb::arg("tails").noconvert(), nb::arg("heads").noconvert())
       .def("transpose", &transpose)
+      .def("incident", &incident, nb::arg("vertices").noconvert())
       .def("rearrange", &rearrange, nb::arg("coordinates").noconvert().none(), nb::arg("least_gain"))
       .def_prop_ro("rearranged", [](const Graph& self) { return static_cast<bool>(self.order); })
       .def("reaches", &reaches, nb::arg("weights").noconvert().none(), nb::arg("goal"))

@@ -13,6 +13,7 @@
 #include "bindings/common.hpp"
 #include "hierarchy/guide.hpp"
 #include "hierarchy/query.hpp"
+#include "hierarchy/reprice.hpp"
 #include "hierarchy/update.hpp"
 
 namespace rhostar::bindings {
@@ -43,11 +44,15 @@ struct Hierarchy {
   std::unique_ptr<Lanes> take_lanes() {
     return take(lanes_, [&] { return std::make_unique<Lanes>(topology.graph.n); });
   }
+  std::unique_ptr<IndexGuide> take_guide() {
+    return take(guides_, [&] { return std::make_unique<IndexGuide>(topology, guide_rows.get(topology.skeleton)); });
+  }
   std::unique_ptr<Changes> take_changes() {
     return take(changes_, [&] { return std::make_unique<Changes>(topology.skeleton); });
   }
   void give_back(std::unique_ptr<Costs> costs) { give_back(spare_, 2, std::move(costs)); }
   void give_back(std::unique_ptr<Lanes> lanes) { give_back(lanes_, 32, std::move(lanes)); }
+  void give_back(std::unique_ptr<IndexGuide> guide) { give_back(guides_, 32, std::move(guide)); }
   void give_back(std::unique_ptr<Changes> changes) { give_back(changes_, 2, std::move(changes)); }
 
  private:
@@ -72,6 +77,7 @@ struct Hierarchy {
   std::mutex mutex_;
   std::vector<std::unique_ptr<Costs>> spare_;
   std::vector<std::unique_ptr<Lanes>> lanes_;
+  std::vector<std::unique_ptr<IndexGuide>> guides_;
   std::vector<std::unique_ptr<Changes>> changes_;
 };
 
