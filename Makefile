@@ -56,17 +56,11 @@ test-kills: .venv/.dev .venv/.built  ## kill 30 busy workers of each of Dask, Ra
 test-peers: .venv/.dev .venv/.peers .venv/.built  ## try the library in and against other programs: SUMO, UXsim
 	$(BIN)/python -m pytest -q -s -m peers tests
 
-# Every sentence of an audit, 2,000 times each: some minutes.
-validity: .venv/.dev .venv/.built  ## simulate the sentences of audits many times (takes minutes)
+# About 45,000 certificates in 62 cells, and every sentence of an audit 2,000 times: some minutes on two free cores.
+validity: .venv/.dev .venv/.built  ## simulate all guarantees many times; results in benchmarks/results/validity.md (takes minutes)
+	$(BIN)/python benchmarks/tightness.py
+	$(BIN)/python benchmarks/validity.py
 	RHOSTAR_VALIDITY_RUNS=2000 $(BIN)/python -m pytest -q tests/certificates/test_audit_coverage.py
-
-faults: .venv/.dev .venv/.built  ## fail the 1st, 2nd, 3rd ... system call and allocation of every operation; interrupt every command
-	$(BIN)/python tests/faults/inject.py
-	$(BIN)/python tests/faults/interrupts.py
-
-SOAK ?= 1.0
-soak: .venv/.dev .venv/.built  ## 10^6 queries, 10^4 updates, 10^3 saves and loads, 100 reports in one process: memory stays flat
-	$(BIN)/python tests/faults/soak.py --share $(SOAK)
 
 fuzz: .venv/.dev .venv/.built  ## read 5,000 damaged files of every format; compare implementations on new random cases (half an hour)
 	$(BIN)/python tools/fuzz.py

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from rhostar import _core
+from rhostar.certificates._looks import forget_looks
 
 # Examples are the same in every run, and no clock judges them: a change fails for what it does, not by luck.
 # `make fuzz` takes the profile "random", whose examples are new in every run.
@@ -31,6 +32,12 @@ def pytest_report_header() -> str:
     build = _SANITIZED or _COVERED
     assert not build or Path(_core.__file__).is_relative_to(build), f"{_core.__file__} is not the build in {build}"
     return f"core: {_core.__file__}{' (sanitized)' if _SANITIZED else ' (lines are counted)' if _COVERED else ''}"
+
+
+@pytest.fixture(autouse=True)
+def first_look() -> None:
+    """Tests make the same instances again and again; each looks at them for the first time."""
+    forget_looks()
 
 
 @pytest.fixture

@@ -238,11 +238,10 @@ class SurveyOutcome(_Result):
     """Equal for snapshots of equal content."""
 
 class ContentOutcome(_Result):
-    """Numbers for each snapshot by which copies of it are found; absent edges count as weights of 0."""
+    """Numbers for each snapshot by which copies of it are found; absent edges are left out of the sums."""
 
-    first: Final[_Floats]
-    second: Final[_Floats]
-    squares: Final[_Floats]
+    sketches: Final[_Floats]
+    """Eight for each snapshot, one after the other."""
     absent: Final[NDArray[np.uint64]]
     """A hash of the absent edges; 0 if there are none."""
 
@@ -616,8 +615,6 @@ def solve_flow(
     seconds: float,
     stop: Stop | None,
 ) -> FlowOutcome: ...
-def content_rows(
-    weights: NDArray[Any], rows: _Positions, first: _Floats, second: _Floats, stop: Stop | None
-) -> ContentOutcome: ...
+def content_rows(weights: NDArray[Any], rows: _Positions, direction: _Floats, stop: Stop | None) -> ContentOutcome: ...
 def scan_table(data: bytes, width: int, columns: list[int], is_last: bool) -> TableRows: ...
 def scan_records(data: bytes, begin: int, letter: str, comments: str, kinds: str) -> Scan: ...

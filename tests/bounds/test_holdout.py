@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rhostar.bounds import betting, clopper_pearson, empirical_bernstein, hoeffding, kullback_leibler
+from rhostar.bounds import betting, clopper_pearson, empirical_bernstein, hoeffding, kullback_leibler, stakes
 from rhostar.bounds._betting import PERMUTATIONS
 from rhostar.bounds._holdout import kl, kl_upper
 from rhostar.errors import InputError, UtilityError
@@ -59,27 +59,66 @@ def test_clopper_pearson_against_scipy(N: int, data: st.DataObject, delta: float
     assert (found.low / 3, found.high / 3) == pytest.approx((both.low, both.high), abs=1e-9)
 
 
-def final_capital(values: list[float], m: float, delta: float) -> float:
-    """The gambler of Waudby-Smith and Ramdas, one value after the other, as told in words."""
-    N, capital, total, squares = len(values), 1.0, 0.5, 0.25
-    variance = 0.25
-    for i, u in enumerate(values, start=1):
-        stake = min(math.sqrt(2 * math.log(1 / delta) / (N * variance)), 0.75 / (1 - m))
-        capital *= 1 - stake * (u - m)
-        total += u
-        squares += (u - total / (i + 1)) ** 2
-        variance = squares / (i + 1)
+def final_capital(values: list[float], m: float, cell: float, delta: float) -> float:
+    """The gambler of the docstring, one value after the other, with a root by scipy; stakes are those of a cell."""
+    from scipy.optimize import brentq
+
+    budget = math.log(1 / delta) / len(values)
+    x = 0.0 if kl(0.0, cell) <= budget else brentq(lambda q: kl(q, cell) - budget, 0.0, cell, xtol=1e-15)
+    capital, total, squares = 1.0, 1.0, 1.0
+    for u in values:
+        share = 1 - x / cell
+        raised = math.inf if squares / total <= cell else share * math.sqrt((1 - cell) / (squares / total - cell))
+        capital *= 1 - min(raised, max(share, 0.98)) / (1 - cell) * (u - m)
+        total, squares = total + u, squares + u * u
     return capital
 
 
 @given(samples, levels)
 def test_betting_against_a_second_derivation(values: np.ndarray, delta: float) -> None:
+    """Every mean above the bound is refuted by the stakes of its cell, and those just below it are not."""
     high = betting(values, 1.0, delta=delta, random_state=3).high
     orders = np.random.default_rng(3).permuted(np.tile(np.sort(values), (PERMUTATIONS, 1)), axis=1).tolist()
-    for m in np.linspace(0, 0.999, 30):
-        if abs(m - high) > 1e-6:
-            average = sum(final_capital(order, m, delta) for order in orders) / PERMUTATIONS
-            assert (average < 1 / delta) == (m < high)
+    least = 1 - delta ** (1 / values.size)
+    first, last = (math.log(p / (1 - p)) for p in (least, 1 - least / 50))
+    cells = [1 / (1 + math.exp(-(first + 0.1 * k))) for k in range(math.ceil((last - first) / 0.1))]
+    assert least * (1 - 1e-9) <= high <= 1
+
+    def refuted(m: float) -> bool:
+        cell = max((c for c in cells if c <= m), default=cells[0])
+        return sum(final_capital(order, m, cell, delta) for order in orders) / PERMUTATIONS >= 1 / delta
+
+    assert all(refuted(m) for m in (high * (1 - t) + t for t in (1e-6, 0.1, 0.4, 0.9)) if m < 1)
+    assert high <= cells[0] * (1 + 1e-9) or not refuted(high * (1 - 1e-6))
+
+
+@given(st.lists(st.booleans(), min_size=2, max_size=60), levels)
+def test_betting_on_coins_is_chernoffs_bound(coins: list[bool], delta: float) -> None:
+    values = np.array(coins, dtype=float)
+    best = kullback_leibler(values, 1.0, delta=delta).high
+    assert best * (1 - 1e-6) <= betting(values, 1.0, delta=delta).high <= best * 1.01
+
+
+TIGHTNESS = {
+    "zeros": lambda rng, N: np.zeros(N),
+    "95% zeros, else the limit": lambda rng, N: (rng.random(N) < 0.05) * 1.0,
+    "95% zeros, else uniform": lambda rng, N: (rng.random(N) < 0.05) * rng.random(N),
+    "99% zeros": lambda rng, N: (rng.random(N) < 0.01) * 1.0,
+    "small": lambda rng, N: 0.01 * rng.random(N),
+    "beta": lambda rng, N: rng.beta(1, 9, N),
+    "coin": lambda rng, N: (rng.random(N) < 0.5) * 1.0,
+    "constant": lambda rng, N: np.full(N, 0.3),
+    "heavy tail": lambda rng, N: np.minimum(0.01 * (1 + rng.pareto(1.1, N)), 1),
+}
+
+
+@pytest.mark.parametrize("law", TIGHTNESS)
+@pytest.mark.parametrize("N", [30, 100, 300])
+def test_betting_is_within_five_per_cent_of_the_best_alternative(law: str, N: int) -> None:
+    rng = np.random.default_rng(N)
+    draws = [TIGHTNESS[law](rng, N) for _ in range(15)]
+    others = [[b(v, 1.0).high for v in draws] for b in (hoeffding, kullback_leibler, empirical_bernstein, stakes)]
+    assert np.mean([betting(v, 1.0).high for v in draws]) <= 1.05 * min(np.mean(found) for found in others)
 
 
 @pytest.mark.parametrize("bound", ALL)

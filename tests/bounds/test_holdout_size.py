@@ -43,3 +43,23 @@ def test_bad_arguments() -> None:
         rs.bounds.holdout_size(limit=1.0, epsilon=0.1, pilot=[2.0])
     with pytest.raises(InputError, match="epsilon"):
         rs.bounds.holdout_size(limit=1.0, epsilon=0.0, mean=0.1)
+
+
+def test_shares_are_planned_with_the_bound_for_shares() -> None:
+    """Betting would ask for more than twice as many; and fresh draws are as close as planned."""
+    share, mean = (rs.bounds.holdout_size(limit=1.0, epsilon=0.05, mean=0.1, share=share) for share in (True, False))
+    assert (share.bound, mean.bound) == ("Clopper-Pearson", "betting")
+    assert share.samples < mean.samples
+    rng = np.random.default_rng(0)
+    draws = (rng.random((400, share.samples)) < 0.1) * 1.0
+    close = [rs.bounds.clopper_pearson(draw, 1.0).high - draw.mean() <= 0.05 for draw in draws]
+    assert np.mean(close) > 0.7
+    with pytest.raises(UtilityError, match="0 or the limit"):
+        rs.bounds.holdout_size(limit=1.0, epsilon=0.05, pilot=[0.5, 1.0], share=True)
+
+
+def test_the_plan_says_what_it_supposes() -> None:
+    pilot = np.random.default_rng(0).beta(1, 9, 40)
+    assert "if the pilot is typical" in str(rs.bounds.holdout_size(limit=1.0, epsilon=0.05, pilot=pilot))
+    assert "A pilot of 40 can miss" in str(rs.bounds.holdout_size(limit=1.0, epsilon=0.05, pilot=pilot))
+    assert "if the mean is as guessed" in str(rs.bounds.holdout_size(limit=1.0, epsilon=0.05, mean=0.1))

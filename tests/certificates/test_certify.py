@@ -60,7 +60,7 @@ def test_every_row_is_its_own_function() -> None:
     certain = (rho - rho[GOAL] - low).max()  # U5: no answer is further above the optimum
     for_any = (high - low).max()  # nor with any other ρ below the largest weights
     complexity = bounds.edge_local_complexity(paths.edges, paths.weights, 1.5, 3000, for_any)
-    by_edge = bounds.rademacher_bound(np.minimum(inconsistency, for_any).mean(), complexity, 3000, for_any, delta=0.07)
+    by_edge = bounds.rademacher_bound(np.minimum(inconsistency, for_any).mean(), complexity, 3000, for_any, delta=0.063)
     by_dimension = np.minimum(inconsistency, 4.0).mean() + bounds.inconsistency_width(16, 3000, 4.0, delta=0.07)
     expected = {
         "H4 betting": bounds.betting(on_holdout, certain, delta=0.07).high,
@@ -76,7 +76,7 @@ def test_every_row_is_its_own_function() -> None:
         "H1-kl Q64": bounds.finite_kl(seen.mean(), log_count, 3000, 4.0, delta=0.07),
         "H2 Q64": bounds.finite_bernstein(seen.mean(), seen.var(ddof=1), log_count, 3000, 4.0, delta=0.07),
         "U1": min(4.0, by_dimension),
-        "U2": by_edge,
+        "U2": by_edge,  # at 0.9 of δ: it is the lower one of two, the other is H1-kl Q64
         "U5": certain,
     }
     found = {row.label: row.value for row in table.rows}

@@ -114,11 +114,11 @@ def means_missed(law: Law, N: int, runs: int, *, in_trap: bool, **options: Any) 
         values = law.draw(rng, N)
         if in_trap:
             table = rs.certify(
-                TRAP_RHO, trap(values), Suboptimality(limit=5.0), lower=0.0, delta=DELTA, groups=False, **options
+                TRAP_RHO, trap(values), Suboptimality(limit=5.0), lower=0.0, delta=DELTA, duplicates="allow", **options
             )  # fmt: skip
             assert table.best.measured["range"] < 1.0001, "by U5"
         else:
-            table = rs.certify(np.zeros(2), edges(values), Cost(limit=1.0), delta=DELTA, groups=False, **options)
+            table = rs.certify(np.zeros(2), edges(values), Cost(limit=1.0), delta=DELTA, duplicates="allow", **options)
         guarantee = said(table.best.sentence)
         assert guarantee.probability == 1 - DELTA
         assert guarantee.value >= values.mean() - 1e-12, "never below what was measured"
@@ -157,7 +157,7 @@ def any_time_missed(law: Law, runs: int) -> int:
         missed += any(
             said(
                 rs.certify(
-                    np.zeros(2), edges(values[:n]), Cost(limit=1.0), delta=DELTA, groups=False, bound="any time"
+                    np.zeros(2), edges(values[:n]), Cost(limit=1.0), delta=DELTA, duplicates="allow", bound="any time"
                 ).best.sentence
             ).value < law.mean
             for n in range(20, 121, 20)
@@ -179,7 +179,7 @@ def quantiles_missed(law: Law, share: float, N: int, runs: int) -> int:
     rng, missed = np.random.default_rng(N), 0
     for _ in range(runs):
         table = rs.certify(
-            np.zeros(2), edges(law.draw(rng, N)), Cost(limit=1e-3), delta=DELTA, groups=False, quantile=share
+            np.zeros(2), edges(law.draw(rng, N)), Cost(limit=1e-3), delta=DELTA, duplicates="allow", quantile=share
         )  # fmt: skip
         guarantee = said(table.best.sentence)
         assert guarantee.share == share
@@ -204,7 +204,9 @@ def test_the_quantile_of_the_sample_is_caught(monkeypatch: pytest.MonkeyPatch) -
 def shares_missed(runs: int) -> int:
     rng, missed = np.random.default_rng(4), 0
     for _ in range(runs):
-        table = rs.certify(TRAP_RHO, trap(1.0 * (rng.random(40) < 0.3)), SolvedWithin(1.0), delta=DELTA, groups=False)
+        table = rs.certify(
+            TRAP_RHO, trap(1.0 * (rng.random(40) < 0.3)), SolvedWithin(1.0), delta=DELTA, duplicates="allow"
+        )
         found = re.search(r"the share of optimal answers .* is at least ([\d.]+) on", table.best.sentence)
         assert found
         missed += float(found[1]) > 0.7
@@ -224,7 +226,7 @@ def groups_missed(runs: int, *, grouped: bool) -> int:
         level = np.repeat(rng.random(12) < 0.3, 30)
         values = np.where(level, 0.9, 0.1) + rng.uniform(-0.05, 0.05, 360)
         days = np.repeat(np.arange(12), 30) if grouped else False
-        table = rs.certify(np.zeros(2), edges(values), Cost(limit=1.0), delta=DELTA, groups=days)
+        table = rs.certify(np.zeros(2), edges(values), Cost(limit=1.0), delta=DELTA, groups=days, duplicates="allow")
         assert table.best.samples == (12 if grouped else 360)
         missed += said(table.best.sentence).value < 0.34
     return missed
@@ -263,7 +265,7 @@ def categories_missed(runs: int) -> int:
     depot = np.arange(90) % 3
     for _ in range(runs):
         values = (rng.random(90) < np.take(means, depot)).astype(float)
-        table = rs.certify(np.zeros(2), edges(values), Cost(limit=1.0), delta=DELTA, groups=False, by=depot)
+        table = rs.certify(np.zeros(2), edges(values), Cost(limit=1.0), delta=DELTA, duplicates="allow", by=depot)
         found = [said(row.sentence) for row in table.guarantees]
         assert [row.category for row in sorted(table.guarantees, key=lambda row: row.category)] == ["0", "1", "2"]
         assert all(abs(guarantee.probability - (1 - DELTA / 3)) < 1e-4 for guarantee in found)

@@ -71,7 +71,8 @@ def test_copies_of_the_training_set(change: Any) -> None:
     found = certify(learner, holdout=both, duplicates="drop").best
     assert found.samples == 60
     assert "on new instances drawn as these were and not seen in training" in found.sentence
-    assert certify(learner, holdout=copy, duplicates="allow").best.samples == 100, "declared as independent draws"
+    with pytest.raises(AssumptionError, match="100 of its 100 instances equal one seen in training, but only 0"):
+        certify(learner, holdout=copy, duplicates="allow")  # independent draws would not all be equal
     labels = np.arange(160) % 2
     kept = certify(learner, holdout=both, duplicates="drop", by=labels)
     assert [row.samples for row in kept.guarantees] == [30, 30], "labels follow the instances that are kept"
@@ -97,9 +98,10 @@ def test_a_repeated_holdout() -> None:
             certify(np.zeros(25), holdout=repeated)
     with pytest.raises(AssumptionError, match="repeat an earlier one"):
         certify(np.zeros(25), holdout=holdout[np.tile(np.arange(50), 10)], groups=False)
-    for options in ({"groups": False}, {"duplicates": "allow"}):
-        found = certify(np.zeros(25), holdout=tenfold, **options)
-        assert found.best.samples == 500, "declared as independent draws"
+    with pytest.raises(AssumptionError, match="450 of 500 instances repeat an earlier one"):
+        certify(np.zeros(25), holdout=tenfold, groups=False)  # says nothing about equal instances
+    found = certify(np.zeros(25), holdout=tenfold, duplicates="allow")
+    assert found.best.samples == 500, "declared as independent draws"
 
 
 def test_starts_that_share_snapshots() -> None:
@@ -228,3 +230,187 @@ def test_a_family_of_arrays_learned_from_train() -> None:
         with pytest.raises(AssumptionError, match=r"built from 400 instances of train"):
             certify(shape, [seen])
     assert certify(earlier, [earlier.heuristic_.trained_on, other]).best.samples == 400
+
+
+# ---------------------------------------------------------------- what was new?
+
+
+def trips(weights: np.ndarray, per_snapshot: int = 10, **options: Any) -> rs.InstanceSet:
+    count = len(weights)
+    starts = np.tile(np.arange(per_snapshot), count)
+    return rs.InstanceSet(GRAPH, weights, starts, GOAL, rows=np.repeat(np.arange(count), per_snapshot), **options)
+
+
+def recorded(count: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).uniform(1, 2, size=(count, GRAPH.m))
+
+
+def test_other_trips_on_the_snapshots_that_were_trained_on() -> None:
+    """Nothing can be said about new snapshots; about new trips on these it can, and the sentence says that."""
+    weights = recorded(12)
+    every = trips(weights)
+    even = np.arange(len(every)) % 2 == 0
+    learner = rs.learners.MeanDistance().fit(every[even])
+    again = rs.InstanceSet(GRAPH, weights.astype(np.float32), every.sources[~even], GOAL, rows=every.rows[~even])
+    for holdout in (every[~even], again):
+        with pytest.raises(AssumptionError, match=r"60 of its 60 instances have a snapshot or day that was seen"):
+            certify(learner, holdout=holdout)
+        found = certify(learner, holdout=holdout, groups=False).best
+        assert "on new trips on one of these 12 snapshots, drawn as these were" in found.sentence
+    one_each = every[~even][::5]  # each snapshot once, so that nothing in the holdout itself is shared
+    with pytest.raises(AssumptionError, match="nothing can be said about new instances"):
+        certify(learner, holdout=one_each)
+    assert "on new trips on one of these 12 snapshots" in certify(learner, holdout=one_each, groups=False).best.sentence
+    single = trips(recorded(1), 24)
+    found = certify(rs.learners.MeanDistance().fit(single[:12]), holdout=single[12:]).best
+    assert "on new trips on this one snapshot" in found.sentence
+
+
+def test_a_split_keeps_snapshots_and_days_together() -> None:
+    every = trips(recorded(20))
+    train, holdout = every.split(0.5, seed=0)
+    assert (len(train), len(holdout)) == (100, 100)
+    assert not set(train.snapshot_indices) & set(holdout.snapshot_indices)
+    found = certify(rs.learners.MeanDistance().fit(train), holdout=holdout).best
+    assert "on new snapshots drawn as these 10 were" in found.sentence
+    train, holdout = every.split(0.5, seed=0, groups=False)
+    assert set(train.snapshot_indices) & set(holdout.snapshot_indices)
+    by_day = trips(recorded(20), days=np.arange(20) // 4)
+    train, holdout = by_day.split(0.6, seed=0)
+    assert not set(train.days) & set(holdout.days)
+    assert (np.unique(train.days).size, np.unique(holdout.days).size) == (3, 2)
+    with pytest.raises(rs.errors.InputError, match=r"cannot split 5 days at 0.01: .* groups=False"):
+        by_day.split(0.01, seed=0)
+    drawn = by_day.draw(100, seed=0)
+    train, holdout = drawn.split(0.5, seed=0)
+    assert (len(train), holdout.pool) == (50, drawn.pool), "draws are independent"
+
+
+def test_days_are_the_draws_by_default() -> None:
+    """Three days with a hundred trips each are three draws."""
+    holdout = trips(recorded(30), days=np.arange(30) // 10)
+    found = certify(np.zeros(25), holdout=holdout)
+    assert (found.best.samples, found.best.unit) == (3, "day")
+    assert "on new days drawn as these 3 were, each counting the same" in found.best.sentence
+    assert any("300 instances of 3 days" in note for note in found.notes)
+    assert certify(np.zeros(25), holdout=holdout, groups=holdout.rows).best.samples == 30
+    with pytest.raises(AssumptionError, match=r"at least two days.*groups=holdout.rows"):
+        certify(np.zeros(25), holdout=holdout[:100])
+    learner = rs.learners.MeanDistance().fit(holdout[:50])
+    with pytest.raises(AssumptionError, match="a snapshot or day that was seen in training"):
+        certify(learner, holdout=holdout[50:])  # other snapshots, but one of the days
+    assert certify(learner, holdout=holdout[100:]).best.samples == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda weights: weights.round(2),
+        lambda weights: weights.round(3),
+        lambda weights: weights + np.random.default_rng(0).uniform(-1e-3, 1e-3, weights.shape),
+    ],
+    ids=["2 decimals", "3 decimals", "jitter"],
+)
+def test_rounded_and_slightly_changed_copies(change: Any) -> None:
+    """With a learner that knows every snapshot by heart such a holdout proves nothing: a warning says so."""
+    train = draw(100)
+    learner = rs.learners.MeanDistance().fit(train)
+    table = certify(learner, holdout=copied(train, change))
+    assert any("100 snapshots of holdout are much closer to one seen in training" in text for text in table.warnings)
+    assert not certify(learner, holdout=draw(100, seed=1)).warnings
+
+
+@pytest.mark.parametrize("code", [1e6, 1e9])
+def test_huge_codes_for_closed_roads(code: float) -> None:
+    """Independent snapshots stay independent, and copies are still found."""
+    rng = np.random.default_rng(0)
+    shape = (100, GRAPH.m)
+    closed = [np.where(rng.random(shape) < 0.1, code, rng.uniform(1, 2, shape)) for _ in range(2)]
+    sets = [rs.InstanceSet(GRAPH, weights, 0, GOAL) for weights in closed]
+    learner = rs.learners.MeanDistance().fit(sets[0])
+    assert certify(learner, holdout=sets[1]).best.samples == 100
+    with pytest.raises(AssumptionError, match="100 of its 100 instances were seen in training"):
+        certify(learner, holdout=copied(sets[0]))
+
+
+def test_independent_although_equal() -> None:
+    """Few values repeat by chance. Saying so allows that, and nothing else."""
+    rng = np.random.default_rng(0)
+    few = rs.Graph.from_edges(3, [0, 1], [1, 2])
+
+    def days(count: int) -> rs.InstanceSet:
+        return rs.InstanceSet(few, rng.integers(1, 4, size=(count, 2)).astype(float), 0, 2)
+
+    train, holdout = days(60), days(60)
+    learner = rs.learners.MeanDistance().fit(train)
+    with pytest.raises(AssumptionError, match="repeat an earlier one"):
+        certify(learner, holdout=holdout)
+    with pytest.raises(AssumptionError, match="repeat an earlier one"):
+        certify(learner, holdout=holdout, groups=False)
+    assert certify(learner, holdout=holdout, duplicates="allow").best.samples == 60
+    with pytest.raises(AssumptionError, match="60 of its 60 instances were seen in training"):
+        certify(learner, holdout=train, duplicates="allow")  # the very same ones
+
+
+# ---------------------------------------------------------------- choices
+
+
+def test_looks_at_one_holdout_are_counted() -> None:
+    """The best of many on one holdout, and peeking at growing parts of it: the second look and later ones are told."""
+    holdout = draw(400)
+    base = rs.distances_to(GRAPH, np.ones(GRAPH.m), GOAL)
+    first = certify(base, holdout=holdout)
+    assert not any("certificates were made" in note for note in first.notes)
+    assert certify(base, holdout=holdout).notes == first.notes, "the same look again"
+    notes = certify(1.2 * base, holdout=holdout).notes
+    assert any("2 certificates were made on these instances" in n and "candidates=2" in n for n in notes)
+    for k in range(3, 6):
+        notes = certify(base, holdout=copied(holdout[: 50 * k])).notes  # copies of growing parts
+        assert any(f"{k} certificates were made" in note for note in notes)
+    assert any("6 certificates" in note for note in certify(base, holdout=holdout, utility=Cost(limit=40.0)).notes)
+    told = certify(1.3 * base, holdout=holdout, candidates=7)
+    assert not any("certificates were made" in note for note in told.notes)
+    assert "certificates were made" not in str(certify(base, holdout=draw(400, seed=1))), "another holdout"
+    pool = draw(10)
+    for seed in range(3):
+        assert "certificates were made" not in str(certify(base, holdout=pool.draw(100, seed=seed))), "other draws"
+
+
+def test_the_certificate_of_another_model() -> None:
+    train, holdout = draw(100), draw(200, seed=1)
+    mine, other = (
+        rs.Model.of(rs.learners.Scaled(rs.learners.MeanDistance(), factor).fit(train), GRAPH) for factor in (1.0, 1.5)
+    )
+    table = certify(mine, holdout=holdout)
+    assert mine.with_certificate(table.to_dict()).certificate["about"] == table.about != ""
+    with pytest.raises(rs.errors.ModelError, match="the certificate is about another heuristic"):
+        other.with_certificate(table.to_dict())
+    assert certify(lambda u, v: 0.0, holdout=holdout).about == "", "a function has no hash"
+
+
+def test_progressive_validation_with_a_validation_set_of_its_own() -> None:
+    instances = draw(120)
+    learner = rs.learners.SelfImitatedRanking(validation=instances[:20], iterations=1)
+    with pytest.raises(AssumptionError, match="validation of the learner has 20 of them"):
+        rs.certificates.progressive(learner, instances, UTILITY, batches=3)
+    fitted = rs.learners.BumpSearch(rs.learners.MeanDistance().fit(instances[:50]), max_bumps=1, random_state=0)
+    with pytest.raises(AssumptionError, match="initial of the learner has 50 of them"):
+        rs.certificates.progressive(fitted, instances, UTILITY, batches=3)
+
+
+def test_weight_bounds_never_worsen_the_guarantee_on_train() -> None:
+    """The measured inconsistency may be far above the excess: U2 is not taken without a look at the other bound."""
+    graph = rs.Graph.grid(3, 3)
+    weights = np.random.default_rng(0).integers(1, 4, size=(20_000, graph.m)).astype(np.int32)
+    train = rs.InstanceSet(graph, weights, sources=0, goal=8)
+    learner = rs.learners.MeanDistance().fit(train)
+    plain, stated, integers = (
+        rs.certify_training(learner, train, Suboptimality(limit=6.0), duplicates="allow", **options)
+        for options in ({}, {"lower": 1.0, "upper": 3.0}, {"integer_weights": 3})
+    )
+    assert stated.best.value < 1.05 * plain.best.value
+    assert stated.best.label == plain.best.label
+    assert integers.best.value < 0.6 * plain.best.value
+    for table in (plain, stated):
+        assert any("state integer_weights=3" in note for note in table.notes)
+    assert not any("integer_weights=" in note for note in integers.notes)

@@ -157,7 +157,7 @@ def test_the_summary_of_a_split(capsys: pytest.CaptureFixture[str], history: Pat
 
 def test_what_a_split_refuses(capsys: pytest.CaptureFixture[str], history: Path) -> None:
     for words, complaint in (
-        (("--split", "week"), "'week' is not one of 'trip', 'day', 'last-days'"),
+        (("--split", "week"), "'week' is not one of 'auto', 'trip', 'snapshot', 'day', 'last-days'"),
         (("--split", "day", "--fraction", 0.01), "--fraction 0.01 of 10 days leaves no day on one side"),
         (("--split", "last-days", "--fraction", 0.99), "leaves no day on one side"),
     ):

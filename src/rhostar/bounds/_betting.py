@@ -10,25 +10,43 @@ The gambler reads the values one by one, so their order matters. :func:`betting`
 final capital over random permutations of the values, which depends on their order only through the seed. An average of
 capitals is again a capital with mean at most 1, so Markov's inequality applies as before. :func:`betting_sequence`
 reads the values as they arrive and is valid at every sample size at once.
+
+**The stakes of** :func:`betting` start from Chernoff's bound. For values of 0 and 1 and a fixed N, the best fixed stake
+against m is λ = (1 − x/m)/(1 − m), where x < m solves kl(x ‖ m) = ln(1/δ)/N, or x = 0 where there is none: a value of 0
+then multiplies the capital by (1 − x)/(1 − m) and a value of 1 by x/m, which after N values with mean x is
+exp(N·kl(x ‖ m)) = 1/δ. So m is refuted exactly where Chernoff's bound refutes it; N zeros refute it as soon as
+(1 − m)^N ≤ δ, which no bound can do with fewer. Values between 0 and 1 vary less: with r = E u²/E u the variance near m
+is about m(r − m) instead of m(1 − m), and the stake is raised by the root of that ratio. The gambler estimates r from
+the values before, r_i = (1 + Σ u²)/(1 + Σ u), which stays at 1 while values are 0 or 1.
+
+**A grid makes it monotone.** Such stakes change with m, and the capital need not grow with m then. So they are fixed on
+each cell [M_j, M_j+1) of a grid that depends on N and δ only. Within a cell the stakes are constant and the capital
+grows with m. The bound is the least number above which every cell is refuted: from the top, cells that are refuted at
+their lower ends, then a bisection within the first one that is not. It is valid: if the mean μ were above the bound, μ
+itself would be refuted, by a capital whose expectation is at most 1.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.bounds._holdout import ConfidenceInterval, interval
+from rhostar.bounds._holdout import ConfidenceInterval, interval, kl_lower
 
 PERMUTATIONS = 30
 """Orders that are averaged over; the bound is valid for any number, and hardly improves beyond this one."""
 _HALVINGS = 30
 """Halvings of the bracket that holds the bound."""
-_BOLDNESS = 0.75
-"""The largest share of the capital that one bet may lose."""
+_BOLDNESS = 0.98
+"""The largest share of the capital that a raised stake may lose."""
+_CELLS = (0.1, 0.03)
+"""The width of the cells in terms of ln(m/(1 − m)), for a few values and for :data:`_MANY`."""
+_MANY = range(300, 200_000)
+_BOLDNESS_AT_ANY_TIME = 0.75
+"""The largest share of the capital that a bet of :func:`betting_sequence` may lose."""
 _CANDIDATES = np.unique(np.concatenate([np.linspace(0, 1, 1001)[1:-1], np.geomspace(1e-7, 0.999, 1000)]))
 """Means that :func:`betting_sequence` tries; a bound is rounded up to the next of them."""
 _MOST_VALUES = 1 << 20
@@ -45,9 +63,10 @@ def betting(
 ) -> ConfidenceInterval:
     """Bound the mean by betting, whatever order the values are stored in.
 
-    The bets follow the mean and the variance of the values before, λ_i = sqrt(2 ln(1/δ)/(N·V_{i−1})), and never risk
-    more than three quarters of the capital. The values are sorted and then permuted at random, many times; the
-    probability is over the draw of the values and of the permutations.
+    The stakes are those of Chernoff's bound, raised as far as the values before vary less than 0 and H do; see the
+    module's docstring. The values are sorted and then permuted at random, many times; the probability is over the draw
+    of the values and of the permutations. For values of 0 and H it is Chernoff's bound (:func:`kullback_leibler`), and
+    for others about as tight as if their variance had been known.
 
     Parameters
     ----------
@@ -100,41 +119,42 @@ def _upper(ordered: NDArray[np.float64], level: float, seed: int) -> float:
     else:
         orders = max(5, min(PERMUTATIONS, _MOST_VALUES // ordered.size))
         permuted = np.random.default_rng(seed).permuted(np.tile(ordered, (orders, 1)), axis=1)
-    wanted = _bets(permuted, level)
-    goal = math.log(len(permuted) / level)
+    above, below = np.cumsum(permuted**2, axis=1) - permuted**2, np.cumsum(permuted, axis=1) - permuted
+    ratio = (1 + above) / (1 + below)
+    goal = -math.log(level)
 
-    def refuted(m: float) -> bool:
-        bets = np.minimum(wanted, _BOLDNESS / (1 - m))
-        return bool(np.logaddexp.reduce(np.log1p(-bets * (permuted - m)).sum(axis=1)) >= goal)
+    least = -math.expm1(-goal / ordered.size)  # nothing below it can be refuted
+    first, last = _logit(least), _logit(1 - least / 50)
+    cells = 1 / (1 + np.exp(-np.arange(first, last, _CELLS[ordered.size in _MANY])))
+    shares = 1 - kl_lower(cells, goal / ordered.size) / cells
 
-    return _bisect(refuted, float(ordered.mean()), math.sqrt(math.log(1 / level) / ordered.size))
+    def refuted(m: float, k: int) -> bool:
+        """Return whether m is refuted by the stakes of a cell."""
+        cell, share = cells[k], shares[k]
+        # One order is often enough: m is refuted as soon as its share of the average is.
+        for some in (slice(1), slice(None)):
+            raised = np.sqrt((1 - cell) / np.maximum(ratio[some] - cell, 1e-12)) * share
+            bets = np.minimum(raised, max(share, _BOLDNESS)) / (1 - cell)
+            with np.errstate(divide="ignore"):  # a share of 1 loses everything at a value of 1
+                capital = np.log(np.maximum(1 - bets * (permuted[some] - m), 0.0)).sum(axis=1)
+            if np.logaddexp.reduce(capital) - math.log(len(permuted)) >= goal:
+                return True
+        return False
 
-
-def _bets(values: NDArray[np.float64], level: float) -> NDArray[np.float64]:
-    """Return the stakes of each row, chosen from the values before."""
-    size = values.shape[-1]
-    count = np.arange(1, size + 1)
-    means = (0.5 + np.cumsum(values, axis=-1)) / (count + 1)
-    variances = (0.25 + np.cumsum((values - means) ** 2, axis=-1)) / (count + 1)
-    stakes = np.empty_like(values)
-    stakes[..., 0] = 0.25
-    stakes[..., 1:] = variances[..., :-1]
-    return np.sqrt(2 * math.log(1 / level) / (size * stakes))
-
-
-def _bisect(refuted: Callable[[float], bool], mean: float, step: float) -> float:
-    """Return the least refuted candidate, to a billionth of the bracket that holds it."""
-    low, high = (0.0, mean) if mean > 0 and refuted(mean) else (mean, mean + step)
-    while high < 1.0 and not refuted(high):
-        low, high = high, 2 * high - mean
-    high = min(high, 1.0)
+    k = cells.size - 1
+    while k >= 0 and refuted(cells[k], k):
+        k -= 1
+    if k < 0:
+        return float(cells[0])
+    low, high = float(cells[k]), float(cells[k + 1]) if k + 1 < cells.size else 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if middle >= 1.0 or refuted(middle):
-            high = middle
-        else:
-            low = middle
+        low, high = (low, middle) if refuted(middle, k) else (middle, high)
     return high
+
+
+def _logit(p: float) -> float:
+    return math.log(p) - math.log1p(-p)
 
 
 def betting_sequence(values: ArrayLike, limit: float, *, delta: float = 0.05) -> NDArray[np.float64]:
@@ -183,7 +203,7 @@ def betting_sequence(values: ArrayLike, limit: float, *, delta: float = 0.05) ->
     goal = math.log(1 / level)
     bound = np.ones(scaled.size)
     for m in _CANDIDATES[::-1]:
-        capital = np.cumsum(np.log1p(-np.minimum(wanted, _BOLDNESS / (1 - m)) * (scaled - m)))
+        capital = np.cumsum(np.log1p(-np.minimum(wanted, _BOLDNESS_AT_ANY_TIME / (1 - m)) * (scaled - m)))
         reached = capital >= goal
         if not reached.any():
             break  # the capital grows with m: no smaller candidate is refuted either

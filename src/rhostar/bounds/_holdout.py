@@ -260,6 +260,25 @@ def kl_upper(q: float, budget: float) -> float:
     return high
 
 
+def kl_lower(means: NDArray[np.float64], budget: float) -> NDArray[np.float64]:
+    """Return for each mean m the largest x ≤ m with kl(x ‖ m) ≥ budget; 0 if there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rhostar.bounds._holdout import kl_lower
+    >>> [kl_lower(np.array([0.1]), budget)[0].round(4).item() for budget in (0.05, 0.2)]
+    [0.0208, 0.0]
+    """
+    low, high = np.zeros_like(means), means
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        # The halves are never 0, and below a mean below 1.
+        far = middle * np.log(middle / means) + (1 - middle) * (np.log1p(-middle) - np.log1p(-means)) >= budget
+        low, high = np.where(far, middle, low), np.where(far, high, middle)
+    return low
+
+
 # ---------------------------------------------------------------- are they independent?
 
 

@@ -16,8 +16,11 @@ from numpy.typing import ArrayLike
 from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError
 
-_STAKES = np.array([0.05, 0.1, 0.2, 0.4, 0.7])
-"""λ, fixed beforehand; δ is shared equally among them, and the best counts."""
+_BOLDEST = 0.98
+"""λ of the gambler with the most money: best where values hardly differ from their predictions."""
+_SHARES = (0.4, 0.2, 0.4)
+"""The shares of the money: on the boldest λ, on gamblers who know the range only, on those who watch the variance."""
+_HALVINGS = 50
 
 
 def running_mean(
@@ -25,10 +28,19 @@ def running_mean(
 ) -> float:
     """Bound (1/N)·Σ μ_i from above, where μ_i is the expectation of u_i given the values before it.
 
-    For u_i and û_i in [0, 1], û_i known before u_i, and λ in (0, 1) fixed beforehand: exp(λ(μ_i − u_i) − ψ(λ)(u_i −
-    û_i)²) has expectation at most 1 given the past, with ψ(λ) = −ln(1 − λ) − λ (Fan, Grama and Liu 2015; Howard et al.
-    2021). So with probability at least 1 − δ the running mean is at most mean + (ln(1/δ) + ψ(λ)·Σ(u_i − û_i)²)/(λN).
-    Five λ share δ, and the lowest bound is returned; Azuma's inequality with the rest of δ guards it for small N.
+    A mixture of gamblers, whose stakes and shares of the money depend on N and δ only. For u_i and û_i in [0, 1], û_i
+    known before u_i:
+
+    - Those who watch the variance: for λ in (0, 1), exp(λ(μ_i − u_i) − ψ(λ)(u_i − û_i)²) with ψ(λ) = −ln(1 − λ) − λ has
+      an expectation of at most 1 given the past (Fan, Grama and Liu 2015; Howard et al. 2021).
+    - Those who know the range only: for s > 0 so has exp(−s·u_i)/(1 − μ_i(1 − e^−s)), as exp(−s·u) ≤ 1 − u(1 − e^−s).
+      The product of the denominators is at most (1 − μ(1 − e^−s))^N, where μ = (1/N)·Σ μ_i, since the logarithm is
+      concave.
+
+    So with S = Σ u_i and V = Σ(u_i − û_i)², the sum over the gamblers of their money times exp(λ(N·μ − S) − ψ(λ)·V) or
+    exp(−s·S)/(1 − μ(1 − e^−s))^N has an expectation of at most 1 at the true μ, even though μ is random: the stakes do
+    not depend on it. By Markov's inequality it reaches 1/δ with probability at most δ. It grows with μ, and the
+    bound is the least μ where it reaches 1/δ.
 
     Parameters
     ----------
@@ -61,7 +73,9 @@ def running_mean(
     >>> rng = np.random.default_rng(0)
     >>> expectations = np.linspace(0.0, 0.2, 1000)  # their mean is 0.1
     >>> round(running_mean(rng.random(1000) < expectations, 1.0), 3)
-    0.109
+    0.107
+    >>> round(running_mean(np.zeros(100), 1.0), 4)
+    0.0347
     """
     limit, delta = arrays.positive(limit, "limit"), arrays.probability(delta)
     scaled = arrays.utilities(np.asarray(values, dtype=np.float64), limit) / limit
@@ -72,8 +86,20 @@ def running_mean(
         if guess.shape != scaled.shape:
             raise ArrayError(f"predictions must have one value per utility ({scaled.size}), got shape {guess.shape}")
         guess = np.clip(guess, 0.0, 1.0)
-    share = math.log((_STAKES.size + 1) / delta)
-    spread = float(((scaled - guess) ** 2).sum())
-    widths = (share + (-np.log1p(-_STAKES) - _STAKES) * spread) / (_STAKES * scaled.size)
-    azuma = math.sqrt(share / (2 * scaled.size))
-    return limit * min(1.0, float(scaled.mean()) + min(float(widths.min()), azuma))
+    size, total, spread = scaled.size, float(scaled.sum()), float(((scaled - guess) ** 2).sum())
+    smallest = math.sqrt(8 * math.log(1 / delta) / size)
+    lams = np.append(_BOLDEST, np.geomspace(0.7, min(smallest, 0.5), 4))
+    ss = np.geomspace(2.0, min(smallest, 0.9), 3)
+    boldest, by_range, by_variance = _SHARES
+    money = np.log(np.concatenate([[boldest], np.full(4, by_variance / 4), np.full(3, by_range / 3)]))
+
+    def refuted(mean: float) -> bool:
+        varied = lams * (size * mean - total) - (-np.log1p(-lams) - lams) * spread
+        ranged = -ss * total - size * np.log1p(mean * np.expm1(-ss))
+        return bool(np.logaddexp.reduce(money + np.concatenate([varied, ranged])) >= -math.log(delta))
+
+    low, high = total / size, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if refuted(middle) else (middle, high)
+    return limit * high

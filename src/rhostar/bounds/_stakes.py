@@ -25,8 +25,8 @@ _HALVINGS = 50
 def stakes(values: ArrayLike, limit: float, *, delta: float = 0.05, side: arrays.Side = "upper") -> ConfidenceInterval:
     """Bound the mean by a mixture of stakes; it holds at every sample size at once (H9).
 
-    Where most values are 0 or far below the limit it is tighter than :func:`betting`. Values may be added as they
-    come, and the bound be computed again after each of them.
+    Values may be added as they come, and the bound be computed again after each of them; :func:`betting` is for a
+    number of values that was fixed beforehand.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def stakes(values: ArrayLike, limit: float, *, delta: float = 0.05, side: arrays
     >>> from rhostar.bounds import betting, stakes
     >>> values = 0.01 * np.random.default_rng(0).random(300)  # mean 0.005
     >>> [round(bound(values, 1.0).high, 4) for bound in (stakes, betting)]
-    [0.0161, 0.0187]
+    [0.0161, 0.0156]
     """
 
     def upper(scaled: NDArray[np.float64], level: float) -> float:

@@ -28,6 +28,10 @@ from rhostar.instances import InstanceSet
 from rhostar.instances._provenance import ContentKeys, Provenance, provenance
 
 Duplicates = Literal["raise", "drop", "allow"]
+_SURPRISE = 1e-6
+"""Equal instances are no chance if that many have a smaller probability."""
+_FEWEST_NEAR, _SHARE_NEAR = 2, 0.02
+"""So many snapshots that are nearly equal to one seen in training, and at least this share, make a warning."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +41,7 @@ class Draws:
     Attributes
     ----------
     unit
-        What was drawn independently: "instance", "snapshot" or "group".
+        What was drawn independently: "instance", "snapshot", "day" or "group".
     groups
         The number of the group of each instance; None where every instance was drawn by itself.
     categories
@@ -65,7 +69,15 @@ class Draws:
         return np.asarray(np.bincount(which, weights=chosen) / count)[np.argsort(first)]
 
 
-def find_draws(instances: InstanceSet, *, groups: Any, by: Any = None, dropped: int = 0) -> Draws:
+def find_draws(
+    instances: InstanceSet,
+    *,
+    groups: Any,
+    by: Any = None,
+    dropped: int = 0,
+    trained_on: Any = None,
+    duplicates: Duplicates = "raise",
+) -> Draws:
     """Return a set of instances as a sample.
 
     Parameters
@@ -76,8 +88,19 @@ def find_draws(instances: InstanceSet, *, groups: Any, by: Any = None, dropped: 
         As for :func:`rhostar.certify`.
     dropped
         How many instances were left out because they were seen in training.
+    trained_on, duplicates
+        What was seen in training, as for :func:`find_unseen`; "allow" takes snapshots of equal content for chance.
+
+    Raises
+    ------
+    AssumptionError
+        If there is only one group, or if a snapshot or day was seen in training and the bound would be about new ones.
     """
-    which, unit, population, notes = _groups(instances, groups)
+    shared = np.zeros(len(instances), dtype=bool)
+    if instances.pool is None:  # draws from a pool share its snapshots
+        for record in _records(trained_on):
+            shared |= record.snapshots(instances, content=duplicates != "allow")
+    which, unit, population, notes = _groups(instances, groups, shared)
     population += " and not seen in training" if dropped else ""
     return Draws(unit, which, _categories(instances, by), population + _feasibility(instances), tuple(notes))
 
@@ -110,11 +133,12 @@ def population(instances: InstanceSet) -> str:
     return _instances_like(instances) + _feasibility(instances)
 
 
-def _instances_like(instances: InstanceSet) -> str:
+def _instances_like(instances: InstanceSet, *, shared: bool = False) -> str:
+    """Return the population, in words; `shared` if snapshots were seen in training, with other trips."""
     snapshots = np.unique(instances.rows).size
     if instances.pool is not None:
         return f"on new {instances.pool.words}"
-    if snapshots == len(instances):
+    if snapshots == len(instances) and not shared:
         return "on new instances drawn as these were"
     one = "this one snapshot" if snapshots == 1 else f"one of these {snapshots} snapshots"
     return f"on new trips on {one}, drawn as these were"
@@ -126,17 +150,42 @@ def _feasibility(instances: InstanceSet) -> str:
     return f", given that there is a path ({percent(instances.feasible)} of draws had a path)"
 
 
-def _groups(instances: InstanceSet, groups: Any) -> tuple[NDArray[np.int64] | None, str, str, list[str]]:
+def _groups(
+    instances: InstanceSet, groups: Any, shared: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64] | None, str, str, list[str]]:
+    days, notes = instances.days if instances.pool is None else None, []
     if groups is not None and groups is not False:
-        which, unit, notes = _labels(groups, instances, "groups"), "group", []
-    elif groups is None and (shared := shared_snapshots(instances)):
+        which, unit = _labels(groups, instances, "groups"), "group"
+    elif groups is None and days is not None and np.unique(days).size < len(instances):
+        which, unit = np.unique(days[instances.rows], return_inverse=True)[1].astype(np.int64), "day"
+        notes = [
+            f"{len(instances)} instances of {arrays.counted(int(which.max()) + 1, 'day')}: each day counts as one "
+            "independent draw; groups=holdout.rows makes snapshots the draws, groups=False instances"
+        ]
+    elif groups is None and (why := shared_snapshots(instances)):
         which, unit = np.unique(instances.rows, return_inverse=True)[1].astype(np.int64), "snapshot"
-        notes = [f"{shared}: each snapshot counts as one independent draw"]
+        notes = [f"{why}: each snapshot counts as one independent draw"]
     else:
-        return None, "instance", _instances_like(instances), []
+        of_one = np.unique(instances.rows).size == 1 or groups is False
+        if shared.any() and not of_one:
+            _refuse_shared(instances, shared, "instance")
+        return None, "instance", _instances_like(instances, shared=bool(shared.any())), []
     if which.max() == 0:
-        raise AssumptionError(f"there must be at least two {unit}s: they are the independent draws")
+        raise AssumptionError(
+            f"there must be at least two {unit}s: they are the independent draws"
+            + ("; groups=holdout.rows makes snapshots the draws, groups=False instances" if unit == "day" else "")
+        )
+    if shared.any():
+        _refuse_shared(instances, shared, unit)
     return which, unit, f"on new {unit}s drawn as these {which.max() + 1} were, each counting the same", notes
+
+
+def _refuse_shared(instances: InstanceSet, shared: NDArray[np.bool_], unit: str) -> None:
+    raise AssumptionError(
+        f"holdout: {int(shared.sum())} of its {len(instances)} instances have a snapshot or day that was seen in "
+        f"training with other trips, so nothing can be said about new {unit}s. instances.split keeps snapshots and "
+        "days together. groups=False bounds new trips on these snapshots instead, if every trip was drawn by itself"
+    )
 
 
 def _labels(labels: ArrayLike, instances: InstanceSet, name: str) -> NDArray[np.int64]:
@@ -174,8 +223,8 @@ def find_unseen(
         What a learner or model says it saw: one provenance, several, or a mapping from goals to these; None if that is
         not known.
     duplicates
-        "raise" if an instance was seen; "drop" leaves such instances out; "allow" takes equal content for chance, and
-        refuses only the very same instances.
+        "raise" if an instance was seen; "drop" leaves such instances out; "allow" takes equal content for chance. It
+        still refuses the very same instances, and more equal ones than chance explains.
 
     Raises
     ------
@@ -213,7 +262,47 @@ def find_unseen(
             )
         )
     kept = np.flatnonzero(~seen)
-    return kept, [] if holdout.pool is None else _shared_content(holdout[kept], records)
+    rest = holdout if kept.size == len(holdout) else holdout[kept]
+    if holdout.pool is not None:
+        return kept, _shared_content(rest, records)
+    if duplicates == "allow":
+        _check_chance(rest, records)
+    return kept, _nearly_equal(rest, records)
+
+
+def _check_chance(holdout: InstanceSet, records: list[Provenance]) -> None:
+    """Raise if more instances equal one seen in training than if both were independent draws.
+
+    If they are, an instance of the holdout equals one seen in training no more often than one of the training set
+    equals another of it.
+    """
+    from scipy.stats import fisher_exact
+
+    own = ContentKeys.of(holdout)
+    for record in records:
+        if record.keys is None or len(record.keys) < 2:
+            continue
+        copies = int(record.keys.among(own).sum())
+        counts = np.unique(record.keys.first_match(record.keys), return_counts=True)[1]
+        repeated = int(counts[counts > 1].sum())
+        table = [[copies, len(own) - copies], [repeated, len(record.keys) - repeated]]
+        if copies and fisher_exact(table, alternative="greater").pvalue < _SURPRISE:
+            raise AssumptionError(
+                f"holdout must be untouched: {copies} of its {len(own)} instances equal one seen in training, but only "
+                f"{repeated} of the {len(record.keys)} instances seen in training equal another one. That is no chance"
+            )
+
+
+def _nearly_equal(holdout: InstanceSet, records: list[Provenance]) -> list[str]:
+    """Return a warning if snapshots are nearly those seen in training, such as rounded copies of them."""
+    own = ContentKeys.of(holdout)
+    near = max((record.keys.nearly(own) for record in records if record.keys is not None), default=0)
+    if near < max(_FEWEST_NEAR, _SHARE_NEAR * np.unique(holdout.rows).size):
+        return []
+    return [
+        f"Warning: {near} snapshots of holdout are much closer to one seen in training than snapshots are to each "
+        "other. If they are rounded or slightly changed copies, they were not untouched and the guarantee is void"
+    ]
 
 
 def _shared_content(holdout: InstanceSet, records: list[Provenance]) -> list[str]:
@@ -230,7 +319,7 @@ def _shared_content(holdout: InstanceSet, records: list[Provenance]) -> list[str
 def _records(seen: Any) -> Iterator[Provenance]:
     """Yield what was seen: nothing, one, several, or a mapping from goals to these."""
     if isinstance(seen, Provenance):
-        yield seen
+        yield from seen.parts
     elif isinstance(seen, InstanceSet):
         yield from provenance(seen).parts
     elif seen is not None:

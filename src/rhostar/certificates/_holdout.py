@@ -25,6 +25,7 @@ from rhostar.certificates._draws import (
     unknown_origin,
 )
 from rhostar.certificates._excess import WeightBounds, bound_every_answer, bound_excess, longest, weight_bounds
+from rhostar.certificates._looks import count_looks
 from rhostar.certificates._measure import (
     Search,
     SearchOptions,
@@ -40,6 +41,7 @@ from rhostar.certificates._summary import looseness
 from rhostar.certificates._table import CertificateTable, make_table
 from rhostar.errors import AssumptionError, InputError
 from rhostar.heuristics import Heuristic, HeuristicLike, as_heuristic
+from rhostar.heuristics._storage import digest
 from rhostar.instances import InstanceSet
 from rhostar.search import Runs
 from rhostar.utilities import Score, SolvedWithin, Utility
@@ -137,8 +139,8 @@ def certify(
         at δ divided by their number (H8).
     holdout
         Instances drawn independently from the distribution in question. Instances that share snapshots are not
-        independent: each snapshot then counts as one draw (H7), unless they are draws from a pool
-        (:meth:`InstanceSet.draw`).
+        independent: each snapshot then counts as one draw (H7), and each day where days are known, unless they are
+        draws from a pool (:meth:`InstanceSet.draw`).
     utility
         What is bounded, with its limit H fixed beforehand; a quantile needs none, so that it may be inf.
     lower
@@ -155,12 +157,14 @@ def certify(
         number.
     groups
         A label for each instance (day): instances of one group depend on each other, the groups are independent draws
-        (H7). False says that every instance was drawn by itself although snapshots repeat.
+        (H7). By default days where they are known, else snapshots. False says that every instance was drawn by itself
+        although snapshots repeat; the guarantee is then about new trips on these snapshots.
     candidates
         How many heuristics were compared on this holdout before; this one is the best of them (H8).
     duplicates
         What to do with instances that were seen in training, by content: "raise", or "drop" them. "allow" says that
-        equal instances are independent draws that happen to be equal.
+        equal instances are independent draws that happen to be equal, as draws from few values do; more of them than
+        chance explains are still refused.
     delta
         Probability with which the guarantee may be wrong.
     **search
@@ -216,7 +220,7 @@ def certify(
     stated = weight_bounds(lower, None, None, holdout.graph.m)
     if stated.given and run.algorithm == "gbfs":
         raise InputError("lower serves bounds on every answer, which algorithm='gbfs' does not have")
-    check_repeats(holdout, "holdout", independent=groups is not None or duplicates == "allow")
+    check_repeats(holdout, "holdout", independent=_labelled(groups) or duplicates == "allow")
     unseen = [find_unseen(holdout, one.trained_on, duplicates) for one in several]
     if stated.given:
         check_weights(holdout, stated, "holdout")
@@ -224,10 +228,25 @@ def certify(
     tables = []
     for one, (kept, notes) in zip(several, unseen, strict=True):
         instances = check_set(holdout[kept], "holdout") if kept.size < len(holdout) else holdout
-        draws = find_draws(instances, groups=_of(groups, kept), by=_of(by, kept), dropped=len(holdout) - len(instances))
+        draws = find_draws(
+            instances,
+            groups=_of(groups, kept),
+            by=_of(by, kept),
+            dropped=len(holdout) - len(instances),
+            trained_on=one.trained_on,
+            duplicates=duplicates,
+        )
         score, runs = measure(one, instances, utility, run, None if optimum is None else optimum[kept])
         found = _bound(one, instances, draws, score, runs, run, stated, bound, share, isinstance(by, str), among, delta)
         tables.append(replace(found, notes=(*found.notes, *notes)))
+    settings = repr((utility, run, lower, bound, quantile, by, groups, delta))
+    looks = count_looks(holdout, [(table.about, settings) for table in tables])
+    if looks > among:
+        offer = (
+            f"{looks} certificates were made on these instances in this process, for other heuristics or settings. "
+            f"Each holds by itself; for the best of them pass candidates={looks}"
+        )
+        tables = [replace(table, notes=(*table.notes, offer)) for table in tables]
     best = min(range(len(tables)), key=lambda k: looseness(tables[k].best))
     if len(tables) == 1:
         return tables[0]
@@ -353,7 +372,7 @@ def _bound(
     rows += [replace(one, role="guarantee") if one is chosen else one for one in certain]
     warnings += _look(sample, reach, score, draws, instances, compare=clips and quantile is None)
     notes = [*dict.fromkeys(warnings), *draws.notes, *unknown]
-    return make_table(rows, dropped, delta, run.title(utility, delta), notes, heuristic)
+    return make_table(rows, dropped, delta, run.title(utility, delta), notes, heuristic, digest(heuristic))
 
 
 def _choose(
@@ -451,6 +470,10 @@ def _candidates(heuristic: Any) -> list[Any]:
     if not isinstance(heuristic, list | tuple) or all(isinstance(x, int | float | np.number) for x in heuristic):
         return [heuristic]
     return list(heuristic)
+
+
+def _labelled(groups: Any) -> bool:
+    return groups is not None and groups is not False
 
 
 def _of(labels: Any, kept: NDArray[np.int64]) -> Any:

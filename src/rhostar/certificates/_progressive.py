@@ -24,6 +24,7 @@ from rhostar.certificates._measure import Search, SearchOptions, check_utility, 
 from rhostar.errors import AssumptionError, InputError
 from rhostar.heuristics import as_heuristic
 from rhostar.instances import InstanceSet
+from rhostar.instances._provenance import provenance
 from rhostar.utilities import Score, SolvedWithin, Utility
 
 # Heuristic values; a mapping where goals differ.
@@ -136,7 +137,7 @@ def progressive(
     InputError
         If an argument is out of range, `learner` cannot be fitted, or `largest_excess` does not apply here.
     AssumptionError
-        If a weight is not within its bounds, or instances repeat.
+        If a weight is not within its bounds, instances repeat, or a parameter of the learner was made of them.
 
     Examples
     --------
@@ -158,6 +159,7 @@ def progressive(
     check_set(instances, "instances")
     utility, run, delta = check_utility(utility), Search.of(search), arrays.probability(delta)
     order_seed = arrays.integer(seed, "seed", 0)
+    _check_parameters(learner, instances)
     check_repeats(instances, "instances", independent=groups is False)
     stated = weight_bounds(lower, upper, None, instances.graph.m)
     most = _check_excess(instances, utility, run, stated, largest_excess)
@@ -284,6 +286,18 @@ def _losses(score: Score, most: float | None) -> NDArray[np.float64]:
             f"an answer was {score.raw.max():.6g} above the optimum: sums round by more than was assumed"
         )
     return score.raw
+
+
+def _check_parameters(learner: Any, instances: InstanceSet) -> None:
+    """Raise :class:`AssumptionError` if a parameter of the learner is made of these instances."""
+    for name, value in learner.get_params(deep=True).items():
+        fitted = getattr(value, "heuristic_", None)
+        seen = value if isinstance(value, InstanceSet) else getattr(fitted, "trained_on", None)
+        if seen is not None and (shared := provenance(seen).overlap(instances)):
+            raise AssumptionError(
+                f"instances: {name} of the learner has {shared} of them, so no batch would be untouched when it is "
+                "measured; pass other instances there"
+            )
 
 
 def _clone(learner: Any) -> Any:

@@ -37,6 +37,8 @@ class CertificateTable:
         What was changed, found and counted on the way; warnings first.
     rho
         The heuristic that the bounds were measured with: run this one. None after a round trip through JSON.
+    about
+        A hash of that heuristic: a model accepts no certificate about another one. Empty for a Python function.
     """
 
     rows: tuple[Certificate, ...]
@@ -45,6 +47,7 @@ class CertificateTable:
     title: str
     notes: tuple[str, ...] = ()
     rho: Any = None
+    about: str = ""
 
     @property
     def best(self) -> Certificate:
@@ -198,6 +201,7 @@ class CertificateTable:
             "rows": [row.to_dict() for row in self.rows],
             "dropped": [asdict(entry) for entry in self.dropped],
             "notes": list(self.notes),
+            "about": self.about,
         }
 
     def to_json(self) -> str:
@@ -256,7 +260,13 @@ class CertificateTable:
 
 
 def make_table(
-    rows: Iterable[Certificate], dropped: Iterable[Dropped], delta: float, title: str, notes: Iterable[str], rho: Any
+    rows: Iterable[Certificate],
+    dropped: Iterable[Dropped],
+    delta: float,
+    title: str,
+    notes: Iterable[str],
+    rho: Any,
+    about: str = "",
 ) -> CertificateTable:
     """Return a table with the guarantee first, then what is certain, then the others, each tightest first."""
 
@@ -264,7 +274,8 @@ def make_table(
         return _ORDER[row.role], -1 if row.goal is None or row.holds_for == "this rho" else row.goal, looseness(row)
 
     warnings_first = sorted(notes, key=lambda note: not note.startswith("Warning: "))
-    return CertificateTable(tuple(sorted(rows, key=place)), tuple(dropped), delta, title, tuple(warnings_first), rho)
+    ordered = tuple(sorted(rows, key=place))
+    return CertificateTable(ordered, tuple(dropped), delta, title, tuple(warnings_first), rho, about)
 
 
 def _shortened(text: str, width: int) -> str:

@@ -44,10 +44,11 @@ from rhostar.certificates._measure import (
     optimal_paths,
 )
 from rhostar.certificates._table import CertificateTable, make_table
-from rhostar.certificates._training_bounds import Bound, Measured, Setting, choose_bounds
+from rhostar.certificates._training_bounds import Bound, Measured, Setting, choose_bounds, choose_guarantee
 from rhostar.errors import AssumptionError, InputError
 from rhostar.graph import Graph
 from rhostar.heuristics import HeuristicLike, as_heuristic
+from rhostar.heuristics._storage import digest
 from rhostar.instances import InstanceSet
 from rhostar.instances._provenance import Provenance
 from rhostar.search import Runs
@@ -77,6 +78,7 @@ def certify_training(
 
     Each bound holds for every heuristic of the family at once, so also for one that was chosen by looking at `train`.
     The guarantee is the bound with the smallest width known beforehand, unless answers are certainly optimal (U3, U5).
+    A bound through inconsistency (U1, U2) shares δ with the best other one, if that is planned to be of the same size.
     :func:`rhostar.certify` on untouched instances gives tighter bounds.
 
     Parameters
@@ -242,10 +244,18 @@ def certify_training(
             "goal": goal if len(goals) > 1 else None,
             "category": category[goal],
         }
-        planned = min(applicable, key=lambda one: one.planned, default=None)
-        rows += [_certificate(setting, one, measured, score, one is planned, common) for one in applicable]
-        if planned is None:
+        fixed = choose_guarantee(applicable)
+        best, share = min(fixed, key=lambda one: one[0].value(measured, one[1] * setting.delta), default=(None, 1.0))
+        shared = " and ".join(f"{one.label} at {part:g}" for one, part in fixed) if len(fixed) > 1 else ""
+        rows += [
+            _certificate(setting, one, measured, score, common, True, share, shared)
+            if one is best
+            else _certificate(setting, one, measured, score, common)
+            for one in applicable
+        ]
+        if best is None:
             rows.append(_range(utility, common))
+        notes += [_in_category(category[goal], note) for note in _advice(setting, own, run, degree, families[goal])]
     every = Tables(placed, tables.others)
     moved = not all(np.array_equal(placed[goal], rho) for goal, rho in tables.measured.items())
     # Values that were moved do not have the bounds of the heuristic.
@@ -278,7 +288,8 @@ def certify_training(
         # Bare values would not be lowered by searches, which is what this guarantee rests on.
         by_search = any(row.role == "guarantee" and row.label == "U5" for row in every_row)
         handed_out = measured_one if by_search else handed_out
-    return make_table(every_row, (*dropped, *missing), delta, run.title(utility, delta), notes, handed_out)
+    about = digest(as_heuristic(handed_out, graph) if moved else given)
+    return make_table(every_row, (*dropped, *missing), delta, run.title(utility, delta), notes, handed_out, about)
 
 
 def _measure(
@@ -292,11 +303,37 @@ def _measure(
     return score, runs, Measured(losses(score), paths, inconsistency, setting.caps, rounding)
 
 
+def _advice(setting: Setting, own: InstanceSet, run: Search, degree: int | None, family: Family) -> list[str]:
+    """Return what would give a tighter guarantee: weights that are integers, if they were known to be."""
+    if setting.stated.integers is not None or run.algorithm == "gbfs" or own._stored.dtype.kind not in "iu":
+        return []
+    largest = int(own.weights.max())
+    rows = family.capacities(setting.n, run.algorithm, integer_weights=largest, out_degree=degree, reopen=run.reopen)
+    widths = [
+        min((one.planned for one, _ in choose_guarantee(choose_bounds(known)[0])), default=setting.limit)
+        for known in (setting, replace(setting, rows=rows))
+    ]
+    if not widths[1] < 0.9 * widths[0]:
+        return []
+    return [
+        f"the weights are integers up to {largest}: if it is known beforehand that no weight is above that, state "
+        f"integer_weights={largest}; the planned width is then {widths[1]:.3g} instead of {widths[0]:.3g}"
+    ]
+
+
 def _certificate(
-    setting: Setting, bound: Bound, measured: Measured, score: Score, guarantee: bool, common: Mapping[str, Any]
+    setting: Setting,
+    bound: Bound,
+    measured: Measured,
+    score: Score,
+    common: Mapping[str, Any],
+    guarantee: bool = False,
+    share: float = 1.0,
+    shared: str = "",
 ) -> Certificate:
-    """Return a bound computed on the training instances."""
-    value, observed = bound.value(measured, setting.delta), score.mean if bound.clips else float(score.raw.mean())
+    """Return a bound computed on the training instances, with a share of δ; `shared` says with which others."""
+    value = bound.value(measured, share * setting.delta)
+    observed = score.mean if bound.clips else float(score.raw.mean())
     if common["side"] == "lower":
         value = min(max(0.0, setting.limit - value), observed)
     return Certificate(
@@ -311,7 +348,7 @@ def _certificate(
         reference=bound.reference,
         role="guarantee" if guarantee else "comparison",
         conditions=bound.conditions,
-        assumptions=bound.assumptions,
+        assumptions=(*bound.assumptions, *([f"it is the lower one of {shared} of delta"] if shared else [])),
         measured=bound.measured(measured),
     )
 

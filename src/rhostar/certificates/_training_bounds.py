@@ -11,7 +11,7 @@ A new bound is a function of numbers in :mod:`rhostar.bounds` and an entry in :d
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -145,6 +145,31 @@ class Bound:
 
 
 Entry = Callable[[Setting], Iterator[Bound | Dropped]]
+
+# A bound through inconsistency shares δ with another one whose planned width is at most this many times its own.
+_WITHIN = 8.0
+# The shares of both: the other one counts runs and hardly depends on δ.
+_SHARES = (0.9, 0.1)
+
+
+def choose_guarantee(applicable: Sequence[Bound]) -> list[tuple[Bound, float]]:
+    """Return the bound with the smallest planned width, or two that share δ, with their shares.
+
+    The lower one of the two is then the guarantee.
+
+    A bound through inconsistency adds its width to the mean inconsistency, which may be far above the mean excess that
+    it bounds, and how far is not known beforehand. So it does not stand alone where a bound that adds its width to the
+    mean excess itself is planned to be of the same size: both have a fixed share of δ, and the lower one holds with
+    probability at least 1 − δ, since both do.
+    """
+    if not applicable:
+        return []
+    first = min(applicable, key=lambda one: one.planned)
+    if not first.label.startswith("U"):
+        return [(first, 1.0)]
+    direct = [one for one in applicable if not one.label.startswith("U") and one.planned <= _WITHIN * first.planned]
+    both = [first, *([min(direct, key=lambda one: one.planned)] if direct else [])]
+    return list(zip(both, _SHARES if direct else (1.0,), strict=True))
 
 
 def choose_bounds(setting: Setting) -> tuple[list[Bound], list[Dropped]]:

@@ -26,6 +26,7 @@ def bounds(
     levels: Annotated[int | None, typer.Option(help="Number of values that each ρ_v can take.")] = None,
     holdout: Annotated[bool, typer.Option("--holdout", help="Plan a holdout for one ρ: no -n, -N.")] = False,
     mean: Annotated[float | None, typer.Option(help="With --holdout: a guess of the mean utility.")] = None,
+    share: Annotated[bool, typer.Option("--share", help="With --holdout: every utility is 0 or H.")] = False,
     assurance: Annotated[float, typer.Option(help="With --holdout: how often the bound should be that close.")] = 0.8,
     json: Json = False,
 ) -> None:
@@ -45,15 +46,10 @@ def bounds(
         about_every |= {"-k": parameters, "--levels": levels}
         if unused := [name for name, value in about_every.items() if value is not None]:
             raise InputError(f"{unused[0]} is about every ρ at once; --holdout is about one ρ and does not use it")
-        if epsilon is None:
-            raise InputError("--holdout needs --epsilon: how far above the measured mean the bound may be")
-        if mean is None:
-            raise InputError("--holdout needs --mean, a guess of the mean utility")
-        plan = rs.bounds.holdout_size(limit=limit, epsilon=epsilon, mean=mean, delta=delta, assurance=assurance)
-        emit({"unknown": "holdout", **asdict(plan)}, json, "\n".join(textwrap.wrap(str(plan), WIDTH)))
+        _plan_holdout(limit, epsilon, mean, share, delta, assurance, json)
         return
-    if mean is not None:
-        raise InputError("--mean is for --holdout")
+    if mean is not None or share:
+        raise InputError(f"{'--share' if mean is None else '--mean'} is for --holdout")
 
     of: dict[str, Any] = {
         "algorithm": algorithm,
@@ -79,3 +75,25 @@ def bounds(
     rows = [{"bound": r.label, "origin": r.origin, "value": r.value, "about": r.about} for r in plans.rows]
     unknown = "samples" if epsilon is not None else "epsilon"
     emit({"unknown": unknown, "value": plans.best, "rows": rows}, json, str(plans))
+
+
+def _plan_holdout(
+    limit: float,
+    epsilon: float | None,
+    mean: float | None,
+    share: bool,
+    delta: float,
+    assurance: float,
+    json: bool,
+) -> None:
+    import rhostar as rs
+    from rhostar.errors import InputError
+
+    if epsilon is None:
+        raise InputError("--holdout needs --epsilon: how far above the measured mean the bound may be")
+    if mean is None:
+        raise InputError("--holdout needs --mean, a guess of the mean utility")
+    plan = rs.bounds.holdout_size(
+        limit=limit, epsilon=epsilon, mean=mean, share=share, delta=delta, assurance=assurance
+    )
+    emit({"unknown": "holdout", **asdict(plan)}, json, "\n".join(textwrap.wrap(str(plan), WIDTH)))

@@ -78,9 +78,12 @@ def fit(
     ] = None,
     fraction: Annotated[float, typer.Option(help="Share of the instances to learn from.", min=0.0, max=1.0)] = 0.7,
     split: Annotated[
-        Literal["trip", "day", "last-days"],
-        typer.Option(help="trip: split trip by trip. day: keep whole days together. last-days: the last days unseen."),
-    ] = "trip",
+        Literal["auto", "trip", "snapshot", "day", "last-days"],
+        typer.Option(
+            help="What stays together: trip by trip, snapshots, or whole days; last-days: the last days unseen. auto: "
+            "days if they are known, else snapshots."
+        ),
+    ] = "auto",
     seed: Annotated[int, typer.Option(help="Seed of the split and the learner.", min=0)] = 0,
     resume: Annotated[
         Path | None, typer.Option(help="A folder for finished parts: run the command again to go on after a crash.")
@@ -93,8 +96,8 @@ def fit(
 
     The rest stays unseen: evaluate, certify and report use it. By default every answer of A* will be optimal
     as long as no weight falls below the bounds. They are those of --weight-bounds, or the lowest weights that were
-    seen. Searches check this, and stay optimal, if slower, where it fails. With --split day, whole days are learned
-    from, validated on, or unseen: trips of one day are often alike. Then certify with --groups day.
+    seen. Searches check this, and stay optimal, if slower, where it fails. Trips of one snapshot or day are often
+    alike, so by default these are learned from, or unseen, as a whole: what is certified is then about new ones.
     With --mean-excess, a table shows what other values would cost; the report of the model plots it.
     """
     import time
@@ -104,6 +107,7 @@ def fit(
 
     options.refuse_overwrite(out, force)
     instances = rs.InstanceSet.load(folder)
+    split = _resolved(instances, split, fraction)
     train, sides = _parts(instances, split, fraction, seed)
     given = options.parameters(settings)
     bounds = parse_bounds(weight_bounds, instances.graph)
@@ -127,7 +131,7 @@ def fit(
             how: dict[str, Any] = {"algorithm": algorithm, "max_excess": most, "mean_excess": mean, "lower": lower}
             how |= {"effort": effort, "time_limit": time_limit}
             how |= {"confidence": confidence, "limit": options.share(limit, "--limit")}
-            how |= {} if split == "trip" else {"split": "day"}
+            how |= {"split": "day"} if split in ("day", "last-days") else {}
             fitted: Any = learn(train, seed=seed, n_jobs=jobs, verbose=int(watching(json)), **how, **given)
         else:
             fitted = _learner(learner, given, seed, jobs, watching(json), split).fit(train)
@@ -157,6 +161,19 @@ def fit(
         print(f"\nWhat other values of --mean-excess would cost:\n{front}")
 
 
+def _resolved(instances: InstanceSet, split: str, fraction: float) -> Any:
+    """Return what stays together: what the user said, or days, snapshots or trips, whichever leaves two parts."""
+    import numpy as np
+
+    if split != "auto" or instances.pool is not None:
+        return "trip" if split == "auto" else split
+    days = 0 if instances.days is None else np.unique(instances.days).size
+    for name, count in (("day", days), ("snapshot", len(instances.weights))):
+        if count > 1 and (fraction == 1 or 0 < round(fraction * count) < count):
+            return name
+    return "trip"
+
+
 def _parts(instances: InstanceSet, split: str, fraction: float, seed: int) -> tuple[InstanceSet, dict[str, Any]]:
     """Return the instances to learn from, and what to say about the split."""
     import numpy as np
@@ -164,8 +181,9 @@ def _parts(instances: InstanceSet, split: str, fraction: float, seed: int) -> tu
     from rhostar.datasets import split_by_day
     from rhostar.errors import InputError
 
-    if split == "trip":
-        return (instances if fraction == 1 else instances.split(fraction, seed)[0]), {}
+    if split in ("trip", "snapshot"):
+        together = False if split == "trip" else instances.rows
+        return (instances if fraction == 1 else instances.split(fraction, seed, groups=together)[0]), {}
     if instances.days is None:
         raise InputError(f"--split {split}: the snapshots of this set have no time stamps")
     day = instances.days[instances.rows]
@@ -219,7 +237,7 @@ def _learner(name: str, given: dict[str, Any], seed: int, jobs: int, verbose: bo
         if key not in accepted:
             raise InputError(f"{name} has no parameter {key!r}; it has {', '.join(accepted)}")
     usual: dict[str, Any] = {"random_state": seed, "n_jobs": jobs, "verbose": int(verbose)}
-    usual |= {} if split == "trip" else {"split": "day"}
+    usual |= {"split": "day"} if split in ("day", "last-days") else {}
     try:
         return kind(**{key: value for key, value in usual.items() if key in accepted} | given)
     except TypeError as error:

@@ -22,14 +22,14 @@ import numpy as np
 from rhostar import _archives as archives
 from rhostar import _arrays as arrays
 from rhostar import _files as files
-from rhostar.errors import StorageError
+from rhostar.errors import ModelError, StorageError
 from rhostar.graph import Graph
 from rhostar.graph._storage import hashable_label, plain_label
 from rhostar.heuristics import _chosen, _geometric, _landmarks, _per_goal  # noqa: F401  # the kinds that files hold
 from rhostar.heuristics._accept import as_heuristic
 from rhostar.heuristics._base import Heuristic
 from rhostar.heuristics._distances import PARTS
-from rhostar.heuristics._storage import from_parts, to_parts
+from rhostar.heuristics._storage import digest, from_parts, to_parts
 
 _KIND = "rhostar-model"
 _VERSION = 5
@@ -91,6 +91,13 @@ class Model:
     versions: Mapping[str, str] = field(default_factory=dict)
     goal_labels: Mapping[int, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        about = None if self.certificate is None else self.certificate.get("about")
+        if about and about != digest(self.heuristic):
+            raise ModelError(
+                "the certificate is about another heuristic: certify this one, or make the model of table.rho"
+            )
+
     @classmethod
     def of(cls, learner: Any, graph: Graph, *, certificate: Mapping[str, Any] | None = None) -> Model:
         """Return the model of a fitted learner.
@@ -114,7 +121,7 @@ class Model:
         NotFittedError
             If the learner is not fitted.
         ModelError
-            If it was fitted on another graph.
+            If it was fitted on another graph, or the certificate is about another heuristic.
         ArrayError, HeuristicError
             If its values are not one finite number per vertex of the graph.
         """
@@ -164,6 +171,11 @@ class Model:
         -------
         Model
             It shares everything else with this one.
+
+        Raises
+        ------
+        ModelError
+            If the certificate is about another heuristic.
         """
         return replace(self, certificate=certificate)
 
@@ -253,6 +265,8 @@ class Model:
             raise StorageError(f"{source} cannot be read: {error.strerror or error}") from error
         except (StorageError, MemoryError):
             raise
+        except ModelError as error:
+            raise StorageError(f"{source} is damaged: {error}") from None
         except Exception as error:  # damaged facts can fail in many ways
             raise StorageError(f"{source} is damaged or not a model of rhostar ({type(error).__name__})") from None
 

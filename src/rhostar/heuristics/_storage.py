@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
-from rhostar.errors import StorageError
+from rhostar.errors import InputError, StorageError
 from rhostar.heuristics._base import KINDS, Heuristic, Parts
 from rhostar.instances import _provenance as records
 
@@ -33,6 +35,21 @@ def to_parts(heuristic: Heuristic) -> tuple[Parts, dict[str, Any]]:
     if heuristic.consistent_for is not None and not facts["same"]:
         parts["consistent_for"] = heuristic.consistent_for
     return parts, facts | own
+
+
+def digest(heuristic: Heuristic) -> str:
+    """Return a hash of what a heuristic computes, whatever it was learned from; empty for a Python function."""
+    try:
+        parts, own = heuristic._parts()
+    except InputError:
+        return ""
+    found = hashlib.blake2b(digest_size=16)
+    for name in sorted(parts):
+        values = np.ascontiguousarray(parts[name])
+        found.update(f"{name} {values.dtype.str} {values.shape}".encode())
+        found.update(values.reshape(-1).view(np.uint8).data)
+    found.update(json.dumps([heuristic.kind, own], sort_keys=True).encode())
+    return found.hexdigest()
 
 
 def from_parts(parts: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> Heuristic:

@@ -1,14 +1,14 @@
 """Provenance: a record of the instances that something was learned from, with keys that find copies of them.
 
-A key holds two random projections of a snapshot's weights, their length as a vector, a hash of its absent edges, and
-the source and goal. Copies in float32 and copies with a jitter of rounding size have nearly equal projections, so they
-are found too. Two different instances are taken for one only if both projections and the length agree to 1e-6 of the
-length.
+A key holds eight random sums of the logarithms of a snapshot's weights (a sketch), a hash of its absent edges, and the
+source and goal of each instance. Copies in float32 and copies with a jitter of rounding size have nearly equal sums, so
+they are found too. Two snapshots are taken for one only if their weights differ by about a millionth of themselves, on
+average over the edges; a huge weight, such as a code for a closed road, counts no more than another edge.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,13 +25,18 @@ if TYPE_CHECKING:
     from rhostar.instances._set import InstanceSet
 
 TOLERANCE = 1e-6
-"""Projections that differ by less than this share of the length of the weights are taken as equal."""
+"""Sketches that are closer than this are taken as equal; the unit is the mean change of a weight, as a share of it."""
+_SIZE = 8
 _SEED = 0x5EED
+_NEAR = 0.25
+"""A snapshot is suspiciously near another if it is closer than this share of what is usual among the others."""
+_MOST_COMPARED = 4000
+"""At most this many snapshots of each side are compared in search of nearly equal ones."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ContentKeys:
-    """What N instances contain, in 32 bytes each.
+    """What N instances contain: 72 bytes for each snapshot, 16 for each instance.
 
     Examples
     --------
@@ -43,14 +48,18 @@ class ContentKeys:
     >>> copy = rs.InstanceSet(graph, weights[3:].astype(np.float32), sources=[0, 1], goal=8)
     >>> seen.among(ContentKeys.of(copy)).tolist()  # the second starts elsewhere
     [True, False]
+    >>> seen.snapshots_among(ContentKeys.of(copy)).tolist()  # on the same snapshot
+    [True, True]
     """
 
-    projections: NDArray[np.float64]
-    """(N, 2)."""
-    length: NDArray[np.float64]
-    """The length of each weight vector, by which differences are judged."""
-    rest: NDArray[np.uint64]
-    """A hash of the absent edges, the source and the goal."""
+    sketches: NDArray[np.float64]
+    """(K, 8), one for each snapshot; there may be more of them than the instances have."""
+    absent: NDArray[np.uint64]
+    """A hash of the absent edges of each snapshot."""
+    rows: NDArray[np.int64]
+    """The snapshot of each instance."""
+    ends: NDArray[np.uint64]
+    """A hash of the source and the goal of each instance."""
 
     @classmethod
     def of(cls, instances: InstanceSet) -> ContentKeys:
@@ -61,21 +70,21 @@ class ContentKeys:
 
     @classmethod
     def _computed(cls, instances: InstanceSet) -> ContentKeys:
-        used, position = np.unique(instances._stored_rows, return_inverse=True)
-        first, second = _directions(instances.graph.m)
-        found = _core.content_rows(instances._stored, used, first, second, _core.Stop())
+        used, rows = np.unique(instances._stored_rows, return_inverse=True)
+        m = instances.graph.m
+        found = _core.content_rows(instances._stored, used, _direction(m), _core.Stop())
         failures.require_done(found.ending)
-        projections = np.stack([found.first, found.second], axis=1)[position]
-        rest = _mixed(found.absent[position], instances.sources, instances.goals)
-        return cls(*(arrays.frozen(part) for part in (projections, np.sqrt(found.squares)[position], rest)))
+        sketches = found.sketches.reshape(-1, _SIZE) / np.sqrt(max(m, 1))
+        ends = _mixed(instances.sources, instances.goals)
+        return cls(*(arrays.frozen(part) for part in (sketches, found.absent, rows.astype(np.int64), ends)))
 
     def __len__(self) -> int:
-        return self.rest.size
+        return self.rows.size
 
     def __getitem__(self, key: Any) -> ContentKeys:
         """Return the keys of some of the instances: for a slice, integers or a mask."""
-        parts = (np.ascontiguousarray(part[key]) for part in (self.projections, self.length, self.rest))
-        return ContentKeys(*(arrays.frozen(part) for part in parts))
+        rows, ends = (arrays.frozen(np.ascontiguousarray(part[key])) for part in (self.rows, self.ends))
+        return ContentKeys(self.sketches, self.absent, rows, ends)
 
     def __repr__(self) -> str:
         return f"ContentKeys({arrays.counted(len(self), 'instance')})"
@@ -84,81 +93,140 @@ class ContentKeys:
         """Return for each of the others whether it is equal in content to one of these."""
         return self.first_match(others) >= 0
 
+    def snapshots_among(self, others: ContentKeys) -> NDArray[np.bool_]:
+        """Return for each of the others whether its snapshot is that of one of these."""
+        return self._snapshot_match(others) >= 0
+
     def first_match(self, others: ContentKeys) -> NDArray[np.int64]:
         """Return for each of the others the first of these that is equal in content, or -1."""
-        # Exact copies are met once only, so that few candidates are left for each of the others.
-        (own, _), (wanted, number) = self._distinct(), others._distinct()
-        mine, theirs = self[own], others[wanted]
-        found = np.full(len(theirs), -1, dtype=np.int64)
-        place, allowed = mine.projections[:, 0], TOLERANCE * theirs.length
-        order = np.lexsort((place, mine.rest))
-        low = _before(mine.rest, place, theirs.rest, theirs.projections[:, 0] - allowed, equal=False)
-        high = _before(mine.rest, place, theirs.rest, theirs.projections[:, 0] + allowed, equal=True)
-        left = np.flatnonzero(low < high)
-        while left.size:
-            candidate = order[low[left]]
-            gap = np.abs(mine.projections[candidate] - theirs.projections[left]).max(axis=1)
-            gap = np.maximum(gap, np.abs(mine.length[candidate] - theirs.length[left]))
-            equal = gap <= allowed[left]
-            better = equal & ((found[left] < 0) | (own[candidate] < found[left]))
-            found[left[better]] = own[candidate[better]]
-            low[left] += 1
-            left = left[low[left] < high[left]]
-        return found[number]
+        # Snapshots that are equal have one number, that of the first; instances are then equal if two numbers are.
+        if not len(self):
+            return np.full(len(others), -1, dtype=np.int64)
+        own, wanted = self._snapshot_match(self), self._snapshot_match(others)
+        number = np.full(len(self.sketches), -1, dtype=np.int64)
+        number[self.rows] = own
+        wanted = np.where(wanted >= 0, number[wanted], -1)
+        keys, first = np.unique(_mixed(own, self.ends), return_index=True)
+        asked = _mixed(wanted, others.ends)
+        place = np.minimum(np.searchsorted(keys, asked), keys.size - 1)
+        return np.where((wanted >= 0) & (keys[place] == asked), first[place], -1)
+
+    def _snapshot_match(self, others: ContentKeys) -> NDArray[np.int64]:
+        """Return for each of the others the row of the first snapshot of these that is equal to its own, or -1."""
+        mine, theirs = np.unique(self.rows), np.unique(others.rows)
+        found = np.full(len(others.sketches), -1, dtype=np.int64)
+        match = _match(self.sketches[mine], self.absent[mine], others.sketches[theirs], others.absent[theirs])
+        found[theirs] = np.where(match >= 0, mine[match] if mine.size else -1, -1)
+        return found[others.rows]
+
+    def nearly(self, others: ContentKeys) -> int:
+        """Return how many snapshots of the others are suspiciously close to one of these, and yet not equal to it.
+
+        Close is less than a quarter of the least distance between two different snapshots of one side. If both sides
+        are independent draws, a snapshot of the others is as far from these as these are from each other.
+        """
+        from scipy.spatial import cKDTree
+
+        mine, theirs = (np.unique(part.sketches[np.unique(part.rows)], axis=0) for part in (self, others))
+        mine, theirs = (part[:: -(-len(part) // _MOST_COMPARED)] if len(part) else part for part in (mine, theirs))
+        if len(mine) < 3 or len(theirs) < 3:
+            return 0
+        tree = cKDTree(mine)
+        usual = min(float(cKDTree(part).query(part, k=2)[0][:, 1].min()) for part in (mine, theirs))
+        distance = tree.query(theirs)[0]
+        return int(((distance > TOLERANCE) & (distance < _NEAR * usual)).sum())
 
     def repeats(self) -> NDArray[np.bool_]:
         """Return for each instance whether an earlier one has the same content."""
         return self.first_match(self) < np.arange(len(self))
 
-    def joined(self, *others: ContentKeys) -> ContentKeys:
-        """Return the keys of these and the others together; exact copies are kept once."""
-        names = ("projections", "length", "rest")
-        whole = ContentKeys(*(np.concatenate([getattr(part, name) for part in (self, *others)]) for name in names))
-        return whole[np.sort(whole._distinct()[0])]
+    def numbers(self) -> NDArray[np.uint64]:
+        """Return a hash of each instance, equal for equal bits."""
+        bits = (np.ascontiguousarray(column).view(np.uint64) for column in self.sketches.T)
+        return _mixed(_mixed(*bits, self.absent)[self.rows], self.ends)
 
-    def _distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the first instance with each exact key, and for each instance the number of its key."""
-        bits = (*self.projections.T, self.length)
-        key = _mixed(*(np.ascontiguousarray(column).view(np.uint64) for column in bits), self.rest)
-        _, first, number = np.unique(key, return_index=True, return_inverse=True)
-        return first, number
+    @classmethod
+    def joined(cls, parts: Sequence[ContentKeys]) -> ContentKeys:
+        """Return the keys of all instances of these, one after the other."""
+        first = np.cumsum([0, *(len(part.sketches) for part in parts)])
+        return cls(
+            np.concatenate([part.sketches for part in parts]),
+            np.concatenate([part.absent for part in parts]),
+            np.concatenate([part.rows + k for part, k in zip(parts, first, strict=False)]),
+            np.concatenate([part.ends for part in parts]),
+        )
+
+    def compact(self) -> ContentKeys:
+        """Return the same without the snapshots that no instance has; equal ones are kept once."""
+        used, rows = np.unique(self.rows, return_inverse=True)
+        first, number = _distinct(self.sketches[used], self.absent[used])
+        kept = used[first]
+        parts = (self.sketches[kept], self.absent[kept], number[rows].astype(np.int64), self.ends)
+        return ContentKeys(*(arrays.frozen(np.ascontiguousarray(part)) for part in parts))
 
     # ------------------------------------------------------------ files
 
     def to_parts(self, name: str) -> dict[str, NDArray[Any]]:
         """Return the arrays for a file, under names that begin with `name`."""
-        return {
-            f"{name}_projections": self.projections,
-            f"{name}_length": self.length,
-            f"{name}_rest": self.rest,
-        }
+        found = self.compact()
+        return {f"{name}_{part}": getattr(found, part) for part in ("sketches", "absent", "rows", "ends")}
 
     @classmethod
     def from_parts(cls, stored: Any, name: str) -> ContentKeys | None:
         """Return the keys that :meth:`to_parts` took apart; None if the file has none."""
-        found = [stored.get(f"{name}_{part}") for part in ("projections", "length", "rest")]
+        found = [stored.get(f"{name}_{part}") for part in ("sketches", "absent", "rows", "ends")]
         if all(part is None for part in found):
             return None
         if any(part is None for part in found):
             raise InputError(f"content keys {name} are incomplete")
-        projections, length, rest = found
-        N = rest.size
-        shapes = projections.shape == (N, 2) and length.shape == rest.shape == (N,)
-        if not shapes or projections.dtype != np.float64 or length.dtype != np.float64 or rest.dtype != np.uint64:
+        sketches, absent, rows, ends = found
+        shapes = sketches.shape == (absent.size, _SIZE) and absent.ndim == rows.ndim == 1 and rows.shape == ends.shape
+        types = tuple(part.dtype for part in found) == (np.float64, np.uint64, np.int64, np.uint64)
+        if not shapes or not types:
             raise InputError(f"content keys {name} have a wrong shape or type")
-        if not (np.isfinite(projections).all() and np.isfinite(length).all()):
-            raise InputError(f"content keys {name} are not finite")
-        return cls(*(arrays.frozen(part) for part in (projections, length, rest)))
+        if not np.isfinite(sketches).all() or not ((rows >= 0) & (rows < absent.size)).all():
+            raise InputError(f"content keys {name} are damaged")
+        return cls(*(arrays.frozen(part) for part in found))
 
 
 @lru_cache(maxsize=2)
-def _directions(m: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return two random directions, whose entries have mean 0 and variance 1."""
-    # Directions of real numbers: with signs alone, different integer weights often have equal projections.
-    drawn = np.random.default_rng([_SEED, m]).random((2, m))
-    drawn -= 0.5
-    drawn *= np.sqrt(12)
-    return drawn[0], drawn[1]
+def _direction(m: int) -> NDArray[np.float64]:
+    """Return a random direction, whose entries have mean 0 and variance 1."""
+    # Real numbers: with signs alone, different integer weights often have equal sums.
+    return (np.random.default_rng([_SEED, m]).random(m) - 0.5) * np.sqrt(12)
+
+
+def _match(
+    mine: NDArray[np.float64], absent: NDArray[np.uint64], theirs: NDArray[np.float64], missing: NDArray[np.uint64]
+) -> NDArray[np.int64]:
+    """Return for each of their sketches the first of mine within the tolerance, with the same absent edges, or -1."""
+    # Exact copies are met once only, so that few candidates are left for each of them.
+    own, wanted = (_distinct(*part)[0] for part in ((mine, absent), (theirs, missing)))
+    number = _distinct(theirs, missing)[1]
+    mine, absent, theirs, missing = mine[own], absent[own], theirs[wanted], missing[wanted]
+    found = np.full(len(theirs), -1, dtype=np.int64)
+    line = np.random.default_rng(_SEED).normal(size=_SIZE)
+    line /= np.sqrt((line**2).sum())
+    place, asked = mine @ line, theirs @ line
+    order = np.lexsort((place, absent))
+    low = _before(absent, place, missing, asked - TOLERANCE, equal=False)
+    high = _before(absent, place, missing, asked + TOLERANCE, equal=True)
+    left = np.flatnonzero(low < high)
+    while left.size:
+        candidate = order[low[left]]
+        equal = ((mine[candidate] - theirs[left]) ** 2).sum(axis=1) <= TOLERANCE**2
+        better = equal & ((found[left] < 0) | (own[candidate] < found[left]))
+        found[left[better]] = own[candidate[better]]
+        low[left] += 1
+        left = left[low[left] < high[left]]
+    return found[number]
+
+
+def _distinct(sketches: NDArray[np.float64], absent: NDArray[np.uint64]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the first snapshot with each exact key, and for each snapshot the number of its key."""
+    key = _mixed(*(np.ascontiguousarray(column).view(np.uint64) for column in sketches.T), absent)
+    _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    return first, number
 
 
 def _before(
@@ -220,6 +288,8 @@ class Provenance(NamedTuple):
     """What else had a part, and is of unknown origin, as in "initial is an array"; empty if nothing."""
     others: tuple[Provenance, ...] = ()
     """The same for instances of other sets."""
+    days: NDArray[np.int64] | None = None
+    """Their days, where these are known; they are comparable within one origin."""
 
     @classmethod
     def of(cls, instances: InstanceSet) -> Provenance:
@@ -234,7 +304,9 @@ class Provenance(NamedTuple):
         -------
         Provenance
         """
-        return cls(instances.origin, instances.indices, ContentKeys.of(instances), instances._drawn.stream)
+        days = None if instances.days is None else np.unique(instances.days)
+        keys = ContentKeys.of(instances).compact()
+        return cls(instances.origin, instances.indices, keys, instances._drawn.stream, days=days)
 
     def recorded(self, instances: InstanceSet) -> NDArray[np.bool_]:
         """Return for each instance of the set whether it is one of these by origin and index; copies do not count.
@@ -267,6 +339,33 @@ class Provenance(NamedTuple):
             One truth value for each instance.
         """
         return self._any(lambda part: part.keys is not None and part.keys.among(ContentKeys.of(instances)), instances)
+
+    def snapshots(self, instances: InstanceSet, *, content: bool = True) -> NDArray[np.bool_]:
+        """Return for each instance of the set whether its snapshot, or its day if known, is that of one of these.
+
+        Parameters
+        ----------
+        instances
+            The set.
+        content
+            Whether snapshots of equal content are the same one; else only days are compared, within one origin.
+
+        Returns
+        -------
+        array
+            One truth value for each instance.
+        """
+        day = None if instances.days is None else instances.days[instances.rows]
+
+        def found(part: Provenance) -> NDArray[np.bool_]:
+            seen = np.zeros(len(instances), dtype=bool)
+            if content and part.keys is not None:
+                seen |= part.keys.snapshots_among(ContentKeys.of(instances))
+            if part.origin == instances.origin and part.days is not None and day is not None:
+                seen |= np.isin(day, part.days)
+            return seen
+
+        return self._any(found, instances)
 
     def shares_randomness(self, instances: InstanceSet) -> bool:
         """Return whether the set is another draw by the same sampler, with the same seed: not an independent one.
@@ -371,11 +470,16 @@ def _together(records: list[Provenance]) -> Provenance:
     first = records[0]
     if len(records) == 1:
         return first
-    keys = [record.keys for record in records if record.keys is not None]
     stream = next((record.stream for record in records if record.stream), "")
     unknown = next((record.unknown for record in records if record.unknown), "")
     indices = np.unique(np.concatenate([record.indices for record in records]))
-    return Provenance(first.origin, indices, keys[0].joined(*keys[1:]) if keys else None, stream, unknown)
+    days = [record.days for record in records if record.days is not None]
+    together = np.unique(np.concatenate(days)) if days else None
+    joined, known = None, [record for record in records if record.keys is not None]
+    if known:  # every instance once, though several records have it
+        once = np.unique(np.concatenate([record.indices for record in known]), return_index=True)[1]
+        joined = ContentKeys.joined([record.keys for record in known if record.keys is not None])[once].compact()
+    return Provenance(first.origin, indices, joined, stream, unknown, days=together)
 
 
 # ---------------------------------------------------------------- files
@@ -389,6 +493,8 @@ def to_parts(records: Iterable[Provenance], name: str) -> tuple[dict[str, NDArra
         stored[f"{name}_{k}"] = record.indices
         if record.keys is not None:
             stored |= record.keys.to_parts(f"{name}_{k}")
+        if record.days is not None:
+            stored[f"{name}_{k}_days"] = record.days
         facts.append({"origin": record.origin, "stream": record.stream, "unknown": record.unknown})
     return stored, facts
 
@@ -404,8 +510,10 @@ def from_parts(stored: Mapping[str, NDArray[Any]], facts: Any, name: str) -> tup
     records = []
     for k, fact in enumerate(facts):
         indices = stored.get(f"{name}_{k}")
-        if indices is None or indices.ndim != 1 or indices.dtype != np.int64:
+        days = stored.get(f"{name}_{k}_days")
+        if indices is None or any(a is not None and (a.ndim != 1 or a.dtype != np.int64) for a in (indices, days)):
             raise InputError(f"{name} must have whole numbers for each of its {len(facts)} records")
         keys = ContentKeys.from_parts(stored, f"{name}_{k}")
-        records.append(Provenance(str(fact["origin"]), indices, keys, str(fact["stream"]), str(fact["unknown"])))
+        stream, unknown = str(fact["stream"]), str(fact["unknown"])
+        records.append(Provenance(str(fact["origin"]), indices, keys, stream, unknown, days=days))
     return tuple(records)

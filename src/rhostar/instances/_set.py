@@ -445,20 +445,26 @@ class InstanceSet:
         return self._take(chosen, drawn, name)
 
     def split(
-        self, fraction: float, seed: int | np.random.Generator | None, groups: ArrayLike | None = None
+        self,
+        fraction: float,
+        seed: int | np.random.Generator | None,
+        groups: ArrayLike | Literal[False] | None = None,
     ) -> tuple[InstanceSet, InstanceSet]:
         """Split at random into two views.
 
         Parameters
         ----------
         fraction
-            The share of instances in the first part, between 0 and 1.
+            The share of instances in the first part, between 0 and 1; of days, snapshots or groups if those stay
+            together.
         seed
             For numpy's generator.
         groups
-            One value per instance; instances with equal values stay together, and `fraction` counts groups.
-            ``groups=instances.rows`` keeps instances that share a snapshot together. Parts of a draw from a pool are
-            then no longer draws from the whole pool, and have no :attr:`pool`.
+            One value per instance; instances with equal values stay together. By default those of one day do, if days
+            are known, else those of one snapshot, so that the second part is about new ones; draws from a pool
+            (:meth:`draw`), and the instances of a single snapshot, are split one by one. False always splits one by
+            one. Parts of a draw from a pool by groups are no longer draws from the whole pool, and have no
+            :attr:`pool`.
 
         Returns
         -------
@@ -469,21 +475,42 @@ class InstanceSet:
         ------
         InputError
             If a part would be empty.
+
+        Examples
+        --------
+        >>> import numpy as np, rhostar as rs
+        >>> graph = rs.Graph.grid(3, 3)
+        >>> weights = np.random.default_rng(0).uniform(1, 2, size=(10, graph.m))
+        >>> trips = rs.InstanceSet(graph, weights, np.tile([0, 1], 10), 8, rows=np.repeat(np.arange(10), 2))
+        >>> train, test = trips.split(0.7, seed=0)
+        >>> len(train), np.intersect1d(train.snapshot_indices, test.snapshot_indices).size
+        (14, 0)
         """
         fraction = arrays.number(fraction, "fraction", "between 0 and 1", lambda x: 0 < x < 1)
-        labels = np.arange(len(self)) if groups is None else np.asarray(groups)
+        labels, what = self._kept_together() if groups is None else (np.asarray(groups), "groups")
+        if groups is False:
+            labels, what = np.arange(len(self)), "instances"
         if labels.shape != (len(self),):
             raise ArrayError(f"groups must have one value per instance ({len(self)}), got shape {labels.shape}")
         names, member = np.unique(labels, return_inverse=True)
         first = round(fraction * names.size)
         if not 0 < first < names.size:
-            what = "instances" if groups is None else "groups"
-            raise InputError(f"cannot split {names.size} {what} at {fraction}: one part would be empty")
+            hint = "; groups=False splits instances one by one" if groups is None and what != "instances" else ""
+            raise InputError(f"cannot split {names.size} {what} at {fraction}: one part would be empty{hint}")
         chosen = np.zeros(names.size, dtype=bool)
         chosen[np.random.default_rng(seed).permutation(names.size)[:first]] = True
         inside = chosen[member]
         take = self._take if names.size == len(self) else self._chosen
         return take(np.flatnonzero(inside)), take(np.flatnonzero(~inside))
+
+    def _kept_together(self) -> tuple[NDArray[np.int64], str]:
+        """Return a label for each instance: its day, its snapshot, or its own; and what these are."""
+        if self.pool is None:
+            if self.days is not None and np.unique(self.days).size > 1:
+                return self.days[self.rows], "days"
+            if np.unique(self.rows).size > 1:
+                return self.rows, "snapshots" if np.unique(self.rows).size < len(self) else "instances"
+        return np.arange(len(self)), "instances"
 
     # ------------------------------------------------------------ disk and other processes
 

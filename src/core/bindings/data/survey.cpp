@@ -32,9 +32,9 @@ SurveyOutcome survey_rows(Snapshots weights, Positions rows, Table low, Table hi
   return known ? std::move(all) : bad_input<SurveyOutcome>();
 }
 
-ContentOutcome content_rows(Snapshots weights, Positions rows, Table first, Table second, Stop* stop) {
+ContentOutcome content_rows(Snapshots weights, Positions rows, Table direction, Stop* stop) {
   const auto m = weights.shape(1);
-  bool fits = (weights.stride(1) == 1 || m <= 1) && first.size() == m && second.size() == m;
+  bool fits = (weights.stride(1) == 1 || m <= 1) && direction.size() == m;
   for (std::size_t i = 0; fits && i < rows.size(); ++i)
     fits = rows(i) >= 0 && rows(i) < static_cast<std::int64_t>(weights.shape(0));
   if (!fits) return bad_input<ContentOutcome>();
@@ -43,7 +43,7 @@ ContentOutcome content_rows(Snapshots weights, Positions rows, Table first, Tabl
   const bool known = with_weights(weights, [&](const auto* data) {
     Unlocked unlocked;
     all = rhostar::content_rows(data, weights.stride(0), static_cast<std::int64_t>(m), rows.data(),
-                                static_cast<std::int64_t>(rows.size()), first.data(), second.data(), interrupt);
+                                static_cast<std::int64_t>(rows.size()), direction.data(), interrupt);
   });
   interrupt.raise_if_signalled();
   return known ? std::move(all) : bad_input<ContentOutcome>();
@@ -58,12 +58,10 @@ void bind_survey(nb::module_& module) {
              nb::arg("low").noconvert(), nb::arg("high").noconvert(), nb::arg("integers"), nb::arg("absent_allowed"),
              nb::arg("stop").none());
   auto content = bind_result<ContentOutcome>(module, "ContentOutcome");
-  bind_array<&ContentOutcome::first>(content, "first");
-  bind_array<&ContentOutcome::second>(content, "second");
-  bind_array<&ContentOutcome::squares>(content, "squares");
+  bind_array<&ContentOutcome::sketches>(content, "sketches");
   bind_array<&ContentOutcome::absent>(content, "absent");
   module.def("content_rows", &content_rows, nb::arg("weights").noconvert(), nb::arg("rows").noconvert(),
-             nb::arg("first").noconvert(), nb::arg("second").noconvert(), nb::arg("stop").none());
+             nb::arg("direction").noconvert(), nb::arg("stop").none());
 }
 
 }  // namespace rhostar::bindings
