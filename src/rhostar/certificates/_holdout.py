@@ -204,7 +204,7 @@ def certify(
     >>> table = rs.certify(learner, holdout, rs.utilities.Suboptimality(limit=5.0), lower=1.0)
     >>> print(table.best.sentence)
     With probability at least 0.95 over the draw of the 1200 instances, the mean cost above the optimum of A* to goal 35
-    with reopening and this rho is at most 0.0201973 on new instances drawn as these were, if no weight falls below
+    with reopening and this rho is at most 0.0200852 on new instances drawn as these were, if no weight falls below
     its lower bound (measured 0.0175073).
     >>> [(row.label, round(row.value, 3), row.role) for row in table.rows]
     [('H4 betting', 0.02, 'guarantee'), ('U5', 0.611, 'certain'), ('H4 Bernstein', 0.024, 'comparison'),

@@ -86,7 +86,7 @@ class Monitor:
     >>> monitor.extend(rs.solve_many(holdout, 0.8 * rho).expanded)  # from the 401st on something is wrong
     True
     >>> monitor
-    Monitor(alarm at 415, 800 seen, mean 46.377, guaranteed 22.144)
+    Monitor(alarm at 415, 800 seen, mean 46.377, guaranteed 22.023)
 
     The same with one guarantee for each category, here day and night:
 
