@@ -111,8 +111,7 @@ def test_the_tables_of_answers_are_those_that_were_measured(monkeypatch: pytest.
     table = hierarchy.page_table(json.loads((results / "hierarchy.json").read_text())["networks"])
     assert f"-->\n{table}\n<!-- end -->" in (DOCS / "hierarchy.md").read_text()
     networks = json.loads((results / "router.json").read_text())["networks"]
-    tables = f"{router.totals_table(networks)}\n\n{router.questions_table(networks)}"
-    assert f"-->\n{tables}\n<!-- end -->" in (DOCS / "routing.md").read_text()
+    assert f"-->\n{router.tables(networks)}\n<!-- end -->" in (DOCS / "routing.md").read_text()
     table = any_goal.network_table(json.loads((results / "any_goal.json").read_text())["networks"])
     assert f"-->\n{table}\n<!-- end -->" in (DOCS / "any-goal.md").read_text()
     table = "\n".join(break_even.costs_table(json.loads((results / "workloads.json").read_text())["cities"]))
