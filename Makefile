@@ -14,7 +14,7 @@ CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
 .PHONY: demo test test-quick bench-calls lint coverage docs note build wheel release test-sanitized lock clean help theorems
 .PHONY: bench-search bench-pieces bench-reading bench-learners bench-planning bench-certificates bench-overhead
-.PHONY: bench-learn bench-portfolio test-cluster test-peers test-kills test-threads validity faults soak fuzz bench-scale test-networkx bench-networkx bench-any-goal bench-workloads bench-hierarchy bench-router
+.PHONY: bench-learn test-cluster test-peers test-kills test-threads validity faults soak fuzz bench-scale test-networkx bench-networkx bench-any-goal bench-workloads bench-hierarchy bench-router
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## learn, compare and certify on a generated city; writes demo/report.html
@@ -105,9 +105,6 @@ bench-learners: .venv/.dev .venv/.built  ## compare learners on real data (takes
 
 bench-learn: .venv/.dev .venv/.built  ## measure whether learn keeps its time and tolerance, and how good it is (half an hour)
 	$(BIN)/python benchmarks/learn.py
-
-bench-portfolio: .venv/.built  ## count what a portfolio of tables saves on a city of 160,000 crossings
-	$(BIN)/python benchmarks/portfolio.py
 
 bench-planning: .venv/.built  ## compare learned values with Neural A* on its maps
 	$(BIN)/python benchmarks/planning.py

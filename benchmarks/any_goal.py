@@ -154,7 +154,7 @@ def measure(network: Network) -> dict:
         "lower bounds": exact,
         "lower bounds × 1.2": exact.scaled(1.2),
         "lower bounds × 1.4": exact.scaled(1.4),
-        "mean": Potentials("mean").fit(past),
+        "median": Potentials("median").fit(past),
     }
     for clusters in (4, 8, 16):
         if len(network.past) >= 2 * clusters:
@@ -163,7 +163,7 @@ def measure(network: Network) -> dict:
             rhos[f"{clusters} clusters × 1.1"] = learner.heuristic_.scaled(1.1)
     facts["pairs compared"] = sum(check_values(network, rho) for rho in rhos.values())
     facts["searches compared"] = check_searches(network, exact)
-    facts["per expansion"] = {name: per_expansion(network, rhos[name]) for name in ("lower bounds", "mean")}
+    facts["per expansion"] = {name: per_expansion(network, rhos[name]) for name in ("lower bounds", "median")}
     cch = Cch(graph) if has("pyroutingkit") else None
     tally = {name: Tally() for name in [*rhos, "table for each goal", *(["CCH"] if cch else [])]}
     rng = np.random.default_rng(2)

@@ -72,7 +72,7 @@ def main(folder: Path) -> None:
         result = rs.evaluate(rho, test, [rs.utilities.Expansions(10 * graph.n), rs.utilities.Ratio(3.0)])
         print(f"{name:30}{result['expansions'].mean:10.0f}{result['ratio'].mean:16.4f}")
 
-    # A promise needs independent instances: new doors for every query.
+    # A guarantee needs independent instances: new doors for every query.
     fresh = town.closing(door & (rng.random((400, *door.shape)) < SHUT))
     starts = np.random.default_rng(3).choice(np.delete(np.arange(graph.n), goal), len(fresh))
     holdout = rs.InstanceSet(graph, fresh, starts, goal, infeasible="drop")

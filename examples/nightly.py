@@ -1,7 +1,7 @@
 """An update every night: learn from the last days, certify, watch the next day, and what to do when it drifts.
 
 Day 8 is a holiday: most streets are empty and some are closed but for residents, so that routes lead where they never
-did. The monitor notices it during the day; from there on the exact values answer, until the next night.
+did. The monitor notices it during the day; then the exact values answer until the next night.
 
     python examples/nightly.py
 """
@@ -30,7 +30,7 @@ def main() -> None:
         recent = np.flatnonzero((network.days >= day - WINDOW) & (network.days < day))
         trips = network.sample(2000, goal=goal, seed=day, rows=recent)
         train, holdout = trips.split(0.5, seed=day, groups=trips.rows)
-        learned = 1.3 * rs.learners.MeanDistance().fit(train).rho_  # bold: fewer expansions, no promise by itself
+        learned = 1.3 * rs.learners.MeanDistance().fit(train).rho_  # bold: fewer expansions, no guarantee by itself
         table = rs.certify(learned, holdout, UTILITY, groups=False)  # trips drawn one by one
         monitor = rs.Monitor(table, alpha=0.01)
         # The day: every query is answered at once; the fastest route is computed when there is time.
@@ -38,7 +38,7 @@ def main() -> None:
         today = today[np.argsort(today.rows, kind="stable")]
         extra = rs.evaluate(learned, today, [UTILITY])["suboptimality"].values
         monitor.extend(extra)
-        line = f"day {day}: promised {table.best.value:.3f} minutes, "
+        line = f"day {day}: at most {table.best.value:.3f} minutes, "
         if monitor.alarm_at is None:
             print(f"{line}measured {extra.mean():.3f}")
             continue

@@ -176,10 +176,10 @@ def _in_threads(
 
     pool = ThreadPoolExecutor(jobs)
     stop = _core.Stop()
-    futures = {
-        pool.submit(workers.attempt, function, name, own, stop, arguments): k for k, (name, own) in enumerate(calls)
-    }
+    futures: dict[Any, int] = {}
     try:
+        for k, (name, own) in enumerate(calls):  # Ctrl-C may come here, while the first calls run
+            futures[pool.submit(workers.attempt, function, name, own, stop, arguments)] = k
         for future in as_completed(list(futures)):
             yield futures.pop(future), future.result()
     finally:

@@ -27,7 +27,7 @@ def test_no_answer_costs_more_than_the_sum_over_its_optimal_path_and_half_of_it_
         instances = draw(rng, 60, graph)
         if len(instances) < 2:
             continue
-        learner = Potentials("mean", scale=float(rng.choice([1.0, 1.7]))).fit(instances[:4])
+        learner = Potentials("median", scale=float(rng.choice([1.0, 1.7]))).fit(instances[:4])
         excess = rs.solve_many(instances, learner.heuristic_, reopen=reopen).cost
         excess = excess - rs.solve_many(instances, np.zeros(n)).cost
         bound = largest_excess_by_edges(learner, instances)
@@ -44,7 +44,7 @@ def test_the_bound_holds_and_without_its_width_it_would_not() -> None:
     wrong = twin = 0
     for _ in range(40):
         train = draw(rng, 25, graph)
-        learner = Potentials("mean").fit(train)
+        learner = Potentials("median").fit(train)
         found = certify_any_goal(learner, train, caps=3.001, limit=6.0, delta=0.05)
         truth = float(np.minimum(largest_excess_by_edges(learner, fresh), 6.0).mean())
         wrong += truth > found.value
@@ -56,17 +56,17 @@ def test_the_bound_holds_and_without_its_width_it_would_not() -> None:
 def test_the_sentence_says_the_numbers() -> None:
     rng = np.random.default_rng(2)
     train = draw(rng, 4000, rs.Graph.grid(3, 3))
-    found = certify_any_goal(Potentials("mean").fit(train), train, caps=3.001, limit=6.0, delta=0.1)
+    found = certify_any_goal(Potentials("median").fit(train), train, caps=3.001, limit=6.0, delta=0.1)
     assert not found.vacuous
     assert found.observed <= found.measured["mean sum"] < found.value < 6.0
-    excess = rs.evaluate(Potentials("mean").fit(train).heuristic_, train, rs.utilities.Suboptimality(6.0))[0].mean
+    excess = rs.evaluate(Potentials("median").fit(train).heuristic_, train, rs.utilities.Suboptimality(6.0))[0].mean
     assert found.observed == excess, "what is claimed, not the sum that bounds it"
     for words in (
         "With probability at least 0.9 over the draw of the 4000 instances, the mean cost above the optimum (values",
         "of A* to any goal, with or without reopening, with these weights per edge, though they were chosen by looking",
     ):
         assert words in found.sentence
-    few = certify_any_goal(Potentials("mean").fit(train[:3]), train[:3], caps=3.001, limit=1.0)
+    few = certify_any_goal(Potentials("median").fit(train[:3]), train[:3], caps=3.001, limit=1.0)
     assert few.vacuous
 
 
@@ -79,7 +79,7 @@ def test_lower_bounds_measure_nothing() -> None:
 
 def test_bad_input_is_refused() -> None:
     train = draw(np.random.default_rng(4), 50, rs.Graph.grid(3, 3))
-    learner = Potentials("mean").fit(train)
+    learner = Potentials("median").fit(train)
     with pytest.raises(NotFittedError):
         certify_any_goal(Potentials(), train, caps=3.001, limit=1.0)
     with pytest.raises(InputError, match="2 clusters"):
@@ -102,7 +102,7 @@ def test_certify_measures_what_is_run() -> None:
     graph = rs.Graph.grid(4, 4)
     utility = rs.utilities.Suboptimality(5.0)
     train, holdout = draw(rng, 200, graph), draw(rng, 150, graph)
-    for learner in (Potentials(n_clusters=3), Potentials("mean")):
+    for learner in (Potentials(n_clusters=3), Potentials("median")):
         found = rs.certify(learner.fit(train), holdout, utility)
         score = rs.evaluate(learner, holdout, utility)[0]
         assert found.best.observed == pytest.approx(score.mean, abs=1e-12)

@@ -19,10 +19,15 @@ import rhostar as rs
 from rhostar import _core
 from rhostar.interop import _networkx_backend
 from rhostar.interop._networkx_info import FUNCTIONS, get_info
-from rhostar.interop._networkx_links import is_kept, links_of
+from rhostar.interop._networkx_links import links_of
 from support.differential import outcome, same
 
 KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
+
+
+def is_kept(G: nx.Graph) -> bool:
+    """Whether the links of a graph are there already."""
+    return "rhostar" in G.__networkx_cache__
 
 
 def hidden(u: int, v: int, data: dict) -> int | None:

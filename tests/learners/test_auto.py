@@ -53,7 +53,7 @@ def test_the_fewest_expansions_within_the_mean_excess() -> None:
         results[allowed] = quality(test, learner)
     assert results[0.2][0] < results[0.01][0] < quality(test, rs.learn(train))[0] < quality(test, np.zeros(64))[0]
     assert results[0.01][1] < 0.015
-    assert str(best).startswith(repr(best.learner))
+    assert str(best).startswith(best.label)
 
 
 def test_greedy_search_and_utilities(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,8 +284,8 @@ def test_fits_that_share_costs_to_go_are_the_same() -> None:
     for part in (instances, instances[::2], instances[:7]):
         for learner in learners:
             assert np.array_equal(clone(learner).fit(part).rho_, clone(learner)._fit(part, costs).rho_), learner
-        plain = rs.learners.Portfolio(n_clusters=2, min_instances=2).fit(part)
-        other = rs.learners.Portfolio(n_clusters=2, min_instances=2)._fit(part, costs)
+        plain = rs.learners.Portfolio(n_clusters=2).fit(part)
+        other = rs.learners.Portfolio(n_clusters=2)._fit(part, costs)
         for one, two in zip(plain.heuristic_.members, other.heuristic_.members, strict=True):
             assert np.array_equal(one.values, two.values)
 

@@ -38,7 +38,7 @@ def noisy(instances: rs.InstanceSet) -> np.ndarray:
 
 def mixed(instance: rs.instances.Instance, trace: rs.search.Trace) -> float:
     """Expansions and the cost of what was found."""
-    return len(trace) + 0.1 * sum(len(trace.open_at(i)) for i in range(0, len(trace), 5))
+    return len(trace) + 0.1 * sum(len(trace.state(i).open) for i in range(0, len(trace), 5))
 
 
 UTILITIES = {

@@ -23,13 +23,14 @@ def test_each_kind_of_snapshot_gets_its_own_table() -> None:
     one, two = rs.learners.MeanDistance().fit(train), rs.learners.Portfolio(n_clusters=2).fit(train)
     chosen = two.heuristic_.which_of(test)
     kinds = test.indices % 2
-    assert set(chosen[kinds == 0]).isdisjoint(chosen[kinds == 1]) or 0 in chosen
-    assert np.bincount(two.cluster_of_).tolist() == [0, *np.bincount(two.cluster_of_)[1:]], (
-        "every training snapshot has its group"
-    )
-    for number in np.unique(two.cluster_of_):
-        own = np.flatnonzero(two.cluster_of_ == number)
-        assert np.array_equal(two.heuristic_.members[number].values, rs.learners.MeanDistance().fit(train[own]).rho_)
+    assert {*chosen[kinds == 0]}.isdisjoint(chosen[kinds == 1])
+    assert {*two.cluster_of_} == {0, 1}, "every training snapshot has its group"
+    for number in (0, 1):
+        # The table of all counts little beside that of so many snapshots of a clear kind.
+        own = rs.learners.MeanDistance().fit(train[np.flatnonzero(two.cluster_of_ == number)]).rho_ - one.rho_
+        share = (two.heuristic_.members[number].values - one.rho_) @ own / (own @ own)
+        np.testing.assert_allclose(two.heuristic_.members[number].values, one.rho_ + share * own)
+        assert 0.95 < share < 1
     runs, plain = rs.solve_many(test, two), rs.solve_many(test, one)
     assert runs.expanded.mean() < 0.8 * plain.expanded.mean()
     assert runs.cost.mean() < 1.01 * plain.cost.mean()
@@ -62,31 +63,30 @@ def test_it_is_taken_wherever_rho_is() -> None:
     assert isinstance(best.learner_, rs.learners.Portfolio)
 
 
-def test_a_query_between_the_cluster_of_takes_the_common_table() -> None:
+def test_a_query_unlike_all_others_takes_the_nearest_table() -> None:
     train = two_kinds()
     portfolio = rs.learners.Portfolio(n_clusters=2).fit(train)
-    odd = np.full(train.graph.m, 2.0)
-    assert portfolio.heuristic_.which(odd) == 0
-    assert np.array_equal(portfolio.heuristic_.table(63, odd), rs.learners.MeanDistance().fit(train).rho_)
-    for number in (1, 2):  # farther out than all others, but on the side of one group
+    for number in (0, 1):
         example = train.weights[train.rows[np.flatnonzero(portfolio.cluster_of_ == number)[0]]]
-        assert portfolio.heuristic_.which(odd + 4 * (example - odd)) == number
-    few = rs.learners.Portfolio(n_clusters=2, min_instances=1000).fit(train)
-    assert len(few.heuristic_.members) == 1
+        assert portfolio.heuristic_.which(example**3) == number, "farther out, but on the side of one group"
+        assert portfolio.heuristic_.which(np.where(np.arange(example.size) == 3, 1e9, example)) == number, "one jam"
+        assert portfolio.heuristic_.which(np.where(np.arange(example.size) == 3, np.inf, example)) == number
+        assert portfolio.heuristic_.which(np.where(np.arange(example.size) == 3, 0.0, example)) == number
     same = rs.InstanceSet(train.graph, np.ones((3, train.graph.m)), sources=0, goal=63)
-    none = rs.learners.Portfolio(n_clusters=2, min_instances=1).fit(same)
+    none = rs.learners.Portfolio(n_clusters=2).fit(same)
     assert len(none.heuristic_.members) == 1, "nothing varies: there is nothing to choose by"
 
 
 def test_the_nearest_center_wins() -> None:
     rng = np.random.default_rng(0)
-    centers = rng.uniform(0, 4, (5, 6))
+    centers = np.exp(rng.uniform(0, 4, (5, 6)))
     members = [Table(np.zeros(3))] * 5
-    tables = ChosenByWeights(members, np.arange(6), 2 * centers, 6, spread=np.full(6, 2.0), cap=np.full(6, 10.0))
+    tables = ChosenByWeights(members, np.arange(6), centers, 6, low=np.full(6, 0.5), high=np.full(6, 90.0))
     numbers = []
     for _ in range(200):
-        weights = rng.uniform(0, 9, 6)
-        away = np.linalg.norm(weights / 2 - centers, axis=1)
+        weights = np.exp(rng.uniform(-2, 6, 6))
+        weights[rng.integers(6)] = rng.choice([0.0, 1.0, np.inf])
+        away = np.linalg.norm(np.log(np.clip(weights, 0.5, 90.0)) - np.log(centers), axis=1)
         numbers.append(tables.which(weights))
         assert numbers[-1] == away.argmin()
     assert set(numbers) == {0, 1, 2, 3, 4}
@@ -94,10 +94,10 @@ def test_the_nearest_center_wins() -> None:
 
 def test_what_the_portfolio_refuses() -> None:
     instances = two_kinds(20)
-    for wrong in ({"n_clusters": 0}, {"min_instances": 0}, {"random_state": "x"}):
+    for wrong in ({"n_clusters": 0}, {"random_state": "x"}):
         with pytest.raises(rs.errors.InputError, match=next(iter(wrong))):
             rs.learners.Portfolio(**wrong).fit(instances)
-    portfolio = rs.learners.Portfolio(n_clusters=2, min_instances=2).fit(instances)
+    portfolio = rs.learners.Portfolio(n_clusters=2).fit(instances)
     elsewhere = rs.InstanceSet(instances.graph, instances.weights, sources=5, goal=0)
     with pytest.raises(rs.errors.ModelError, match="goal 63, not for goal 0"):
         rs.solve_many(elsewhere, portfolio)
@@ -113,7 +113,7 @@ def test_a_model_keeps_the_tables_and_the_rule(goals: list[int], tmp_path: Path)
     instances = rs.InstanceSet(
         drawn.graph, drawn.weights, np.full(120, 20), np.repeat(goals, 120 // len(goals)), rows=drawn.rows
     )
-    portfolio = rs.learners.Portfolio(n_clusters=2, min_instances=5)
+    portfolio = rs.learners.Portfolio(n_clusters=2)
     learner = (portfolio if len(goals) == 1 else rs.learners.PerGoal(portfolio)).fit(instances)
     path = tmp_path / "portfolio.npz"
     rs.Model.of(learner, instances.graph).save(path)
@@ -131,9 +131,10 @@ def test_a_model_keeps_the_tables_and_the_rule(goals: list[int], tmp_path: Path)
         ("probes", np.array([0, 10**6])),
         ("probes", np.full(32, 10**6)),
         ("0_values", np.zeros((1, 64))),
-        ("usual", np.full((3, 32), np.nan)),
-        ("usual", np.zeros((1, 32))),
-        ("spread", None),
+        ("usual", np.full((2, 32), np.nan)),
+        ("usual", np.ones((1, 32))),
+        ("usual", np.zeros((2, 32))),
+        ("low", None),
     ):
         name = start + part
         assert name in parts

@@ -20,7 +20,7 @@ EXPANSIONS = rs.utilities.Expansions(limit=50)
 
 
 def most_open(instance: rs.instances.Instance, trace: rs.search.Trace) -> float:
-    return max(len(trace.open_at(i)) for i in range(len(trace) + 1)) + trace.g.max()
+    return max(len(state.open) for state in trace.states()) + trace.g.max()
 
 
 UTILITIES = [

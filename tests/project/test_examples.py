@@ -87,3 +87,13 @@ def test_nightly(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     assert text.count("alarm") == 1
     assert re.search(r"day 8: .* until the alarm at query \d+\n\s+then 0.000 with the exact values", text)
+
+
+def test_a_weight_from_a_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["congestion_log", str(tmp_path)])
+    runpy.run_path(str(EXAMPLES / "congestion_log.py"), run_name="__main__")
+    text = " ".join(capsys.readouterr().out.split())
+    assert "the factor 1.5 has a mean loss of at most 2% on new groups" in text
+    assert float(re.search(r"other designs: ([0-9.]+)% mean loss", text)[1]) < 2

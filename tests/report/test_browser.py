@@ -139,10 +139,11 @@ def test_the_page_holds_the_state_of_the_search_at_every_step(
                                 expanded: c.expanded, reopened: c.reopened, path: c.path().reverse()}; })()"""
                     )
                     trace = run.trace
-                    assert found["open"] == trace.open_at(i).tolist()
+                    state = trace.state(i)
+                    assert found["open"] == sorted(state.open)
                     assert found["size"] == len(found["open"])
-                    assert found["closed"] == trace.closed_at(i).tolist()
-                    pointers = {v: -1 if p is None else p for v, p in trace.pointers_at(i).items()}
+                    assert found["closed"] == sorted(state.closed)
+                    pointers = {v: -1 if p is None else p for v, p in state.pointer.items()}
                     assert {v: p for v, p in enumerate(found["parent"]) if v in pointers} == pointers
                     if i == len(trace):
                         assert (found["expanded"], found["reopened"]) == (run.expanded, run.reopened)

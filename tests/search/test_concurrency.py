@@ -76,6 +76,35 @@ def test_the_error_of_the_first_chunk_is_raised(batch, jobs: int) -> None:
         parallel.map_chunks(fails, batch[0], n_jobs=jobs)
 
 
+def until_stopped(chunk: rs.InstanceSet, first: int, stop, *, saw: list[bool], done: threading.Event) -> None:
+    for _ in range(3000):  # half a minute, if nobody says stop
+        if stop.is_set():
+            break
+        time.sleep(0.01)
+    saw.append(stop.is_set())
+    done.set()
+
+
+def test_an_interrupt_while_calls_are_handed_out_stops_those_that_run(batch, monkeypatch) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    submit, calls = ThreadPoolExecutor.submit, []
+
+    def interrupted(pool, *arguments):
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return submit(pool, *arguments)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    saw: list[bool] = []
+    done = threading.Event()
+    with pytest.raises(KeyboardInterrupt):
+        parallel.map_chunks(until_stopped, batch[0], n_jobs=2, saw=saw, done=done)
+    assert done.wait(60)
+    assert saw[0]
+
+
 def test_two_threads_share_one_graph(batch) -> None:
     instances, rho, expected = batch
     wrong: list[int] = []

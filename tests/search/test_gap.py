@@ -13,8 +13,8 @@ def gap_without_ignored_improvements(case, run) -> float:
     trace = rs.astar(
         case.graph, case.weights, case.source, case.goal, case.rho, reopen=case.reopen, budget=case.budget, trace=True
     ).trace
-    g = trace.g_at(len(trace))
-    least = min((g[v] + case.lower_bound[v] for v in trace.open_at(len(trace)).tolist()), default=np.inf)
+    state = trace.state(len(trace))
+    least = min((state.g[v] + case.lower_bound[v] for v in state.open), default=np.inf)
     return run.cost - min(run.cost, max(0.0, least))
 
 

@@ -28,9 +28,9 @@ def test_gbfs_returns_when_the_goal_is_generated() -> None:
     # Children are scanned in index order: 1 enters OPEN before the goal is seen.
     assert (run.cost, run.path.tolist()) == (9.0, [0, 3])
     assert (run.expanded, run.generated, run.peak_open) == (1, 2, 1)
-    assert run.trace.open_at(1).tolist() == [0, 1]
-    assert run.trace.closed_at(1).tolist() == []
-    assert run.trace.pointers_at(1) == {0: None, 1: 0, 3: 0}
+    assert run.trace.state(1).open == {0, 1}
+    assert run.trace.state(1).closed == set()
+    assert run.trace.state(1).pointer == {0: None, 1: 0, 3: 0}
 
 
 def test_astar_returns_when_the_goal_is_selected() -> None:
@@ -38,7 +38,7 @@ def test_astar_returns_when_the_goal_is_selected() -> None:
     run = rs.astar(graph, weights, 0, 3, np.zeros(4), trace=True)
     assert (run.cost, run.path.tolist(), run.expanded) == (2.0, [0, 1, 3], 2)
     assert run.trace.selected.tolist() == [0, 1, 3]
-    assert run.trace.open_at(3).tolist() == [3]  # it returns before the goal moves to CLOSED
+    assert run.trace.state(3).open == {3}  # it returns before the goal moves to CLOSED
 
 
 def test_gbfs_opens_each_vertex_once_and_keeps_its_first_pointer() -> None:
@@ -58,7 +58,7 @@ def test_an_equal_g_is_no_improvement() -> None:
     graph, weights = from_triples(4, (0, 1, 1), (0, 2, 1), (1, 3, 1), (2, 3, 1))
     run = rs.astar(graph, weights, 0, 3, np.zeros(4), trace=True)
     assert run.path.tolist() == [0, 1, 3]
-    assert run.trace.pointers_at(3)[3] == 1
+    assert run.trace.state(3).pointer[3] == 1
 
 
 def test_negative_rho_makes_no_difference_to_the_order_of_differences() -> None:
@@ -90,7 +90,7 @@ def test_the_cost_out_of_budget_is_that_of_the_path_not_of_g() -> None:
     rho = np.array([0.0, -9.0, 0.0, 0.0, 9.0])
     run = rs.astar(graph, weights, 0, 4, rho, budget=3, trace=True)
     assert run.status == "budget"
-    assert run.trace.g_at(len(run.trace))[4] == 6.0
+    assert run.trace.state(len(run.trace)).g[4] == 6.0
     assert (run.cost, run.path.tolist()) == (3.0, [0, 2, 1, 4])
 
 

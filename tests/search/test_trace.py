@@ -16,10 +16,7 @@ def test_states_by_number_are_the_states_in_order(seed: int) -> None:
         trace = run.trace
         count = 0
         for i, state in enumerate(trace.states()):
-            assert trace.open_at(i).tolist() == sorted(state.open)
-            assert trace.closed_at(i).tolist() == sorted(state.closed)
-            assert trace.pointers_at(i) == state.pointer
-            assert trace.g_at(i) == state.g
+            assert trace.state(i) == state
             count += 1
         assert count == len(trace) + 1
         assert trace.path.tolist() == run.path.tolist()
@@ -39,8 +36,8 @@ def test_an_iteration_that_never_was_is_refused() -> None:
     graph = rs.Graph.grid(2, 2)
     trace = rs.astar(graph, graph.length, 0, 3, np.zeros(4), trace=True).trace
     with pytest.raises(rs.errors.InputError, match=r"iteration must be between 0 and 4, got 5"):
-        trace.open_at(5)
+        trace.state(5)
     with pytest.raises(rs.errors.InputError):
-        trace.pointers_at(-1)
+        trace.state(-1)
     with pytest.raises(ValueError, match="read-only"):
         trace.vertex[0] = 1

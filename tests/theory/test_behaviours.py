@@ -149,7 +149,7 @@ def test_utilities_of_leaves_are_those_of_runs() -> None:
     found = rs.theory.joint_behaviours(instances)
 
     def widest(_: rs.instances.Instance, trace: rs.search.Trace) -> float:
-        return max(len(trace.open_at(i)) for i in range(len(trace) + 1))
+        return max(len(state.open) for state in trace.states())
 
     class Doubled(rs.utilities.Expansions):
         def raw(self, runs: rs.search.Runs, optimum: np.ndarray | None) -> np.ndarray:

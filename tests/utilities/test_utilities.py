@@ -105,7 +105,7 @@ def test_a_given_optimum_may_be_off_by_rounding(rng: np.random.Generator) -> Non
 
 
 def _widest(instance: rs.instances.Instance, trace: rs.search.Trace) -> float:
-    return max(len(trace.open_at(i)) for i in range(len(trace) + 1))
+    return max(len(state.open) for state in trace.states())
 
 
 @pytest.mark.parametrize("algorithm", ["astar", "gbfs"])

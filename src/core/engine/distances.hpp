@@ -46,7 +46,7 @@ constexpr bool is_odd(W weight) {
   }
 }
 
-// A width that suits most of the weights, by a few of them. If it is below the least weight, nothing is done twice; a
+// A width that suits most of the weights, by a few of them. If it is below the minimum weight, nothing is done twice; a
 // tenth of the weights below it cost little. Some are zero or close to it: then it is a part of what is usual.
 template <class W>
 double bucket_width(const W* weights, std::int32_t m) {

@@ -69,7 +69,7 @@ class Workspace {
   }
 
   // The same, and g is NaN for every vertex that this query has not written: no g_new is >= NaN, so one comparison
-  // tells both unseen and improved vertices from the rest. The query must note each vertex that it writes, once.
+  // separates unseen and improved vertices from the rest. The query must note each vertex that it writes, once.
   void begin_blank() {
     next_generation();
     if (!blank_) {

@@ -158,7 +158,7 @@ class Scratch {
   std::uint32_t generation_ = 0;
 };
 
-// Tells the reader about the arcs of v, and about those of the vertices a few before it.
+// Announces to the reader the arcs of v and those of the vertices a few before it.
 template <class Reader>
 void announce(const Links& links, Reader& reader, Scratch& scratch, std::int32_t v) {
   reader.first(links.first_out[v], links.first_out[v + 1]);

@@ -18,7 +18,7 @@ struct Thresholds {
 
 // `ranks` holds vectors of `columns` ranks, row by row. Patterns say for each column whether the rank is at least
 // its cut. Columns are fixed one after the other; the rows fall into classes by their pattern so far, and a cut
-// must split every class, so it lies in an interval; the column with the shortest interval is fixed next.
+// must split every class, so it is in an interval; the column with the shortest interval is fixed next.
 class Shatter {
  public:
   Shatter(const std::int32_t* ranks, std::int64_t rows, std::int32_t columns, Interrupt* interrupt)

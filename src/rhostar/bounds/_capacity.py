@@ -310,7 +310,7 @@ def catalan_in_open(n: int, integer_weights: int, *, fixed_source: bool = False)
     (n−2)ℓ if one of them is the goal. For suppose that g_i − g_j exceeds (n−3)ℓ, i not the goal. Then g_i is the length
     of a path P with n − 2 edges, through all vertices but the goal, and as none of its weights exceeds ℓ, each of them
     exceeds g_j. The path that gave j its g begins with an edge (s, c) of weight at most g_j. The start is expanded
-    first, so the g of c is at most g_j from then on; but c is on P, where its g was at least the weight of the first
+    first, so the g of c is at most g_j afterwards; but c is on P, where its g was at least the weight of the first
     edge of P. With i the goal the path has n − 1 edges, and the rest is the same. By the finite field method (points
     on a cycle of q places with a gap between neighbors of (n−3)ℓ, or (n−2)ℓ on both sides of the goal) the
     arrangement with these two ranges has the stated number of regions.

@@ -40,7 +40,7 @@ from rhostar.bounds import _logcount as logcount
 from rhostar.bounds._capacity import Capacity
 
 _ONE_BY_ONE = 4096
-"""So many terms of the sum in L* are added one by one; of the others, groups are bounded together."""
+"""This many terms of the sum in L* are added one by one; of the others, groups are bounded together."""
 
 
 def code_length(n: int, instances: int, sequences: int) -> float:

@@ -20,7 +20,7 @@ def audit(
     source: Annotated[
         Path, typer.Argument(help="A folder that `rhostar import` wrote, or a log in a CSV file.", show_default=False)
     ],
-    model: options.Models = [],  # noqa: B006
+    model: options.OneModel = [],  # noqa: B006
     distance: Annotated[
         Literal["euclidean", "octile", "haversine"] | None, typer.Option(help="The distance by coordinates.")
     ] = None,

@@ -45,7 +45,12 @@ def bounds(
         about_every |= {"-k": parameters, "--levels": levels}
         if unused := [name for name, value in about_every.items() if value is not None]:
             raise InputError(f"{unused[0]} is about every ρ at once; --holdout is about one ρ and does not use it")
-        _plan_holdout(limit, epsilon, mean, delta, assurance, json)
+        if epsilon is None:
+            raise InputError("--holdout needs --epsilon: how far above the measured mean the bound may be")
+        if mean is None:
+            raise InputError("--holdout needs --mean, a guess of the mean utility")
+        plan = rs.bounds.holdout_size(limit=limit, epsilon=epsilon, mean=mean, delta=delta, assurance=assurance)
+        emit({"unknown": "holdout", **asdict(plan)}, json, "\n".join(textwrap.wrap(str(plan), WIDTH)))
         return
     if mean is not None:
         raise InputError("--mean is for --holdout")
@@ -74,22 +79,3 @@ def bounds(
     rows = [{"bound": r.label, "origin": r.origin, "value": r.value, "about": r.about} for r in plans.rows]
     unknown = "samples" if epsilon is not None else "epsilon"
     emit({"unknown": unknown, "value": plans.best, "rows": rows}, json, str(plans))
-
-
-def _plan_holdout(
-    limit: float,
-    epsilon: float | None,
-    mean: float | None,
-    delta: float,
-    assurance: float,
-    json: bool,
-) -> None:
-    import rhostar as rs
-    from rhostar.errors import InputError
-
-    if epsilon is None:
-        raise InputError("--holdout needs --epsilon: how far above the measured mean the bound may be")
-    if mean is None:
-        raise InputError("--holdout needs --mean, a guess of the mean utility")
-    plan = rs.bounds.holdout_size(limit=limit, epsilon=epsilon, mean=mean, delta=delta, assurance=assurance)
-    emit({"unknown": "holdout", **asdict(plan)}, json, "\n".join(textwrap.wrap(str(plan), WIDTH)))

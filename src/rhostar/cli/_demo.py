@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rhostar.cli._app import app
-from rhostar.cli._output import Json, emit, table, working
+from rhostar.cli._output import WIDTH, Json, emit, table, working
 
 if TYPE_CHECKING:
     from rhostar.datasets import City
@@ -52,8 +53,12 @@ def demo(
     with working("routing through a day of updates", quiet=json):
         day = spend_day(city, seed + 3)
     with working(f"certifying and comparing on {test:,} new trips", quiet=json):
-        exact = certify(methods[_EXACT].rho, new, Suboptimality(_LIMIT), **_terms(city))
-        certificate = _certificate(city, methods[_LEARNED], new, exact)
+        # A road may be closed, but never faster than free: fixed before anything is measured.
+        exact, learned = (
+            certify(methods[name].rho, new, Suboptimality(_LIMIT), lower=city.edge_bounds[0], delta=_DELTA)
+            for name in (_EXACT, _LEARNED)
+        )
+        certificate = report.certificate_section(learned, method=_LEARNED, also={_EXACT: exact})
         page = report.build(
             new,
             methods,
@@ -79,10 +84,10 @@ def demo(
     text = [
         f"{test:,} new trips in a city of {city.graph.n:,} crossings, values learned from {train:,}:",
         table(["", "expanded", "fewer", "above optimum", "99 %", "worst"], rows),
-        *(line for guarantee in page["certificate"].guarantees for line in _wrapped(guarantee.sentence)),
-        *_wrapped(day.sentences[0]),
+        *(textwrap.fill(guarantee.sentence, WIDTH) for guarantee in page["certificate"].guarantees),
+        textwrap.fill(day.sentences[0], WIDTH),
         table(list(HEAD), day.rows),
-        *_wrapped(day.sentences[1]),
+        textwrap.fill(day.sentences[1], WIDTH),
         f"The page, with the searches to watch: {path} ({time.perf_counter() - began:.0f} s)",
     ]
     keys = ("name", "algorithm", "expansions", "saving", "excess", "excess_99", "excess_max")
@@ -132,24 +137,3 @@ def _methods(city: City, past: InstanceSet, jobs: int) -> dict[str, Method]:
             learners.SelfImitatedRanking(random_state=0, n_jobs=jobs).fit(past), "gbfs", kind="learned"
         ),
     }
-
-
-def _certificate(city: City, method: Method, new: InstanceSet, exact: Any) -> Any:
-    from rhostar import report
-    from rhostar.certificates import certify
-    from rhostar.utilities import Suboptimality
-
-    utility, terms = Suboptimality(_LIMIT), _terms(city)
-    found = certify(method.rho, new, utility, **terms)
-    return report.certificate_section(found, method=_LEARNED, also={_EXACT: exact})
-
-
-def _terms(city: City) -> dict[str, Any]:
-    """Return what is certified, fixed before anything is measured: a road may be closed, but never faster than free."""
-    return {"lower": city.edge_bounds[0], "delta": _DELTA}
-
-
-def _wrapped(text: str) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(text, 80)

@@ -95,6 +95,7 @@ def fit(
     as long as no weight falls below the bounds. They are those of --weight-bounds, or the lowest weights that were
     seen. Searches check this, and stay optimal, if slower, where it fails. With --split day, whole days are learned
     from, validated on, or unseen: trips of one day are often alike. Then certify with --groups day.
+    With --mean-excess, a table shows what other values would cost; the report of the model plots it.
     """
     import time
 
@@ -135,6 +136,7 @@ def fit(
         raise InputError(f"{learner} learns values for given goals only; with --any-goal use Potentials or Landmarks")
     model.save(out)
     seconds = time.perf_counter() - start
+    front = getattr(fitted, "front_", None)
     emit(
         {
             "written": str(out),
@@ -147,9 +149,12 @@ def fit(
             **sides,
             **({} if bounds is None else bounds.facts),
             "seconds": round(seconds, 3),
+            **({"front": front.to_dict()["rows"]} if front is not None and json else {}),
         },
         json,
     )
+    if front is not None and not json:
+        print(f"\nWhat other values of --mean-excess would cost:\n{front}")
 
 
 def _parts(instances: InstanceSet, split: str, fraction: float, seed: int) -> tuple[InstanceSet, dict[str, Any]]:

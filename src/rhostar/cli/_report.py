@@ -36,7 +36,8 @@ def report(
 ) -> None:
     """Write one HTML page, with searches to watch.
 
-    The page shows the comparison, and the certificates that model files hold (`rhostar certify --save`).
+    The page shows the comparison, the certificates that model files hold (`rhostar certify --save`), and what another
+    --mean-excess would have cost when they were fitted.
     """
     import rhostar as rs
 
@@ -45,13 +46,16 @@ def report(
     models = options.load_models(model)
     test = options.unseen(instances, list(models.values()), everything)
     kept = {name: m.certificate for name, m in models.items() if m.certificate is not None}
+    sections: list[Any] = [] if not kept else [_certificates(kept, named=len(models) > 1)]
+    fronts = {name: m.front for name, m in models.items() if m.front is not None}
+    sections += [rs.report.front_section(fronts)] if fronts else []
     with working(f"solving {len(test):,} instances", quiet=json):
         page = rs.report.build(
             test,
             options.methods(test, models, baseline, algorithm, reopen),
             title=title,
             train=options.seen(instances, *models.values()),
-            sections=[] if not kept else [_certificates(kept, named=len(models) > 1)],
+            sections=sections,
             scenes=scenes,
             budget=budget,
             cost_unit=unit,

@@ -77,35 +77,17 @@ def _open_or_closed(weights: Any) -> Any:
     return [math.inf if weight is None else weight for weight in weights] if isinstance(weights, list) else weights
 
 
-def _route(router: Router, source: Any, target: Any, **costs: Any) -> dict[str, Any]:
-    return _shown(router.route(source, target, **costs))
-
-
-def _routes(router: Router, pairs: Any, **costs: Any) -> dict[str, Any]:
-    return {"routes": [_shown(route) for route in router.routes(pairs, **costs)]}
-
-
 def _shown(route: Any) -> dict[str, Any]:
     return {"cost": route.cost, "bound": route.bound, "path": list(route.labels), "edges": route.edges}
 
 
-def _matrix(router: Router, sources: Any, targets: Any, **costs: Any) -> dict[str, Any]:
-    return {"costs": router.matrix(sources, targets, **costs)}
+def _ranked(name: str, found: Any) -> dict[str, Any]:
+    return {name: list(found.labels), "costs": found.costs}
 
 
-def _nearest(router: Router, source: Any, goals: Any, k: int = 1, **costs: Any) -> dict[str, Any]:
-    found = router.nearest(source, goals, k, **costs)
-    return {"goals": list(found.labels), "costs": found.costs}
-
-
-def _nearest_source(router: Router, sources: Any, target: Any, k: int = 1, **costs: Any) -> dict[str, Any]:
-    found = router.nearest_source(sources, target, k, **costs)
-    return {"sources": list(found.labels), "costs": found.costs}
-
-
-def _within(router: Router, vertex: Any, max_cost: float, reverse: bool = False, **costs: Any) -> dict[str, Any]:
-    found = router.within(vertex, max_cost, reverse=reverse, **costs)
-    return {"vertices": list(found.labels), "costs": found.costs, "parents": found.parents}
+def _within(router: Router, vertex: Any, max_cost: float, **how: Any) -> dict[str, Any]:
+    found = router.within(vertex, max_cost, **how)
+    return _ranked("vertices", found) | {"parents": found.parents}
 
 
 def _update(router: Router, weights: Any, edges: Any = None) -> dict[str, Any]:
@@ -118,18 +100,16 @@ def _prepare(router: Router) -> dict[str, Any]:
     return {"prepared": True}
 
 
-def _explain(router: Router) -> dict[str, Any]:
-    return dict(router.explain()._asdict())
-
-
 _ACTIONS: dict[str, Callable[..., dict[str, Any]]] = {
-    "route": _route,
-    "routes": _routes,
-    "matrix": _matrix,
-    "nearest": _nearest,
-    "nearest_source": _nearest_source,
+    "route": lambda router, source, target, **costs: _shown(router.route(source, target, **costs)),
+    "routes": lambda router, pairs, **costs: {"routes": [_shown(route) for route in router.routes(pairs, **costs)]},
+    "matrix": lambda router, sources, targets, **costs: {"costs": router.matrix(sources, targets, **costs)},
+    "nearest": lambda router, source, goals, k=1, **costs: _ranked("goals", router.nearest(source, goals, k, **costs)),
+    "nearest_source": lambda router, sources, target, k=1, **costs: _ranked(
+        "sources", router.nearest_source(sources, target, k, **costs)
+    ),
     "within": _within,
     "update": _update,
     "prepare": _prepare,
-    "explain": _explain,
+    "explain": lambda router: dict(router.explain()._asdict()),
 }

@@ -122,13 +122,8 @@ def _read_coordinates(path: text.Path, n: int, base: int) -> NDArray[np.float64]
         vertex, x, y = block.columns
         inside = (vertex >= base) & (vertex < base + n)
         text.require(path, block, inside, vertex, f"vertex must be in {base}..{base + n - 1}")
-        known = ~np.isnan(places[vertex - base, 0])
-        text.require(path, block, ~known, vertex, "each vertex must have one line, this one has two")
-        if np.unique(vertex).size != vertex.size:
-            _, firsts = np.unique(vertex, return_index=True)
-            again = np.ones(vertex.size, dtype=bool)
-            again[firsts] = False
-            text.require(path, block, ~again, vertex, "each vertex must have one line, this one has two")
+        new = np.isnan(places[vertex - base, 0]) & ~text.repeats(vertex)
+        text.require(path, block, new, vertex, "each vertex must have one line, this one has two")
         text.require(path, block, np.isfinite(x) & np.isfinite(y), vertex, "coordinates must be finite; vertex")
         places[vertex - base] = np.stack([x, y], axis=1)
     header.require(None)

@@ -79,24 +79,16 @@ def read_node_edge(nodes: text.Path, edges: text.Path, *, directed: bool = False
 
 
 def _read_nodes(path: text.Path) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    numbers: list[NDArray[Any]] = []
-    lines: list[NDArray[Any]] = []
-    xs: list[NDArray[Any]] = []
-    ys: list[NDArray[Any]] = []
+    found: list[tuple[NDArray[Any], ...]] = []
     for block in text.records(path, "iff", ("id", "x", "y")):
         number, x, y = block.columns
         text.require(path, block, np.isfinite(x) & np.isfinite(y), number, "coordinates must be finite; id")
-        numbers.append(number)
-        lines.append(block.line)
-        xs.append(x)
-        ys.append(y)
-    if not numbers:
+        found.append((number, x, y, block.line))
+    if not found:
         raise ReadError(path, None, "the file has no nodes; expected lines 'id x y'")
-    ids, line = arrays.joined(numbers, np.int64), arrays.joined(lines, np.int64)
-    _, firsts = np.unique(ids, return_index=True)
-    if firsts.size < ids.size:
-        again = np.ones(ids.size, dtype=bool)
-        again[firsts] = False
+    ids, xs, ys, line = map(np.concatenate, zip(*found, strict=True))
+    again = text.repeats(ids)
+    if again.any():
         k = int(np.argmax(again))
         raise ReadError(path, int(line[k]), f"each id must have one line, {ids[k]} has two")
-    return ids, np.stack([arrays.joined(xs, np.float64), arrays.joined(ys, np.float64)], axis=1)
+    return ids, np.stack([xs, ys], axis=1)

@@ -234,6 +234,11 @@ def require(path: Path, block: Block, good: NDArray[np.bool_], values: NDArray[A
         raise ReadError(path, int(block.line[first]), f"{what}, got {values[first]}")
 
 
+def repeats(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return for each value whether it occurred before."""
+    return ~np.isin(np.arange(values.size), np.unique(values, return_index=True)[1])
+
+
 def narrowed(weights: NDArray[np.float64], whole: bool) -> NDArray[Any]:
     """Return weights as integers where they were written as such, so that sums are exact and searches faster."""
     if not whole or not weights.size:

@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from rhostar import _arrays as arrays
-from rhostar import _files as files
 from rhostar.datasets._formats import reader
 from rhostar.datasets._text_files import require_plausible
 from rhostar.errors import ArrayError, InputError, ReadError
 from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
-from rhostar.instances import _grid_weights as grid_weights
 
 _LARGEST_SIDE = 1 << 14
 _SMALL_WORLD = 1 << 21
@@ -113,12 +111,10 @@ class Worlds:
         grid = self.graph if graph is None else graph
         if grid.shape != self.shape or grid.length is None:
             raise InputError(f"graph must be a grid of {self.shape} cells, got {grid!r}")
-        grid_weights.require_float(dtype)
         source = grid.vertex((self.shape[0] - 1, 0) if start is None else start)
         target = grid.vertex((0, self.shape[1] - 1) if goal is None else goal)
-        weights = files.spacious((len(self), grid.m), dtype)
-        grid_weights.fill_weights(grid, (~world for world in self.blocked), weights, corner_cutting=True)
-        return InstanceSet(grid, weights, source, target, infeasible=infeasible)
+        given: Any = {"corner_cutting": True, "dtype": dtype, "infeasible": infeasible}
+        return InstanceSet.from_obstacles(grid, self.blocked, source, target, **given)
 
 
 def _one_each(worlds: Worlds, *, count: int, goal: Any, seed: int) -> InstanceSet:

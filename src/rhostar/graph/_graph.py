@@ -140,13 +140,9 @@ class Graph:
         put("_kernel", _core.Graph(self.first_out, self.head))
         if n >= _LARGE:
             self._kernel.rearrange(self.coordinates, _LEAST_GAIN)
-        put("_given", None)
-        put("_fingerprint", None)
-        put("_index", None)
-        put("_tail", None)
-        put("_hierarchy", None)  # rhostar.hierarchy makes it, once for each graph
-        put("_elimination_order", None)  # rhostar.hierarchy makes it, once for each graph
-        put("_content_hash", None)
+        # Made when they are first needed; rhostar.hierarchy makes the order and the hierarchy.
+        for name in ("_given", "_fingerprint", "_index", "_tail", "_hierarchy", "_elimination_order", "_content_hash"):
+            put(name, None)
         put("_copies", {})  # by cluster, what refers to the copy there; rhostar._workers makes it
 
     # ------------------------------------------------------------ constructors

@@ -42,7 +42,7 @@ WARN_BELOW = 0.9
 weights that were seen."""
 
 _MANY_QUERIES = 4
-"""From so many queries on the same weights at once, a hierarchy is customized for them."""
+"""For this many queries or more on the same weights at once, a hierarchy is customized."""
 
 _COMPARED_AT_ONCE = 2**18
 """Weights of several small snapshots that are compared in one go."""

@@ -16,15 +16,16 @@ from rhostar.heuristics._computed import Computed
 from rhostar.heuristics._storage import members_from_parts, members_to_parts
 from rhostar.instances import InstanceSet, Snapshot
 
-_ABSENT = 4.0
-"""By default an absent edge counts as this many times the largest of its usual weights."""
+BEYOND = 4.0
+"""Weights this many times larger or smaller than all usual ones, and absent edges, tell no more than that."""
 
 
 class ChosenByWeights(Heuristic):
     """Several heuristics, one for each kind of day; the weights of a query choose among them.
 
     A few edges are the probes. A query uses the heuristic whose usual weights on the probes are nearest to its own, by
-    the sum of squares, each relative to its `spread`. A :class:`rhostar.Snapshot` remembers the choice.
+    the sum of squares of the logarithms of their ratios: one jam cannot outweigh all other edges. A
+    :class:`rhostar.Snapshot` remembers the choice.
 
     Parameters
     ----------
@@ -33,19 +34,18 @@ class ChosenByWeights(Heuristic):
     probes
         The edges to look at.
     usual
-        (k, number of probes) the usual weights of these edges for each member, finite.
+        (k, number of probes) the usual weights of these edges for each member, positive and finite.
     m
         Number of edges of the graph.
-    spread
-        By how much the weight of each probe varies, positive; None for the mean of its usual weights.
-    cap
-        What larger weights, and absent edges, count as for each probe; None for 4 times its largest usual weight.
+    low, high
+        What smaller and larger weights count as for each probe, 0 and absent edges (inf) among them; None for a quarter
+        of its smallest and 4 times its largest usual weight.
 
     Raises
     ------
     InputError, ArrayError, VertexError
         If there are no members or they are of different kinds or sizes; if a probe is not an edge, `usual` has another
-        shape, or a value is not finite.
+        shape, or a value is not positive and finite.
 
     Examples
     --------
@@ -67,8 +67,8 @@ class ChosenByWeights(Heuristic):
         usual: ArrayLike,
         m: int,
         *,
-        spread: ArrayLike | None = None,
-        cap: ArrayLike | None = None,
+        low: ArrayLike | None = None,
+        high: ArrayLike | None = None,
     ) -> None:
         self.members = tuple(
             one.with_tables({}) if isinstance(one, Computed) and one._known else one for one in members
@@ -89,14 +89,16 @@ class ChosenByWeights(Heuristic):
         if self.usual.shape != (len(self.members), count):
             shape = self.usual.shape
             raise ArrayError(f"usual must have {len(self.members)} rows of {count} weights, got shape {shape}")
-        largest = np.maximum(_ABSENT * self.usual.max(axis=0, initial=0.0), 1e-300)
-        self.spread = np.array(self.usual.mean(axis=0) if spread is None else spread, dtype=np.float64)
-        self.cap = np.array(largest if cap is None else cap, dtype=np.float64)
-        if not np.isfinite(self.usual).all() or self.spread.shape != (count,) or self.cap.shape != (count,):
-            raise ArrayError(f"usual, spread and cap must be finite, with {count} values for each member")
-        if not (np.isfinite(self.spread) & (self.spread > 0)).all() or not np.isfinite(self.cap).all():
-            raise ArrayError("spread must be positive and finite, and cap finite")
-        self._centers = self.usual / self.spread
+        smallest, largest = self.usual.min(axis=0, initial=np.inf), self.usual.max(axis=0, initial=0.0)
+        self.low = np.array(smallest / BEYOND if low is None else low, dtype=np.float64)
+        self.high = np.array(largest * BEYOND if high is None else high, dtype=np.float64)
+        if self.low.shape != (count,) or self.high.shape != (count,):
+            raise ArrayError(f"low and high must have {count} values, one for each probe")
+        for name in ("usual", "low", "high"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) & (value > 0)).all():
+                raise ArrayError(f"{name} must be positive and finite")
+        self._centers = np.log(self.usual)
         self._half = (self._centers**2).sum(axis=1) / 2
 
     @property
@@ -126,8 +128,8 @@ class ChosenByWeights(Heuristic):
         return self._nearest(weights)
 
     def _nearest(self, weights: NDArray[Any]) -> int:
-        seen: NDArray[np.float64] = np.minimum(weights.take(self.probes), self.cap)
-        seen /= self.spread
+        seen = np.minimum(weights.take(self.probes), self.high)
+        np.log(np.maximum(seen, self.low, out=seen), out=seen)
         score = self._centers.dot(seen)
         score -= self._half
         return int(score.argmax())
@@ -181,11 +183,11 @@ class ChosenByWeights(Heuristic):
 
     def _parts(self) -> tuple[Parts, dict[str, Any]]:
         parts, members = members_to_parts(self.members)
-        own = {"probes": self.probes, "usual": self.usual, "spread": self.spread, "cap": self.cap}
+        own = {"probes": self.probes, "usual": self.usual, "low": self.low, "high": self.high}
         return parts | own, {"members": members, "m": self.m}
 
     @classmethod
     def _of_parts(cls, parts: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> ChosenByWeights:
         members = members_from_parts(parts, facts["members"])
-        rule = {name: parts[name] for name in ("spread", "cap")}
+        rule = {name: parts[name] for name in ("low", "high")}
         return cls(members, parts["probes"], parts["usual"], facts["m"], **rule)

@@ -25,7 +25,7 @@ Precision = Literal["single", "double"]
 class DistanceHeuristic(Computed):
     """Exact distances under one row of weights, for every goal: ρ at v is the distance from v to the goal.
 
-    ρ is consistent for these weights, whatever the goal is. So A* is optimal for every goal on instances whose weights
+    ρ is consistent for these weights, for every goal. So A* is optimal for every goal on instances whose weights
     are nowhere below them; elsewhere a path costs at most the sum of (weight − w)⁺ over the optimal path more than it.
     With ``scale=1``, rounding never makes ρ larger than the true distance, in either precision. For that, weights are
     cut to multiples of a small unit, by less than 2**-20 of any weight, so that all sums are exact; weights that differ

@@ -122,9 +122,7 @@ def euclidean(graph: Graph, goal: int | None = None, *, scale: float = 1.0) -> N
     >>> rs.heuristics.euclidean(rs.Graph.grid(2, 2), 0).round(3).tolist()
     [0.0, 1.0, 1.0, 1.414]
     """
-    if goal is None:
-        return Geometric(graph, "euclidean", scale=scale)
-    return _euclidean(*_places(graph, goal)) * scale_of(scale)
+    return _distance("euclidean", graph, goal, scale)
 
 
 @overload
@@ -161,9 +159,7 @@ def octile(graph: Graph, goal: int | None = None, *, scale: float = 1.0) -> NDAr
     >>> rs.heuristics.octile(rs.Graph.grid(2, 3, neighbors=8), 0).round(3).tolist()
     [0.0, 1.0, 2.0, 1.0, 1.414, 2.414]
     """
-    if goal is None:
-        return Geometric(graph, "octile", scale=scale)
-    return _octile(*_places(graph, goal)) * scale_of(scale)
+    return _distance("octile", graph, goal, scale)
 
 
 @overload
@@ -201,9 +197,7 @@ def haversine(graph: Graph, goal: int | None = None, *, scale: float = 1.0) -> N
     >>> round(rs.heuristics.haversine(graph, 1)[0] / 1000)  # Paris to Berlin in km
     877
     """
-    if goal is None:
-        return Geometric(graph, "haversine", scale=scale)
-    return _haversine(*_places(graph, goal)) * scale_of(scale)
+    return _distance("haversine", graph, goal, scale)
 
 
 def safe_scale(instances: InstanceSet, metric: MetricName = "euclidean") -> float:
@@ -284,6 +278,8 @@ def _coordinates(graph: Graph) -> NDArray[np.float64]:
     return graph.coordinates
 
 
-def _places(graph: Graph, goal: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _distance(metric: MetricName, graph: Graph, goal: int | None, scale: float) -> NDArray[np.float64] | Geometric:
+    if goal is None:
+        return Geometric(graph, metric, scale=scale)
     at = _coordinates(graph)
-    return at, at[arrays.vertex(goal, "goal", graph.n)]
+    return _METRICS[metric](at, at[arrays.vertex(goal, "goal", graph.n)]) * scale_of(scale)

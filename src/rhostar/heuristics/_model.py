@@ -32,10 +32,11 @@ from rhostar.heuristics._distances import PARTS
 from rhostar.heuristics._storage import from_parts, to_parts
 
 _KIND = "rhostar-model"
-_VERSION = 4
+_VERSION = 5
 _MAPPED = {*PARTS, "to", "away", "coordinates"}
 """Arrays that are left in the file: they are large, and a search looks at few of their values."""
-_NAMES = {"facts", "values", "tables", "probes", "usual", "spread", "cap", "lower", "consistent_for"} | _MAPPED
+_NAMES = {"facts", "values", "tables", "probes", "usual", "low", "high", "lower", "consistent_for"} | _MAPPED
+_KEPT = ("learner", "parameters", "algorithm", "certificate", "front", "versions")
 _RECORDS = re.compile(r"trained_on_[a-z0-9_]{1,60}")
 _MEMBER = re.compile(r"^([0-9]{1,6}_)*")
 
@@ -58,6 +59,8 @@ class Model:
         The algorithm that it is meant for: "astar", "gbfs" or "any".
     certificate
         The certificate, as plain values, or None.
+    front
+        What :func:`rhostar.learn` could choose from, as plain values (``front_.to_dict()``), or None.
     versions
         Of rhostar, Python and numpy when it was made.
     goal_labels
@@ -84,6 +87,7 @@ class Model:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     algorithm: Literal["astar", "gbfs", "any"] = "any"
     certificate: Mapping[str, Any] | None = None
+    front: Mapping[str, Any] | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     goal_labels: Mapping[int, Any] = field(default_factory=dict)
 
@@ -123,6 +127,7 @@ class Model:
             parameters={k: _plain(v) for k, v in getattr(learner, "get_params", dict)().items()},
             algorithm=getattr(learner, "algorithm", "any"),
             certificate=certificate,
+            front=learner.front_.to_dict() if hasattr(learner, "front_") else None,
             versions={"rhostar": version("rhostar"), "python": platform.python_version(), "numpy": np.__version__},
             goal_labels={} if labels is None else {goal: labels[goal] for goal in found.goals or ()},
         )
@@ -192,6 +197,7 @@ class Model:
             "parameters": dict(self.parameters),
             "algorithm": self.algorithm,
             "certificate": None if self.certificate is None else _plain(dict(self.certificate)),
+            "front": None if self.front is None else _plain(dict(self.front)),
             "versions": dict(self.versions),
             "goal_labels": [[goal, _savable(label)] for goal, label in self.goal_labels.items()],
         }
@@ -239,7 +245,7 @@ class Model:
             return cls(
                 heuristic,
                 goal_labels={int(goal): hashable_label(label) for goal, label in facts["goal_labels"]},
-                **{name: facts[name] for name in ("learner", "parameters", "algorithm", "certificate", "versions")},
+                **{name: facts[name] for name in _KEPT},
             )
         except FileNotFoundError:
             raise StorageError(f"there is no model at {source}") from None
@@ -264,12 +270,14 @@ def _is_mapped(name: str) -> bool:
 
 def _require_sound(facts: Mapping[str, Any], source: Path) -> None:
     """Raise :class:`StorageError` unless facts are of the kinds that :meth:`Model.save` writes."""
-    certificate = facts["certificate"]
     for sound, what in (
         (facts["algorithm"] in ("astar", "gbfs", "any"), "its algorithm is not known"),
         (all(isinstance(facts[name], dict) for name in ("parameters", "versions")), "a fact is not a table"),
         (isinstance(facts["learner"], str), "a name is not text"),
-        (certificate is None or isinstance(certificate, dict), "its certificate is not a table"),
+        *(
+            (facts[name] is None or isinstance(facts[name], dict), f"its {name} is not a table")
+            for name in ("certificate", "front")
+        ),
     ):
         if not sound:
             raise StorageError(f"{source} is damaged: {what}")

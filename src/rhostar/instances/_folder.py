@@ -155,7 +155,7 @@ def _whole_token(index: dict[str, Any]) -> str:
 
 
 def _open_all(home: Path, kind: str, opened: contextlib.ExitStack) -> tuple[dict[str, Any], dict[str, IO[bytes]]]:
-    """Open every file of one save: from then on they can be read even if another save removes them."""
+    """Open every file of one save; open files can be read even if another save removes them."""
     index = _read_index(home, kind)
     for _ in range(_TRIES):
         with contextlib.ExitStack() as trial:

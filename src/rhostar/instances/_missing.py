@@ -88,22 +88,11 @@ def fill(
         for row in weights:
             row[np.isnan(row)] = np.inf
         return
-    if history is not None:
-        gaps = np.isnan(weights)
-        if policy == "last":
-            np.copyto(weights[0], history[-1], where=gaps[0])
-            for k in range(1, len(weights)):
-                np.copyto(weights[k], weights[k - 1], where=gaps[k])
-        else:
-            for part in _blocks(np.flatnonzero(gaps.any(axis=0)), len(history)):
-                usual = np.median(history[:, part], axis=0)
-                weights[:, part] = np.where(gaps[:, part], usual, weights[:, part])
-        return
-    known = np.zeros(graph.m, dtype=bool)
     gaps = np.zeros(graph.m, dtype=bool)
+    known = np.full(graph.m, history is not None)
     for row in weights:
-        known |= ~np.isnan(row)
         gaps |= np.isnan(row)
+        known |= ~np.isnan(row)
     if not known.all():
         e, label = int(np.argmin(known)), graph.labels or range(graph.n)
         edge = f"{label[graph.tail[e]]!r} -> {label[graph.head[e]]!r}"
@@ -115,14 +104,17 @@ def fill(
             "remove it, or set missing (--missing) to closed",
         )
     if policy == "last":
+        if history is not None:
+            np.copyto(weights[0], history[-1], where=np.isnan(weights[0]))
         for k in range(1, len(weights)):
             np.copyto(weights[k], weights[k - 1], where=np.isnan(weights[k]))
         for k in range(len(weights) - 2, -1, -1):
             np.copyto(weights[k], weights[k + 1], where=np.isnan(weights[k]))
         return
-    for part in _blocks(np.flatnonzero(gaps), len(weights)):
+    past = weights if history is None else history
+    for part in _blocks(np.flatnonzero(gaps), len(past)):
         values = weights[:, part]
-        weights[:, part] = np.where(np.isnan(values), np.nanmedian(values, axis=0), values)
+        weights[:, part] = np.where(np.isnan(values), np.nanmedian(past[:, part], axis=0), values)
 
 
 def _blocks(columns: NDArray[np.int64], rows: int) -> Iterator[NDArray[np.int64]]:

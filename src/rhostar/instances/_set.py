@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from rhostar import _arrays as arrays
+from rhostar import _files as files
 from rhostar.errors import ArrayError, InfeasibleError, InputError, InstanceError, StorageError
 from rhostar.graph import Graph
 from rhostar.instances import _checks as checks
@@ -251,7 +252,7 @@ class InstanceSet:
         cells = cells[None] if cells.ndim == 2 else cells
         if cells.ndim != 3 or cells.shape[1:] != grid.shape:
             raise ArrayError(f"blocked must have shape (K, {grid.shape[0]}, {grid.shape[1]}), got {cells.shape}")
-        weights = np.empty((len(cells), grid.m), dtype=dtype)
+        weights = files.spacious((len(cells), grid.m), dtype)
         grid_weights.fill_weights(grid, (world == 0 for world in cells), weights, corner_cutting=corner_cutting)
         return cls(grid, weights, sources, goal, rows=rows, infeasible=infeasible)
 

@@ -45,10 +45,8 @@ class Links:
         self.number: dict[Any, int] = dict(zip(self.nodes, range(len(self.nodes)), strict=True))
         self.parallel = bool(G.is_multigraph())
         self._after = G._adj
-        self._core = self._read(G._adj)
-        # Read when a search first goes backward.
+        self.core = self._read(G._adj)
         self._before = G._pred if G.is_directed() else None
-        self._back = None if G.is_directed() else self._core
 
     def _read(self, adjacency: Mapping[Any, Mapping[Any, Any]]) -> _core.Links:
         data: list[Any] = []
@@ -62,26 +60,10 @@ class Links:
         head = np.fromiter(map(self.number.__getitem__, heads), dtype=np.int32, count=len(heads))
         return _core.Links(first_out, head, data, self.nodes, self.parallel)
 
-    def astar(self, source: int, target: int, heuristic: Any, weight: Any, cutoff: float) -> _core.PathAnswer:
-        """Search as ``networkx.astar_path`` does; `heuristic` is a function, a float64 array or None."""
-        return self._core.astar(weight, source, target, heuristic, cutoff)
-
-    def dijkstra(self, sources: list[int], target: int, weight: Any, cutoff: float) -> _core.PathAnswer:
-        """Search for one target as ``networkx.multi_source_dijkstra`` does."""
-        return self._core.dijkstra(weight, sources, target, cutoff)
-
-    def tree(
-        self, sources: list[int], weight: Any, cutoff: float, *, paths: bool = False, predecessors: bool = False
-    ) -> _core.TreeAnswer:
-        """Search the whole graph as ``networkx.multi_source_dijkstra`` does."""
-        return self._core.tree(weight, sources, cutoff, paths, predecessors)
-
-    def bidirectional(self, source: int, target: int, weight: Any) -> _core.PathAnswer:
-        """Search from both ends as ``networkx.bidirectional_dijkstra`` does."""
-        if self._back is None:
-            assert self._before is not None
-            self._back = self._read(self._before)
-        return self._core.bidirectional(weight, self._back, source, target)
+    @cached_property
+    def back(self) -> _core.Links:
+        """The same for a search backward."""
+        return self.core if self._before is None else self._read(self._before)
 
     def weight(self, u: Any, v: Any, weight: Any) -> Any:
         """Return what networkx reads as the weight of the edge from u to v."""
@@ -138,12 +120,6 @@ def links_of(G: nx.Graph) -> Links:
     if links is None:
         links = cache[_CACHE] = Links(G)
     return links
-
-
-def is_kept(G: nx.Graph) -> bool:
-    """Whether the links of a graph are there already."""
-    cache = _cache_of(G)
-    return cache is not None and _CACHE in cache
 
 
 def is_view(G: nx.Graph) -> bool:

@@ -48,13 +48,9 @@ def astar_path(
     cutoff: Any = None,
 ) -> list[Any]:
     """As ``networkx.astar_path``; `heuristic` may also be an array, a mapping or a learner."""
-    start, goal = _vertex(links, source), _vertex(links, target)
-    if start is None:
-        raise nx.NodeNotFound(f"Source {source} is not in G")
-    if goal is None:
-        raise nx.NodeNotFound(f"Target {target} is not in G")
+    start, goal = _ends(links, source, target)
     given = heuristic if heuristic is None or callable(heuristic) else estimates(links, heuristic, goal, weight)
-    answer = links.astar(start, goal, given, weight, _limit(cutoff or None))
+    answer = links.core.astar(weight, start, goal, given, _limit(cutoff or None))
     if answer.ending.status is Status.NO_PATH:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
     if answer.ending.status is Status.BAD_RHO and isinstance(given, np.ndarray):
@@ -101,14 +97,10 @@ def dijkstra_path_length(links: Links, source: Any, target: Any, weight: Any = "
 
 def bidirectional_dijkstra(links: Links, source: Any, target: Any, weight: Any = "weight") -> tuple[Any, list[Any]]:
     """As ``networkx.bidirectional_dijkstra``."""
-    start, goal = _vertex(links, source), _vertex(links, target)
-    if start is None:
-        raise nx.NodeNotFound(f"Source {source} is not in G")
-    if goal is None:
-        raise nx.NodeNotFound(f"Target {target} is not in G")
+    start, goal = _ends(links, source, target)
     if start == goal:
         return (0, [source])
-    answer = links.bidirectional(start, goal, weight)
+    answer = links.core.bidirectional(weight, links.back, start, goal)
     if answer.ending.status is Status.NO_PATH:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     if answer.ending.status is Status.CONTRADICTION:
@@ -253,6 +245,15 @@ def _vertex(links: Links, node: Any) -> int | None:
         return None
 
 
+def _ends(links: Links, source: Any, target: Any) -> tuple[int, int]:
+    start, goal = _vertex(links, source), _vertex(links, target)
+    if start is None:
+        raise nx.NodeNotFound(f"Source {source} is not in G")
+    if goal is None:
+        raise nx.NodeNotFound(f"Target {target} is not in G")
+    return start, goal
+
+
 def _starts(links: Links, sources: Collection[Any]) -> list[int]:
     if not sources:
         raise ValueError("sources must not be empty")
@@ -280,7 +281,7 @@ def _to_target(links: Links, starts: list[int], target: Any, weight: Any, cutoff
     if goal is None:  # networkx searches for it all the same, and may come to a weight that it objects to
         _tree(links, starts, weight, cutoff)
         return None
-    answer = links.dijkstra(starts, goal, weight, cutoff)
+    answer = links.core.dijkstra(weight, starts, goal, cutoff)
     if answer.ending.status is Status.NO_PATH:
         return None
     if answer.ending.status is Status.CONTRADICTION:
@@ -288,8 +289,10 @@ def _to_target(links: Links, starts: list[int], target: Any, weight: Any, cutoff
     return _solved(links, answer, weight)
 
 
-def _tree(links: Links, starts: list[int], weight: Any, cutoff: Any, **wanted: bool) -> _core.TreeAnswer:
-    tree = links.tree(starts, weight, _limit(cutoff), **wanted)
+def _tree(
+    links: Links, starts: list[int], weight: Any, cutoff: Any, *, paths: bool = False, predecessors: bool = False
+) -> _core.TreeAnswer:
+    tree = links.core.tree(weight, starts, _limit(cutoff), paths, predecessors)
     if tree.ending.status is Status.CONTRADICTION:
         raise ValueError("Contradictory paths found:", "negative weights?")
     if tree.ending.status is not Status.DONE:

@@ -102,10 +102,10 @@ def from_sumo(
     >>> network.graph.labels, network.edge_times.tolist(), network.weights.tolist()
     (('a', 'b'), [[5.0, 8.0]], [[8.0]])
     """
-    penalties = [
-        arrays.number(value, name, "a finite number of at least 0", lambda x: 0 <= x < np.inf)
-        for name, value in (("minor_penalty", minor_penalty), ("turnaround_penalty", turnaround_penalty))
-    ]
+    penalties = (
+        arrays.not_negative(minor_penalty, "minor_penalty"),
+        arrays.not_negative(turnaround_penalty, "turnaround_penalty"),
+    )
     edges, order, inside, turns, places = _read_net(net, vehicle_class, *penalties)
     if not edges or not turns:
         raise ReadError(str(net), None, f"it has no edges, or no connections, for vehicles of class {vehicle_class}")

@@ -3,6 +3,7 @@ from ._base import Learner as Learner
 from ._base import Scorer as Scorer
 from ._bumps import BumpSearch as BumpSearch
 from ._distances import MeanDistance as MeanDistance
+from ._front import Front as Front
 from ._inconsistency import InconsistencyLP as InconsistencyLP
 from ._landmarks import Landmarks as Landmarks
 from ._potentials import Potentials as Potentials

@@ -18,10 +18,11 @@ from rhostar.instances._provenance import provenance
 from rhostar.learners._base import Advance, Learner, Seed, one_of, progress
 from rhostar.learners._bumps import BumpSearch
 from rhostar.learners._distances import MeanDistance
+from rhostar.learners._front import Front
 from rhostar.learners._landmarks import Landmarks
 from rhostar.learners._potentials import Potentials
 from rhostar.learners._ranking import SelfImitatedRanking
-from rhostar.learners._validation import Candidate, Split, Validation, best, choose, units, within
+from rhostar.learners._validation import Candidate, Split, Validation, best, choose, thriftiest, units, within
 from rhostar.learners._weights import LowerEnvelope, MeanWeights
 from rhostar.learners._with_confidence import WithConfidence, exact_values, few_goals
 from rhostar.learners._wrappers import PerGoal, Portfolio, Scaled
@@ -50,7 +51,9 @@ EFFORTS = {
 }
 
 _UP, _DOWN = ([round(1.08**k, 3) for k in steps] for steps in (range(1, 24), range(-1, -8, -1)))
-"""What tables for A* are multiplied by, besides 1: up to 6, down to 0.6."""
+"""What values for A* are multiplied by, besides 1: up to 6, down to 0.6."""
+_PATIENCE, _WORTH = 3, 0.005
+"""Larger factors are no longer tried after so many that did not save this share of the expansions."""
 _ROUNDS = ((0.4, 1.0), (0.15, 0.0), (1.0, 4.0), (0.05, 0.0))
 """(step size, blur) of the rounds of ranking, the most promising first."""
 _RANKING = 10
@@ -61,12 +64,16 @@ class Auto(Learner):
     """Tries learners in turn and keeps the one that does best on instances that it was not fitted on.
 
     Every candidate is fitted on all folds of the training set but one and judged on that one, for each fold in turn.
-    The candidate with the fewest expansions wins; with A*, only among those that keep `mean_excess`. An earlier one
-    wins if it is within one standard error and within 2 %. The winner is fitted again on the whole training set.
+    The candidate with the fewest expansions wins. With A*, only those compete that keep `mean_excess`, and of those
+    within 2 % of the fewest expansions the one with the lowest mean excess wins. With greedy search or `utility`, an
+    earlier one wins if it is within one standard error and within 2 %. The winner is fitted again on the whole training
+    set.
 
-    By default, tables for A* are also multiplied by factors (:class:`Scaled`). Values for greedy search are improved by
-    ranking (:class:`SelfImitatedRanking`) and bumps (:class:`BumpSearch`). Work is counted in vertices that searches
-    expand, so equal seeds give equal values on every machine, for any `n_jobs`.
+    By default, values for A* are also multiplied by factors (:class:`Scaled`), first of all the distances under lower
+    bounds of the weights, which learn nothing else. The candidates and what they do are the same for every
+    `mean_excess`: a larger one never chooses what a smaller one beats. Values for greedy search are improved by ranking
+    (:class:`SelfImitatedRanking`) and bumps (:class:`BumpSearch`). Work is counted in vertices that searches expand, so
+    equal seeds give equal values on every machine, for any `n_jobs`.
 
     Parameters
     ----------
@@ -86,7 +93,7 @@ class Auto(Learner):
         "quick", "normal" or "thorough": how many instances judge, and how far values are improved. On a graph of 40,000
         vertices they take about 1, 10 and 100 seconds.
     time_limit
-        After so many seconds no further candidate is tried; None for no limit. ``notes_`` says if that happened: the
+        Seconds after which no further candidate is tried; None for no limit. ``notes_`` says if that happened: the
         result then depends on the machine.
     folds
         How many parts the training set is split into.
@@ -106,6 +113,8 @@ class Auto(Learner):
         The winner, fitted on the whole training set.
     candidates_
         What was tried, in order: :class:`Candidate`.
+    front_
+        For A* without `utility`: what each mean excess costs, a :class:`Front` to print or plot.
     notes_
         What the user should know, as sentences: that nothing faster than exact values keeps `mean_excess`, or that the
         time limit was reached.
@@ -130,6 +139,7 @@ class Auto(Learner):
 
     learner_: Learner
     candidates_: list[Candidate]
+    front_: Front
     notes_: list[str]
 
     def __init__(
@@ -192,6 +202,8 @@ class Auto(Learner):
         fits = [one for tried in trials.tried for one in tried.fits] if candidates is not None else []
         seen = provenance(instances, fitted._seen, *(one.trained_on for one in fits if one.trained_on is not None))
         learned = {"learner_": fitted, "candidates_": trials.tried, "notes_": notes}
+        if validation.by_cost:
+            learned["front_"] = Front.of(trials.judged, winner, f"{self.split}s")
         return learned | {"heuristic_": fitted.heuristic_, "trained_on": seen}
 
 
@@ -236,6 +248,8 @@ class _Trials:
                 self._enter_multiples(self.tried[-1])
         if not self.judged:
             self.enter(Landmarks())  # the graph has no small separators
+            if self.judged:
+                self._enter_multiples(self.tried[-1])
         if effort.improve and not validation.bounded and validation.costs is not None:
             how = {"algorithm": validation.algorithm, "utility": utility, "budget": validation.budget} | shared
             left = _RANKING * effort.work
@@ -249,15 +263,22 @@ class _Trials:
                 self.enter(BumpSearch(clone(start.learner), max_bumps=effort.bumps, **how), start)
 
     def _enter_multiples(self, start: Candidate) -> None:
-        """Judge a table times factors: up to where paths cost too much, or down to where they do not."""
+        """Judge values times factors: up while that saves expansions, down while paths cost more than the optimum."""
         validation = self.validation
-        limit, bounded = validation.mean_excess, validation.bounded
-        exact, inside = all(one.lower is not None for one in start.fits), not start.bound > limit
-        for factors in (_UP if inside else [], _DOWN if not (exact or (bounded and inside)) else []):
-            for factor in factors if limit > 0 else []:
-                self.tried.append(validation.judge(Scaled(clone(start.learner), factor), start.fits, factor))
-                if bounded and inside == (self.tried[-1].bound > limit):
-                    break
+        least, waited = start.expanded, 0
+        for factor in _UP:
+            self.tried.append(validation.judge(Scaled(clone(start.learner), factor), start.fits, factor))
+            waited += 1
+            if self.tried[-1].expanded < (1 - _WORTH) * least:
+                least, waited = self.tried[-1].expanded, 0
+            if waited == _PATIENCE:
+                break
+        last = start
+        for factor in _DOWN:
+            if not last.mean_excess > 0:
+                break
+            last = validation.judge(Scaled(clone(start.learner), factor), start.fits, factor)
+            self.tried.append(last)
 
     def _starts(self) -> list[Candidate]:
         """Return the best candidate of each of the two best kinds that are one table."""
@@ -273,7 +294,8 @@ class _Trials:
         if not self.judged:
             assert self.failure is not None
             raise self.failure
-        return choose(within(self.judged, self.validation.mean_excess), self.validation.groups)
+        inside = within(self.judged, self.validation.mean_excess)
+        return thriftiest(inside) if self.validation.by_cost else choose(inside, self.validation.groups)
 
     def notes(self, winner: Candidate) -> list[str]:
         """Return what the user should know about the result."""
@@ -306,9 +328,9 @@ def _learners(validation: Validation) -> Iterator[Learner]:
     used = validation.used
     if validation.costs is None:
         yield Potentials()
-        yield Potentials("mean")
-        for clusters in (4, 8):
-            yield Potentials(n_clusters=clusters)
+        for clusters in (1, 4, 16):
+            yield Potentials("median", n_clusters=clusters)
+        yield Potentials("quantile", n_clusters=16, quantile=0.25)
     elif validation.algorithm == "gbfs":
         walls = not np.isfinite(used._stored[used._stored_rows[0]]).all()
         yield MeanDistance()
@@ -317,9 +339,10 @@ def _learners(validation: Validation) -> Iterator[Learner]:
     else:
         yield LowerEnvelope()
         yield MeanDistance()
+        yield MeanDistance("median")
         for level in (0.05, 0.25):
             yield MeanDistance("quantile", quantile=level)
-        for clusters in (4, 8):
+        for clusters in (4, 16):
             yield Portfolio(n_clusters=clusters)
 
 
@@ -391,7 +414,7 @@ def learn(
     effort
         "quick", "normal" or "thorough"; see :class:`rhostar.learners.Auto`. `max_excess` needs none.
     time_limit
-        After so many seconds, for all goals together, nothing further is tried, and ``notes_`` says so; None for no
+        Seconds, for all goals together, after which nothing further is tried, and ``notes_`` says so; None for no
         limit.
     split
         What stays on one side where instances are held out to judge learners: all of a "snapshot", or of a "day" (see
@@ -407,8 +430,9 @@ def learn(
     -------
     Learner
         Fitted: ``heuristic_`` is what was learned, and ``rho_`` its values if there is one table. With `mean_excess`,
-        ``learner_`` is the winner, ``candidates_`` what was tried, and ``notes_`` what you should know: for instance
-        that nothing faster than exact values keeps the mean excess. With `confidence`, ``choice_.sentence`` is the
+        ``learner_`` is the winner, ``candidates_`` what was tried, ``front_`` what each mean excess costs (a
+        :class:`rhostar.learners.Front` to print or plot), and ``notes_`` what you should know: for instance that
+        nothing faster than exact values keeps the mean excess. With `confidence`, ``choice_.sentence`` is the
         guarantee, and ``learner_`` the learner that was fitted on the part to learn from.
 
     Raises

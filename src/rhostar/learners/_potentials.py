@@ -13,8 +13,8 @@ from rhostar.graph import Graph
 from rhostar.heuristics import ChosenByWeights, DistanceHeuristic, Heuristic
 from rhostar.instances import InstanceSet
 from rhostar.learners._base import Learner, Seed, generator, one_of
+from rhostar.learners._clusters import cluster_weights, clusters
 from rhostar.learners._weights import complete, edge_statistics, stated_bounds
-from rhostar.learners._wrappers import clusters
 from rhostar.search import distances_to
 
 
@@ -27,17 +27,21 @@ class Potentials(Learner):
       goal on every instance whose weights are nowhere below ŵ.
     - *Bounded*: ``Potentials(scale=1.2)`` expands fewer vertices, and every path costs at most 1.2 times the optimum,
       on the same instances.
-    - *Learned*: ``Potentials(n_clusters=8)`` groups the snapshots by how similar they are and takes the mean weights of
-      each group. A search uses those that are nearest to the weights of its query. With ``max_excess=0.5`` no path
+    - *Learned*: ``Potentials(n_clusters=16)`` groups the snapshots by how similar they are and takes the median weights
+      of each group. A search uses those that are nearest to the weights of its query. With ``max_excess=0.5`` no path
       costs more than 1.5 times the optimum, on the same instances, however the weights were learned.
+
+    :func:`rhostar.learn` chooses among these, with how many clusters, which quantile and which factor.
 
     Parameters
     ----------
     statistic
-        What ŵ is: "min", "mean", "median" or "quantile" of the weights of each edge in the snapshots that have it; None
-        for "min" with one cluster and "mean" with several. An edge that is never present is estimated by its length.
+        What ŵ is: "min", "median" or "quantile" of the weights of each edge in the snapshots that have it; None for
+        "min" with one cluster and "median" with several. A mean would be ruled by a few jams. An edge that is never
+        present is estimated by its length.
     n_clusters
-        How many groups of snapshots; each gets its own ŵ.
+        How many groups of snapshots; each gets its own ŵ. Snapshots are compared by the logarithms of the weights of
+        250 edges. More than 4 times the upper quartile of an edge counts as that much, and so does a closed edge.
     scale
         A factor on ρ.
     quantile
@@ -69,6 +73,13 @@ class Potentials(Learner):
         Raised by ``fit`` if the graph has no small separators, so that a hierarchy would be too large; use
         :class:`Landmarks` there.
 
+    Notes
+    -----
+    With few snapshots, quantiles are uncertain. Hence ŵ of a cluster of k snapshots is the geometric mean of its
+    quantiles and those of all snapshots, with weights k and r: the variance of the logarithms within clusters, divided
+    by that between them. Those of all are drawn in the same way, with r = 4, towards the lowest weights times one
+    factor, the median ratio of both, but not above the highest weight. "min" is left as it is: exactness rests on it.
+
     Examples
     --------
     >>> import numpy as np, rhostar as rs
@@ -96,7 +107,7 @@ class Potentials(Learner):
 
     def __init__(
         self,
-        statistic: Literal["min", "mean", "median", "quantile"] | None = None,
+        statistic: Literal["min", "median", "quantile"] | None = None,
         n_clusters: int = 1,
         scale: float = 1.0,
         *,
@@ -111,8 +122,8 @@ class Potentials(Learner):
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         graph = instances.graph
         count = arrays.integer(self.n_clusters, "n_clusters", 1)
-        statistic = self.statistic or ("min" if count == 1 else "mean")
-        one_of(statistic, "statistic", ("min", "mean", "median", "quantile"))
+        statistic = self.statistic or ("min" if count == 1 else "median")
+        one_of(statistic, "statistic", ("min", "median", "quantile"))
         scale = arrays.number(self.scale, "scale", "finite and not negative", lambda x: 0 <= x < np.inf)
         level = arrays.number(self.quantile, "quantile", "between 0 and 1", lambda x: 0 <= x <= 1)
         level = 0.5 if statistic == "median" else level
@@ -132,21 +143,21 @@ class Potentials(Learner):
         cluster_of = np.zeros(len(instances), dtype=np.int32) if found is None else found.of
         if lower is not None and stated and count == 1 and self.statistic is None:
             weights = lower[None, :]
-        else:
-            kind = "quantile" if statistic == "median" else statistic
+        elif statistic == "min":
             weights = np.stack(
                 [
-                    complete(graph, edge_statistics(instances[np.flatnonzero(cluster_of == k)], kind, level).value)
+                    complete(graph, edge_statistics(instances[np.flatnonzero(cluster_of == k)], "min", 0.0).value)
                     for k in range(int(cluster_of.max()) + 1)
                 ]
             )
+        else:
+            weights = cluster_weights(instances, found, "quantile", level)
         if most is not None and lower is not None and scale > 0:
             weights = np.minimum(weights, (1 + most) / scale * lower)
         members = DistanceHeuristic.for_rows(graph, weights, scale=scale)
         heuristic: Heuristic = members[0]
         if found is not None and len(members) > 1:
-            rule = {"spread": found.common, "cap": found.cap}
-            heuristic = ChosenByWeights(members, found.probes, found.usual, graph.m, **rule)
+            heuristic = ChosenByWeights(members, m=graph.m, **found.rule)
         elif isinstance(instances.goal, int):
             heuristic = members[0].with_tables({instances.goal: _table(graph, weights[0], instances.goal, scale)})
         bounds = arrays.frozen(scale * weights.max(axis=0))

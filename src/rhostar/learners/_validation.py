@@ -2,7 +2,8 @@
 
 Folds consist of whole snapshots or days. Costs-to-go are computed once and shared by all fits (:class:`CostsToGo`);
 they also give the optimum of every path. How much is done is counted in vertices, never in seconds: the same seed gives
-the same result on every machine. The fewest expansions within a bound on the mean excess win, the simpler one first.
+the same result on every machine. The fewest expansions within a bound on the mean excess win; of those that are almost
+as few, the lowest mean excess.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from rhostar import _arrays as arrays
@@ -27,18 +28,20 @@ from rhostar.utilities import Utility
 Split = Literal["snapshot", "day"]
 """What stays on one side when instances are held out."""
 
-_SNAPSHOTS, _JUDGED = 16, 64
-"""At least so many snapshots are used, and so many instances judge, however large the graph is."""
+_SNAPSHOTS, _JUDGED, _MOST_JUDGED = 16, 64, 2**15
+"""The minimum numbers of snapshots used and of instances judged on, whatever the graph; the maximum of the latter."""
 _LARGEST = 2**26
 """How many costs-to-go are kept: 512 MB."""
 _STARTS, _SOURCES = 8, 30
-"""Starts on each snapshot that judge, drawn from those of all instances if these have so many different ones."""
+"""Starts on each snapshot that judge, drawn from those of all instances if these have that many different ones."""
 _LEVEL = 0.998
 """The level of the bound on the mean excess: the best of many candidates near the limit is taken."""
 _SURPRISE = 5.0
 """A snapshot still to come may have this many times the mean excess that is allowed, whatever was seen."""
-_SIMPLER = 0.02
-"""A simpler candidate wins if it is within one standard error of the best and within this share."""
+_TINY = 1e-9
+"""The mean excess that values keep which may overestimate, but did not on any instance."""
+_ALMOST = 0.02
+"""Candidates within this share of the best one may win if they are better otherwise."""
 
 
 def units(instances: InstanceSet, split: Split) -> NDArray[np.int64]:
@@ -78,6 +81,9 @@ def fold_of_units(
     return different, rng.permutation(different.size) % min(folds, different.size)
 
 
+_NONE, _NOWHERE = np.empty(0), np.empty(0, dtype=np.int64)
+
+
 class Candidate(NamedTuple):
     """A learner that :class:`Auto` tried, and what it did on instances that it was not fitted on."""
 
@@ -87,15 +93,28 @@ class Candidate(NamedTuple):
     mean_excess: float
     """The mean share by which its paths cost more than the optimum; NaN if that is not known."""
     bound: float
-    """An upper bound on that mean, and on the share in total, for new instances; NaN if that does not matter."""
+    """The lowest mean excess, on average and in total, that it should keep on new instances; NaN if not known."""
     losses: NDArray[np.float64]
     """What decides, instance by instance; lower is better. None if the fit failed."""
     fits: tuple[Heuristic, ...]
     """What was learned from each fold."""
+    expansions: NDArray[np.float64] = _NONE
+    """Instance by instance."""
+    excess: NDArray[np.float64] = _NONE
+    """The share by which each path costs more than the optimum."""
+    groups: NDArray[np.int64] = _NOWHERE
+    """The snapshot or day of each instance."""
+
+    @property
+    def label(self) -> str:
+        """The learner and the factor, on one line."""
+        factor = getattr(self.learner, "factor", None)
+        inner = self.learner if factor is None else self.learner.learner
+        return " ".join(repr(inner).split()) + ("" if factor is None else f" × {factor:g}")
 
     def __str__(self) -> str:
         excess = "" if np.isnan(self.mean_excess) else f", {self.mean_excess:.2%} above the optimum"
-        return f"{self.learner}: {self.expanded:.1f} expansions{excess}"
+        return f"{self.label}: {self.expanded:.1f} expansions{excess}"
 
 
 class Fold(NamedTuple):
@@ -149,46 +168,56 @@ class Validation:
         self.costs = CostsToGo(self.used, n_jobs) if isinstance(instances.goal, int) else None
         judged = self._with_further_starts(rng)
         self.further = judged is not self.used
-        optimum = solve_many(judged, np.zeros(n), n_jobs=n_jobs).cost if self.costs is None else self.costs.at(judged)
         used_fold, judged_fold = (fold[np.searchsorted(different, units(one, split))] for one in (self.used, judged))
         self.folds: list[Fold] = []
-        each = max(_JUDGED, work // n) // (int(fold.max()) + 1)
+        each = min(max(_JUDGED, work // n), _MOST_JUDGED) // (int(fold.max()) + 1)
         for k in range(int(fold.max()) + 1):
-            own = np.flatnonzero((judged_fold == k) & np.isfinite(optimum))
-            own = np.sort(rng.permutation(own)[:each])
+            own = np.sort(rng.permutation(np.flatnonzero(judged_fold == k))[:each])
+            optimum = self._optimum(judged[own])
+            own, optimum = own[np.isfinite(optimum)], optimum[np.isfinite(optimum)]
             if own.size:
                 train = self.used[np.flatnonzero(used_fold != k)]
-                self.folds.append(Fold(train, judged[own], units(judged, split)[own], optimum[own]))
+                self.folds.append(Fold(train, judged[own], units(judged, split)[own], optimum))
         if not self.folds:
             raise InstanceError("no instance of the training set has a path from its source to its goal")
         self.groups = np.concatenate([fold.groups for fold in self.folds])
 
     @property
-    def bounded(self) -> bool:
+    def by_cost(self) -> bool:
         """Whether what paths cost decides too."""
-        return self.algorithm == "astar" and self.scorer is None and bool(np.isfinite(self.mean_excess))
+        return self.algorithm == "astar" and self.scorer is None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it is limited."""
+        return self.by_cost and bool(np.isfinite(self.mean_excess))
+
+    def _optimum(self, judged: InstanceSet) -> NDArray[np.float64]:
+        """Return the cost of an optimal path of each instance, inf if there is none."""
+        if self.costs is not None:
+            return self.costs.at(judged)
+        return solve_many(judged, np.zeros(judged.graph.n), n_jobs=self.n_jobs).cost
 
     def _with_further_starts(self, rng: np.random.Generator) -> InstanceSet:
-        """Return the instances with further starts on their snapshots, such as other instances have.
+        """Return the instances with further starts, and goals, on their snapshots, such as other instances have.
 
-        What a path costs depends on its start as much as on the snapshot. With one start for each snapshot the mean
+        What a path costs depends on its ends as much as on the snapshot. With one path for each snapshot the mean
         excess is uncertain, and the bound on it large.
         """
         used = self.used
         rows = np.unique(used._stored_rows)
         count = _STARTS * rows.size - len(used)
-        if self.costs is None or count <= 0 or np.unique(used.sources).size < _SOURCES:
+        if count <= 0 or np.unique(used.sources).size < _SOURCES:
             return used
-        rows, sources = rng.permutation(np.resize(rows, count)), rng.choice(used.sources, count)
-        some = sources != used.goals[0]
-        rows, sources = np.append(used._stored_rows, rows[some]), np.append(used.sources, sources[some])
+        rows, pair = rng.permutation(np.resize(rows, count)), rng.integers(0, len(used), count)
+        rows, pair = np.append(used._stored_rows, rows), np.append(np.arange(len(used)), pair)
         # The snapshots are those of the set: they were checked before.
         return object.__new__(InstanceSet)._fill(
             used.graph,
             used._stored,
             rows,
-            sources.astype(np.int32),
-            np.full(rows.size, used.goals[0]),
+            used.sources[pair],
+            used.goals[pair],
             "further starts",
             np.arange(rows.size),
             days=used._stored_days,
@@ -209,28 +238,28 @@ class Validation:
             cost.append(np.where(runs.solved, runs.cost, np.inf))
             if self.scorer is not None:
                 losses.append(-self.scorer.each(heuristic, fold.judged, self.n_jobs))
+        effort, optimum = np.concatenate(expanded), np.concatenate([fold.optimum for fold in self.folds])
         loss = np.concatenate(losses or expanded)
-        optimum = np.concatenate([fold.optimum for fold in self.folds])
         excess = np.concatenate(cost) - optimum
         # Costs-to-go add up the same weights in another order.
         excess[excess <= 1e-9 * optimum] = 0.0
         share = np.divide(excess, optimum, out=np.zeros(excess.size), where=optimum > 0)
         bound = np.nan
-        if self.bounded:
+        if self.by_cost:
             exact = factor <= 1 and all(fitted.lower is not None for fitted in fits)
             bound = 0.0 if exact else self._bound(excess, share, optimum)
-        return Candidate(learner, float(np.concatenate(expanded).mean()), float(share.mean()), bound, loss, tuple(fits))
+        means = float(effort.mean()), float(share.mean())
+        return Candidate(learner, *means, bound, loss, tuple(fits), effort, share, self.groups)
 
     def _bound(self, excess: NDArray[np.float64], share: NDArray[np.float64], optimum: NDArray[np.float64]) -> float:
-        """Return a bound on the excess for new instances: in total, where long paths count most, and on average."""
+        """Return the mean excess that is kept on new instances, on average and in total."""
         if not np.isfinite(excess).all():
             return np.inf
         sources = np.concatenate([fold.judged.sources for fold in self.folds])
         # With further starts, the paths of one snapshot depend on each other, and so do those from one start.
         by = (self.groups, sources) if self.further else (self.groups,)
-        surprise = _SURPRISE * self.mean_excess
         return max(
-            upper_bound(values, groups, scale, level=_LEVEL, surprise=surprise)
+            kept(values, groups, scale)
             for groups in by
             for values, scale in ((excess, optimum), (share, (optimum > 0).astype(np.float64)))
         )
@@ -270,8 +299,8 @@ def upper_bound(
     scale: NDArray[np.float64],
     *,
     level: float,
-    surprise: float = 0.0,
-) -> float:
+    surprise: ArrayLike = 0.0,
+) -> NDArray[np.float64]:
     """Return a number that Σ values / Σ scale over new instances exceeds rarely; values are not negative.
 
     It is the bound of Student's t at this level, by snapshots, with one snapshot added: as bad as the worst of them. A
@@ -285,18 +314,41 @@ def upper_bound(
     level
         The probability with which the bound should hold, such as 0.95.
     surprise
-        The added snapshot is at least this bad: values / scale.
+        The added snapshot is at least this bad: values / scale. For several numbers, there is a bound for each.
     """
     from scipy.special import stdtrit
 
     _, of = np.unique(groups, return_inverse=True)
     value, size = np.bincount(of, values).astype(np.float64), np.bincount(of, scale).astype(np.float64)
+    added = np.asarray(surprise, dtype=np.float64)
     if size.sum() == 0:
-        return 0.0
-    worst = max(float(np.divide(value, size, out=np.zeros(size.size), where=size > 0).max()), surprise)
-    value, size = np.append(value, worst * size.mean()), np.append(size, size.mean())
-    found = estimate(value, np.arange(size.size), size)
-    return found.mean + float(stdtrit(size.size - 1, level)) * found.error
+        return np.zeros(added.shape)
+    worst = np.divide(value, size, out=np.zeros(size.size), where=size > 0).max()
+    typical, count = float(size.mean()), size.size + 1
+    extra = np.maximum(added, worst) * typical
+    mean = (value.sum() + extra) / (size.sum() + typical)
+    rest = value @ value - 2 * mean * (value @ size) + mean**2 * (size @ size) + (extra - mean * typical) ** 2
+    error = np.sqrt(np.maximum(rest, 0.0) * count / (count - 1)) / (size.sum() + typical)
+    return np.asarray(mean + stdtrit(count - 1, level) * error)
+
+
+def kept(values: NDArray[np.float64], groups: NDArray[np.int64], scale: NDArray[np.float64]) -> float:
+    """Return the lowest limit that is not below its own :func:`upper_bound`, with surprises in proportion to the limit.
+
+    It does not depend on what is asked for: what keeps a limit keeps every larger one, so that a larger one never
+    chooses worse.
+    """
+    low, high = _TINY, 10.0
+    for _ in range(3):
+        limits = np.geomspace(low, high, 200)
+        inside = upper_bound(values, groups, scale, level=_LEVEL, surprise=_SURPRISE * limits) <= limits
+        if not inside.any():
+            return np.inf
+        first = int(np.argmax(inside))
+        low, high = float(limits[max(first - 1, 0)]), float(limits[first])
+        if first == 0:
+            break
+    return high
 
 
 def within(candidates: Sequence[Candidate], mean_excess: float) -> list[Candidate]:
@@ -306,9 +358,32 @@ def within(candidates: Sequence[Candidate], mean_excess: float) -> list[Candidat
     return inside or (judged and [min(judged, key=lambda one: one.bound)])
 
 
+def undominated(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates that no other one beats in expansions and mean excess; of equal ones the first."""
+    found: list[Candidate] = []
+    least = np.inf
+    places = {id(one): k for k, one in enumerate(candidates)}
+    for one in sorted(candidates, key=lambda one: (one.expanded, one.mean_excess, places[id(one)])):
+        if one.mean_excess < least:
+            least = one.mean_excess
+            found.append(one)
+    return sorted(found, key=lambda one: places[id(one)])
+
+
 def best(candidates: Sequence[Candidate]) -> Candidate:
     """Return the candidate with the lowest mean loss."""
     return min(candidates, key=lambda one: float(one.losses.mean()))
+
+
+def thriftiest(candidates: Sequence[Candidate]) -> Candidate:
+    """Return the candidate with the lowest mean excess among those within 2 % of the fewest expansions.
+
+    No other candidate beats it in both.
+    """
+    front = undominated(candidates)
+    fewest = min(one.expanded for one in front)
+    near = [one for one in front if one.expanded <= (1 + _ALMOST) * fewest]
+    return min(near, key=lambda one: one.mean_excess)
 
 
 def choose(candidates: Sequence[Candidate], groups: NDArray[np.int64]) -> Candidate:
@@ -324,6 +399,6 @@ def choose(candidates: Sequence[Candidate], groups: NDArray[np.int64]) -> Candid
     leader = best(candidates)
     for one in candidates:
         worse = estimate(one.losses - leader.losses, groups)
-        if worse.mean <= min(worse.error, _SIMPLER * abs(float(leader.losses.mean()))):
+        if worse.mean <= min(worse.error, _ALMOST * abs(float(leader.losses.mean()))):
             return one
     return leader

@@ -58,6 +58,8 @@ class WithConfidence(Wrapper):
         The learner inside, fitted on the first part.
     choice_
         The :class:`WeightChoice`: ``choice_.sentence`` is the guarantee.
+    front_
+        That of the learner inside, if it has one.
     notes_
         What the user should know, as sentences.
 
@@ -134,6 +136,8 @@ class WithConfidence(Wrapper):
         else:
             heuristic = fitted.heuristic_ if choice.factor == 1 else fitted.heuristic_.scaled(choice.factor)
         learned = {"learner_": fitted, "choice_": choice, "notes_": notes, "heuristic_": heuristic}
+        if hasattr(fitted, "front_"):
+            learned["front_"] = fitted.front_
         return learned | {"trained_on": provenance(instances, fitted._seen)}
 
     def _parts(self, instances: InstanceSet) -> tuple[InstanceSet, InstanceSet]:

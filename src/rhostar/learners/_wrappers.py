@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,9 @@ from rhostar.errors import InputError, InstanceError
 from rhostar.instances import InstanceSet
 from rhostar.instances._provenance import Provenance, provenance
 from rhostar.learners._base import Learner, Seed, generator, table_of
-from rhostar.learners._distances import CostsToGo, MeanDistance, snapshots
-
-_PROBES = 250
-"""Edges by which snapshots are compared."""
-_ABSENT = 4.0
-"""An absent edge counts as this many times the largest weight that the edge had in training."""
+from rhostar.learners._clusters import clusters, own_share
+from rhostar.learners._distances import CostsToGo, MeanDistance
+from rhostar.learners._front import Front
 
 
 class Wrapper(Learner):
@@ -54,6 +51,8 @@ class PerGoal(Wrapper):
         A :class:`rhostar.heuristics.PerGoal`.
     learners_
         A mapping from goals to fitted learners.
+    front_
+        A :class:`Front` over all goals, if the learners have one.
 
     Examples
     --------
@@ -95,6 +94,11 @@ class PerGoal(Wrapper):
             "learners_": fitted,
             "trained_on": provenance(instances, *(learner._seen for learner in fitted.values())),
         }
+        choices = [one for one in fitted.values() if hasattr(one, "front_")]
+        if len(choices) == len(fitted):
+            learned["front_"] = Front.over(
+                [([tried for tried in one.candidates_ if tried.losses.size], one.front_) for one in choices]
+            )
         known = [one.consistent_for for one in found.values() if one.consistent_for is not None]
         if len(known) == len(found):
             # Weights that are at least the largest of the bounds are at least each of them.
@@ -169,8 +173,9 @@ class Portfolio(Wrapper):
     """Fits a learner to each of several groups of similar snapshots; each query uses the table of its group.
 
     Snapshots that resemble each other get a table of their own: one for the night, one for each rush hour. A query
-    takes the table whose usual weights are nearest to its own: a group's, or that of all snapshots. Queries unlike all
-    others are often the slowest ones, and even a group far from them is closer than the mean of all.
+    takes the table whose usual weights are nearest to its own. Queries unlike all others are often the slowest ones,
+    and even a group far from them is closer than the mean of all. The groups, and how they are compared, are those of
+    :class:`Potentials`. The table of a group with few snapshots is drawn towards that of all of them.
 
     Parameters
     ----------
@@ -178,9 +183,7 @@ class Portfolio(Wrapper):
         What to fit to each group; it is cloned. None is :class:`MeanDistance`. It must fit one goal; for several, put
         the portfolio into :class:`PerGoal`.
     n_clusters
-        How many groups to look for, by k-means on the weights of a few edges.
-    min_instances
-        How many instances a group needs to have its own table. Snapshots of smaller ones use the nearest other table.
+        How many groups to look for; :func:`rhostar.learn` chooses it.
     random_state
         Seeds the choice of the edges by which snapshots are compared, and k-means.
 
@@ -188,8 +191,6 @@ class Portfolio(Wrapper):
     ----------
     heuristic_
         The tables and the rule that chooses among them, a :class:`rhostar.heuristics.ChosenByWeights`.
-    learners_
-        The fitted learners; the first one has seen all instances.
     cluster_of_
         For each training instance, which table the rule chooses.
 
@@ -220,93 +221,33 @@ class Portfolio(Wrapper):
 
     consistency = "Nothing is known about the consistency of the tables."
     cluster_of_: NDArray[np.int32]
-    learners_: list[Learner]
 
-    def __init__(
-        self,
-        learner: Learner | None = None,
-        n_clusters: int = 8,
-        *,
-        min_instances: int = 10,
-        random_state: Seed = 0,
-    ) -> None:
-        self.learner, self.n_clusters = learner, n_clusters
-        self.min_instances, self.random_state = min_instances, random_state
+    def __init__(self, learner: Learner | None = None, n_clusters: int = 8, *, random_state: Seed = 0) -> None:
+        self.learner, self.n_clusters, self.random_state = learner, n_clusters, random_state
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         return self._learn_with(instances, None)
 
     def _learn_with(self, instances: InstanceSet, costs: CostsToGo | None) -> dict[str, Any]:
         count = arrays.integer(self.n_clusters, "n_clusters", 1)
-        fewest = arrays.integer(self.min_instances, "min_instances", 1)
         found = clusters(instances, count, generator(self.random_state))
-        goal, inner = int(instances.goals[0]), self._inner()
-        fitted, usual = [clone(inner)._fit(instances, costs)], [found.common]
-        table_of(fitted[0], "learner must fit one table for one goal")
+        inner, graph = self._inner(), instances.graph
+        common = clone(inner)._fit(instances, costs)
+        table = table_of(common, "learner must fit one table for one goal")
+        fitted, tables = [common], []
         for k in range(len(found.usual) if len(found.usual) > 1 else 0):
-            own = np.flatnonzero(found.of == k)
-            if own.size >= max(fewest, inner.least_instances):
-                fitted.append(clone(inner)._fit(instances[own], costs))
-                usual.append(found.usual[k])
+            part = instances[np.flatnonzero(found.of == k)]
+            if len(part) >= inner.least_instances:
+                fitted.append(clone(inner)._fit(part, costs))
+                own = table_of(fitted[-1], "learner must fit one table for one goal").values
+                share = own_share(part, found.pull)
+                tables.append(share * own + (1 - share) * table.values)
+            else:
+                tables.append(table.values)
         rule = heuristics.ChosenByWeights(
-            [heuristics.Table(table_of(one, "").values, goal) for one in fitted],
-            found.probes,
-            np.stack(usual),
-            instances.graph.m,
-            spread=found.common,
-            cap=found.cap,
+            [heuristics.Table(arrays.frozen(values), int(instances.goals[0])) for values in tables or [table.values]],
+            m=graph.m,
+            **found.rule,
         )
         seen = provenance(instances, *(one._seen for one in fitted))
-        return {"heuristic_": rule, "learners_": fitted, "cluster_of_": rule.which_of(instances), "trained_on": seen}
-
-
-# ---------------------------------------------------------------- groups of similar snapshots
-
-
-class Clusters(NamedTuple):
-    """Clusters of the snapshots of a set, the one with the most instances first."""
-
-    of: NDArray[np.int32]
-    """The cluster of each instance."""
-    probes: NDArray[np.int64]
-    """The edges by which snapshots are compared; none if all snapshots are alike."""
-    usual: NDArray[np.float64]
-    """(clusters, probes) mean weights of these edges."""
-    common: NDArray[np.float64]
-    """The same over all instances; a snapshot is compared with it edge by edge, as a ratio."""
-    cap: NDArray[np.float64]
-    """What larger weights, and absent edges, count as for each probe."""
-
-
-def clusters(instances: InstanceSet, count: int, rng: np.random.Generator) -> Clusters:
-    """Return at most `count` clusters, by k-means on the weights of a few edges, each relative to its mean."""
-    distinct, m = snapshots(instances), instances.graph.m
-    probes = np.sort(rng.choice(m, min(m, _PROBES), replace=False))
-    rows = distinct.instances._stored_rows
-    seen = np.stack([instances._stored[row][probes].astype(np.float64) for row in rows.tolist()])
-    cap = _ABSENT * np.where(np.isfinite(seen), seen, 0.0).max(axis=0)
-    seen = np.minimum(seen, cap)
-    varies = (seen != seen[0]).any(axis=0)
-    probes, seen, cap = probes[varies], seen[:, varies], cap[varies]
-    common = np.average(seen, axis=0, weights=distinct.times)
-    label = _k_means(seen / common, distinct.times, count, int(rng.integers(2**31)))
-    order = np.argsort(-np.bincount(label, distinct.times), kind="stable")
-    label = np.argsort(order)[label]
-    usual = [
-        np.average(seen[label == k], axis=0, weights=distinct.times[label == k]) for k in range(int(label.max()) + 1)
-    ]
-    return Clusters(label[distinct.of].astype(np.int32), probes, np.stack(usual), common, cap)
-
-
-def _k_means(points: NDArray[np.float64], times: NDArray[np.int64], count: int, seed: int) -> NDArray[np.int64]:
-    """Return the cluster of each point, which counts so many times."""
-    count = min(count, np.unique(points, axis=0).shape[0]) if points.size else 1
-    if count < 2:
-        return np.zeros(len(points), dtype=np.int64)
-    from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits
-
-    # Several threads would add up in an order of their own, and round differently each time.
-    with threadpool_limits(1):
-        found = KMeans(count, n_init=4, random_state=seed).fit(points, sample_weight=times)
-    return np.unique(found.labels_, return_inverse=True)[1].astype(np.int64)
+        return {"heuristic_": rule, "cluster_of_": rule.which_of(instances), "trained_on": seen}

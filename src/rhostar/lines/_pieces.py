@@ -15,7 +15,7 @@ a breakpoint, and if exact scores tie along the whole line while their float sum
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -99,9 +99,6 @@ class Pieces(Sequence[Piece]):
         if isinstance(i, slice):
             return [self[k] for k in range(len(self))[i]]
         return Piece(self.intervals[i], self.runs[i])
-
-    def __iter__(self) -> Iterator[Piece]:
-        return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
         low, high = float(self.line.low), float(self.line.high)

@@ -5,6 +5,7 @@ from ._audit import audit_page as audit_page
 from ._build import build as build
 from ._build import compare as compare
 from ._certificate import certificate_section as certificate_section
+from ._front import front_section as front_section
 from ._method import Method as Method
 from ._page import Report as Report
 from ._page import render as render

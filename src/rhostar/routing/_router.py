@@ -30,9 +30,9 @@ class Router(PairQuestions, SetQuestions):
 
     Answers are exact, unless an excess is allowed. After an update, queries are answered by searches; when searches on
     these weights have taken as much work as customizing a hierarchy (:class:`rhostar.Hierarchy`), that is done, and it
-    answers from then on. Work is counted, not timed, so every run chooses alike: searches and customizing together are
-    at most twice the work of the better choice in hindsight. :meth:`prepare` customizes at once, and :meth:`explain`
-    says what was done.
+    answers all later queries. Work is counted, not timed, so every run makes the same choice. Searches and customizing
+    together are at most twice the work of the better choice in hindsight. :meth:`prepare` customizes at once, and
+    :meth:`explain` says what was done.
 
     A query sees one set of weights whole. Threads may query while another updates; no lock is held during a search,
     and while one thread customizes, the others go on searching.

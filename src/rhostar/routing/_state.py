@@ -52,7 +52,7 @@ class Engine:
     def __init__(self, graph: Graph, guide: Guide) -> None:
         self.graph, self.guide = graph, guide
         self.customizing = threading.Lock()
-        """Held by the one thread that customizes; nobody waits for it but :meth:`State.prepare`."""
+        """Held by the one thread that customizes; only :meth:`State.prepare` waits for it."""
         self.counting = threading.Lock()
         self.hierarchy: Hierarchy | None = None
         self.order = "The order of the vertices is built when the hierarchy is first customized."

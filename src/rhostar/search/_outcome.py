@@ -83,6 +83,9 @@ class Run(NamedTuple):
 _core.results_are(Run, Trace, tuple(Status(name) for name in _NAMES))  # the core makes them by itself
 
 
+_COLUMNS = ("status", "cost", "expanded", "generated", "reopened", "peak_open")
+
+
 class Paths(Sequence[NDArray[np.int32]]):
     """The paths of many runs: a sequence of arrays, stored in one array."""
 
@@ -163,15 +166,13 @@ class Runs:
             np.concatenate([part.path.vertices for part in parts]),
             np.concatenate([part.path.ends + begin for part, begin in zip(parts, first, strict=False)]),
         )
-        names = ("status", "cost", "expanded", "generated", "reopened", "peak_open")
-        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS}
         bounds = [part.bound for part in parts if part.bound is not None]
         return cls(path=path, bound=np.concatenate(bounds) if bounds else None, **columns)
 
     def _reordered(self, order: NDArray[np.intp]) -> Runs:
         """Return the same runs with run ``order[i]`` at place i."""
-        names = ("status", "cost", "expanded", "generated", "reopened", "peak_open")
-        columns = {name: getattr(self, name)[order] for name in names}
+        columns = {name: getattr(self, name)[order] for name in _COLUMNS}
         paths = [self.path[i] for i in order.tolist()]
         ends = np.cumsum([path.size for path in paths], dtype=np.int64)
         path = Paths(np.concatenate(paths), ends)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -52,9 +53,10 @@ class Trace:
     >>> trace = rs.astar(graph, np.array([1.0, 5.0, 1.0]), 0, 2, np.zeros(3), trace=True).trace
     >>> trace.selected.tolist()
     [0, 1, 2]
-    >>> trace.open_at(1).tolist(), trace.closed_at(1).tolist(), trace.pointers_at(1)
-    ([1, 2], [0], {0: None, 1: 0, 2: 0})
-    >>> trace.pointers_at(2)[2], trace.path.tolist()
+    >>> state = trace.state(1)
+    >>> state.open, state.closed, state.pointer
+    ({1, 2}, {0}, {0: None, 1: 0, 2: 0})
+    >>> trace.state(2).pointer[2], trace.path.tolist()
     (1, [0, 1, 2])
     """
 
@@ -91,100 +93,13 @@ class Trace:
     @property
     def path(self) -> NDArray[np.int32]:
         """The path from the source to the goal along the last pointers; empty if there is none."""
-        pointer = self.pointers_at(len(self))
+        pointer = self.state(len(self)).pointer
         path: list[int] = []
         step = self.goal if self.goal in pointer else None
         while step is not None:
             path.append(step)
             step = pointer[step]
         return np.array(path[::-1], dtype=np.int32)
-
-    def open_at(self, iteration: int) -> NDArray[np.int32]:
-        """Return OPEN after an iteration, in index order.
-
-        Parameters
-        ----------
-        iteration
-            0 is before the first.
-
-        Returns
-        -------
-        array
-            Vertices.
-
-        Raises
-        ------
-        InputError
-            If `iteration` is not in 0..len(trace).
-        """
-        vertex, kind = self._last_moves(iteration)
-        return vertex[kind != Event.CLOSE]
-
-    def closed_at(self, iteration: int) -> NDArray[np.int32]:
-        """Return CLOSED after an iteration, in index order.
-
-        Parameters
-        ----------
-        iteration
-            0 is before the first.
-
-        Returns
-        -------
-        array
-            Vertices.
-
-        Raises
-        ------
-        InputError
-            If `iteration` is not in 0..len(trace).
-        """
-        vertex, kind = self._last_moves(iteration)
-        return vertex[kind == Event.CLOSE]
-
-    def pointers_at(self, iteration: int) -> dict[int, int | None]:
-        """Return the pointer of every vertex that has one after an iteration; the source's is None.
-
-        Parameters
-        ----------
-        iteration
-            0 is before the first.
-
-        Returns
-        -------
-        dict
-            From vertices to their parents.
-
-        Raises
-        ------
-        InputError
-            If `iteration` is not in 0..len(trace).
-        """
-        end = self._end(iteration)
-        given = np.isin(self.kind[:end], (Event.OPEN, Event.IMPROVE, Event.REOPEN, Event.GOAL))
-        # In order of events, so that the last pointer of a vertex stays.
-        pairs = zip(self.vertex[:end][given].tolist(), self.parent[:end][given].tolist(), strict=True)
-        return {v: None if p < 0 else p for v, p in pairs}
-
-    def g_at(self, iteration: int) -> dict[int, float]:
-        """Return the cost g of every vertex generated so far, after an iteration.
-
-        Parameters
-        ----------
-        iteration
-            0 is before the first.
-
-        Returns
-        -------
-        dict
-            From vertices to costs.
-
-        Raises
-        ------
-        InputError
-            If `iteration` is not in 0..len(trace).
-        """
-        end = self._end(iteration)
-        return dict(zip(self.vertex[:end].tolist(), self.g[:end].tolist(), strict=True))
 
     def states(self) -> Iterator[State]:
         """Yield the state before the first iteration and after each.
@@ -214,15 +129,22 @@ class Trace:
                 state.closed.discard(v)
         yield state
 
-    def _end(self, iteration: int) -> int:
-        """Return how many events had happened after an iteration."""
-        starts = np.flatnonzero(self.kind == Event.SELECT)
-        iteration = arrays.integer(iteration, "iteration", 0, starts.size)
-        return int(starts[iteration]) if iteration < starts.size else self.kind.size
+    def state(self, iteration: int) -> State:
+        """Return the state after an iteration.
 
-    def _last_moves(self, iteration: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-        """Return each vertex that was ever in OPEN, and the last event that moved it."""
-        end = self._end(iteration)
-        moves = np.flatnonzero(np.isin(self.kind[:end], (Event.OPEN, Event.REOPEN, Event.CLOSE)))[::-1]
-        vertex, first = np.unique(self.vertex[moves], return_index=True)
-        return vertex, self.kind[moves[first]]
+        Parameters
+        ----------
+        iteration
+            0 is before the first.
+
+        Returns
+        -------
+        State
+            OPEN, CLOSED, the pointers and the costs.
+
+        Raises
+        ------
+        InputError
+            If `iteration` is not in 0..len(trace).
+        """
+        return next(islice(self.states(), arrays.integer(iteration, "iteration", 0, len(self)), None))

@@ -161,9 +161,9 @@ class Behaviours:
         bound = np.full((n, n, 2), np.inf)
         bound[np.arange(n), np.arange(n)] = (0, 1)
         for _, trace in self._traces(behaviour):
-            for iteration, v in enumerate(trace.selected.tolist()):
-                g = trace.g_at(iteration) if self.algorithm == "astar" else dict.fromkeys(range(n), 0.0)
-                for u in trace.open_at(iteration).tolist():
+            for v, state in zip(trace.selected.tolist(), trace.states(), strict=False):
+                g = state.g if self.algorithm == "astar" else dict.fromkeys(range(n), 0.0)
+                for u in state.open:
                     if u != v:
                         bound[v, u] = min(tuple(bound[v, u]), (g[u] - g[v], 1.0 if v < u else 0.0))
         for k in range(n):

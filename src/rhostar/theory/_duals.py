@@ -214,7 +214,7 @@ def _hinges(chunk: InstanceSet, first: int, stop: _core.Stop, *, line: LineOf) -
 def _convex(level: NDArray[np.int64], slope: NDArray[np.int64], line: Line, count: int, snap: Snap) -> ConvexDual:
     scale = Fraction(2) ** (line.direction_digits - line.base_digits)
     start, stop = line.low / scale, line.high / scale
-    # Python's integers from here on: sums of many numbers of 62 bits.
+    # Below, Python's integers: sums of many numbers of 62 bits.
     kinked = slope != 0
     p, q = np.where(slope > 0, -level, level)[kinked], np.abs(slope)[kinked]
     places, rank = rank_fractions(p, q)

@@ -161,7 +161,7 @@ class Closure:
         return found
 
     def select(self, v: int) -> None:
-        """Let v be an inner vertex from now on, or end."""
+        """Make v an inner vertex, or end."""
         if v == self._last:
             self._ended = True
             return

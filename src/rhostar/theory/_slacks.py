@@ -113,7 +113,7 @@ def forest(n: int, edges: Iterable[Edge]) -> list[Edge]:
 
 
 class Knowledge:
-    """What a forest tells about differences ρ_p − ρ_q."""
+    """What a forest implies for differences ρ_p − ρ_q."""
 
     def __init__(self, n: int, edges: Iterable[Edge]) -> None:
         near: list[list[tuple[int, Fraction, int]]] = [[] for _ in range(n)]

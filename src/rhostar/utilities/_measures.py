@@ -411,7 +411,7 @@ class Custom(Utility):
     --------
     >>> import numpy as np, rhostar as rs
     >>> def widest(instance, trace):
-    ...     return max(len(trace.open_at(i)) for i in range(len(trace) + 1))
+    ...     return max(len(state.open) for state in trace.states())
     >>> graph = rs.Graph.grid(4, 4)
     >>> instances = rs.InstanceSet(graph, graph.length, sources=[0, 1], goal=15)
     >>> rs.evaluate(np.zeros(16), instances, rs.utilities.Custom(100, widest))["widest"].values.tolist()

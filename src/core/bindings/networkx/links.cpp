@@ -145,7 +145,7 @@ class Reader {
     return value == Py_None ? Read::hidden : number_of(value, number);
   }
 
-  // The first of the least weights of parallel edges, as Python's min() chooses.
+  // The first of the minimum weights of parallel edges, as Python's min() chooses.
   Read least(Arc& arc, Number& number) {
     Py_ssize_t position = 0;
     PyObject *key, *attributes;
