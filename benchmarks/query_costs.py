@@ -2,7 +2,7 @@
 
     make bench-router                                 with the rest
     python benchmarks/query_costs.py "city 40k"       one of the cities; prints, and writes nothing
-    python benchmarks/query_costs.py --exact          10,000 queries on each city against Dijkstra's search, a few minutes
+    python benchmarks/query_costs.py --exact          10,000 queries on each city against Dijkstra's, some minutes
 
 Queries between random crossings of a generated city, asked to a router whose hierarchy is customized to the weights of
 the day. Each kind of query is a series of its own; times are processor time of one core. Every query has its own
