@@ -2,6 +2,7 @@
 
     make bench-router                           everything; about ten minutes, half of it for pandana
     python benchmarks/router.py "city 40k"      one of the cities: the rest of the results stays as it is
+    python benchmarks/router.py --costs         the costs of one query alone (query_costs.py); the rest stays
     python benchmarks/router.py --quick         a small city; writes nothing
     python benchmarks/router.py --memory        a million queries and 10,000 updates: does memory grow?
 
@@ -25,6 +26,7 @@ from typing import Any
 os.environ["OMP_NUM_THREADS"] = "1"  # or pandana's idle threads would be charged to whoever comes next
 
 import numpy as np
+import query_costs
 from any_goal import city, clock, has
 
 import rhostar as rs
@@ -333,6 +335,13 @@ def questions_table(networks: dict) -> str:
     return "\n".join(lines)
 
 
+def tables(networks: dict) -> str:
+    """Return all tables of the page."""
+    own = {name: facts["costs"] for name, facts in networks.items() if "costs" in facts}
+    parts = [totals_table(networks), questions_table(networks), *([query_costs.table(own)] if own else [])]
+    return "\n\n".join(parts)
+
+
 def plot(networks: dict) -> None:
     import matplotlib
 
@@ -366,15 +375,15 @@ def plot(networks: dict) -> None:
 def write(results: dict) -> None:
     (HERE / "results" / "router.json").write_text(json.dumps(results, indent=1) + "\n")
     networks = results["networks"]
-    tables = f"{totals_table(networks)}\n\n{questions_table(networks)}"
+    text = tables(networks)
     (HERE / "results" / "router.md").write_text(
-        f"# A router against its engines and other libraries\n\n`make bench-router`; processor time.\n\n{tables}\n"
+        f"# A router against its engines and other libraries\n\n`make bench-router`; processor time.\n\n{text}\n"
     )
     plot(networks)
-    text = PAGE.read_text()
+    page = PAGE.read_text()
     begin = "<!-- made by make bench-router -->\n"
-    at = text.index(begin) + len(begin)
-    PAGE.write_text(text[:at] + tables + "\n" + text[text.index("<!-- end -->", at) :])
+    at = page.index(begin) + len(begin)
+    PAGE.write_text(page[:at] + text + "\n" + page[page.index("<!-- end -->", at) :])
 
 
 def main() -> None:
@@ -382,9 +391,17 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="cities; all if none are given")
     parser.add_argument("--quick", action="store_true", help="a small city; writes nothing")
     parser.add_argument("--memory", action="store_true", help="watch the memory instead of the time")
+    parser.add_argument("--costs", action="store_true", help="measure the costs of one query alone")
     given = parser.parse_args()
     if given.memory:
         memory_growth()
+        return
+    saved = HERE / "results" / "router.json"
+    if given.costs:
+        results = json.loads(saved.read_text())
+        for name in given.names or query_costs.CITIES:
+            results["networks"][name]["costs"] = query_costs.measure(query_costs.CITIES[name])
+        write(results)
         return
     cities: dict[str, int] = (
         {"city 4k": 4000} if given.quick else {name: CITIES[name] for name in given.names or CITIES}
@@ -401,10 +418,11 @@ def main() -> None:
             "totals": totals(contestants, graph.n, rows, 0.2 if given.quick else LONGEST),
             "questions": questions(graph, rows, kit.kit.metric if isinstance(kit, Kit) else None),
         }
-        print(totals_table({name: found[name]}), questions_table({name: found[name]}), sep="\n\n", flush=True)
+        if name in query_costs.CITIES:
+            found[name]["costs"] = query_costs.measure(query_costs.CITIES[name])
+        print(tables({name: found[name]}), flush=True)
     if given.quick:
         return
-    saved = HERE / "results" / "router.json"
     if given.names and saved.exists():
         both = json.loads(saved.read_text())["networks"] | found
         found = {name: both[name] for name in CITIES if name in both}

@@ -111,8 +111,7 @@ def test_the_tables_of_answers_are_those_that_were_measured(monkeypatch: pytest.
     table = hierarchy.page_table(json.loads((results / "hierarchy.json").read_text())["networks"])
     assert f"-->\n{table}\n<!-- end -->" in (DOCS / "hierarchy.md").read_text()
     networks = json.loads((results / "router.json").read_text())["networks"]
-    tables = f"{router.totals_table(networks)}\n\n{router.questions_table(networks)}"
-    assert f"-->\n{tables}\n<!-- end -->" in (DOCS / "routing.md").read_text()
+    assert f"-->\n{router.tables(networks)}\n<!-- end -->" in (DOCS / "routing.md").read_text()
     for name in ("alternatives", "by_time"):
         other = importlib.import_module(name)
         table = other.table(json.loads((results / f"{name}.json").read_text())["networks"])

@@ -127,6 +127,14 @@ struct GuideRows {
   }
 };
 
+// Two numbers in single precision.
+inline Pair two_of(const float* at) {
+  using Half = float __attribute__((vector_size(8)));
+  Half half;
+  std::memcpy(&half, at, sizeof half);
+  return __builtin_convertvector(half, Pair);
+}
+
 // The arrays of one potential, which somebody else owns.
 template <class Real>
 struct GuideView {
@@ -141,15 +149,8 @@ struct GuideView {
   double up_of(std::int64_t arc) const { return static_cast<double>(up[arc]); }
   double down_of(std::int64_t arc) const { return static_cast<double>(down[arc]); }
   Pair two_up(std::int64_t arc) const {
-    const Real* const at = up + arc;
-    if constexpr (std::is_same_v<Real, double>) {
-      return Pair{at[0], at[1]};
-    } else {
-      using Half = float __attribute__((vector_size(8)));
-      Half half;
-      std::memcpy(&half, at, sizeof half);
-      return __builtin_convertvector(half, Pair);
-    }
+    if constexpr (std::is_same_v<Real, double>) return Pair{up[arc], up[arc + 1]};
+    else return two_of(up + arc);
   }
   void prefetch(std::int64_t arc) const { __builtin_prefetch(up + arc); }
 
@@ -171,17 +172,18 @@ struct GuideView {
   }
 };
 
-// The lengths of a customized hierarchy itself.
+// The lengths of a customized hierarchy itself. A search reads many lengths up, so they are a quarter as large.
 struct IndexView {
   const std::int32_t* rank;
   const GuideRow* rows;
   const std::int32_t* list;
   const Pair* length;
+  const float* up;  // rounded down
 
-  double up_of(std::int64_t arc) const { return length[arc][0]; }
+  double up_of(std::int64_t arc) const { return static_cast<double>(up[arc]); }
   double down_of(std::int64_t arc) const { return length[arc][1]; }
-  Pair two_up(std::int64_t arc) const { return Pair{length[arc][0], length[arc + 1][0]}; }
-  void prefetch(std::int64_t arc) const { __builtin_prefetch(length + arc); }
+  Pair two_up(std::int64_t arc) const { return two_of(up + arc); }
+  void prefetch(std::int64_t arc) const { __builtin_prefetch(up + arc); }
 };
 
 // `beyond` is the value of vertices from which there is no path: no finite value exceeds it, so that rho is consistent

@@ -2,6 +2,8 @@
 //
 // Let d_i be the distance to the goal under weights w_i, and let sum_i scale_i * w_i <= p on every edge, p being the
 // weights of the query. Then h = sum_i scale_i * d_i is consistent for p: along an edge, each d_i falls by at most w_i.
+// Values are rounded down a little. They stay below the true ones and are no longer quite consistent, so searches
+// reopen vertices.
 //
 // Edges on which p is lower ("fallen") keep that true if each w_i is lowered there to c_i, with sum_i scale_i * c_i <=
 // p. The distance under the lowered weights needs no new hierarchy. A shortest path goes to the tail of some fallen
@@ -30,12 +32,14 @@ class IndexGuide final : public HierarchyGuide<IndexView> {
  public:
   IndexGuide(const Topology& topology, const GuideRows& rows)
       : HierarchyGuide(topology.graph.n,
-                       {topology.skeleton.rank.data(), rows.of.data(), topology.skeleton.list.data(), nullptr}, no_way,
-                       1.0) {}
+                       {topology.skeleton.rank.data(), rows.of.data(), topology.skeleton.list.data(), nullptr, nullptr},
+                       no_way, 1.0) {}
   //! Turns to the nearest of some vertices, each with something after it.
-  void lead(const Pair* length, const std::vector<std::int32_t>& goals, const std::vector<double>& after) {
+  void lead(const Pair* length, const float* up, const std::vector<std::int32_t>& goals,
+            const std::vector<double>& after) {
     forget();
     view_.length = length;
+    view_.up = up;
     lead_to(goals, after.data());
   }
 };
@@ -45,6 +49,7 @@ struct Term {
   const Customized* on;
   Lanes* lanes;
   IndexGuide* guide;
+  const float* up;  // the lengths up, rounded down
   double scale;
 };
 
@@ -133,8 +138,17 @@ inline Ending aim_term(const Term& term, std::size_t count, std::int32_t goal, c
       for (std::size_t j = 0; j < k; ++j) rest[j] = std::min(rest[j], own[j] + apart[j * (k + 1) + next] + rest[next]);
     }
   }
-  term.guide->lead(term.on->length, goals, after);
+  term.guide->lead(term.on->length, term.up, goals, after);
   return {};
+}
+
+// Drops the terms that say little at the source: each costs as much as the others. The rest is still a lower bound.
+inline void keep_large(std::vector<Term>& terms, std::int32_t source) {
+  constexpr double least_share = 0.1;
+  double sum = 0.0;
+  for (const Term& term : terms) sum += term.scale * (*term.guide)(source);
+  if (terms.size() > 1 && sum < no_way)
+    std::erase_if(terms, [&](const Term& term) { return term.scale * (*term.guide)(source) < least_share * sum; });
 }
 
 // Values must not exceed the true distances. Each length of the hierarchy is a sum in which the weight of an edge is

@@ -167,7 +167,7 @@ class Repriced(State):
         stop: _core.Stop | None,
     ) -> tuple[tuple[Found, float | None] | None, float]:
         graph, (indexes, scales) = self.engine.graph, guides
-        rate = work.INDEXED if indexes else work.TABLE
+        rate = work.GUIDED if indexes else work.TABLE
         budget = -1 if left == math.inf else max(int(left / rate), 0)
         same = self._near is not None and indexes == [self._near.index]
         found = graph._kernel.search_repriced(

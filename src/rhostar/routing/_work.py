@@ -13,9 +13,7 @@ from typing import NamedTuple
 from rhostar._arrays import counted
 
 GUIDED = 2.0
-"""An expansion with a heuristic that is computed for every goal."""
-INDEXED = 3.0
-"""An expansion with the distances of a customized hierarchy."""
+"""An expansion with a heuristic that is computed for every goal, or with the distances of a customized hierarchy."""
 TABLE = 1.0
 """An expansion with a table, or without a heuristic."""
 PER_ARC, PER_TRIANGLE = 0.085, 0.004

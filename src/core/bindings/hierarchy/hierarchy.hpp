@@ -86,6 +86,12 @@ struct Customization {
   Ending ending;
   std::shared_ptr<Hierarchy> hierarchy;
   std::unique_ptr<Costs> costs;
+  // The lengths up of one version, rounded down, for guides; made when they are first needed.
+  struct Single {
+    std::uint64_t version;
+    std::vector<float> up;
+  };
+  std::shared_ptr<const Single> single;
   mutable std::shared_mutex mutex;  // never waited for with the interpreter lock: its holder may want that one
   std::mutex updating;              // one update in place at a time; comes before `mutex`
 
@@ -94,6 +100,16 @@ struct Customization {
   Customization& operator=(const Customization&) = delete;
   ~Customization() {
     if (costs) hierarchy->give_back(std::move(costs));
+  }
+  // While nobody writes to it.
+  std::shared_ptr<const Single> single_lengths() {
+    auto made = std::atomic_load(&single);
+    if (made && made->version == costs->version) return made;
+    auto fresh = std::make_shared<Single>(costs->version, std::vector<float>(costs->length.size()));
+    const Pair* const length = costs->length.data();
+    for (std::size_t arc = 0; arc < fresh->up.size(); ++arc) fresh->up[arc] = at_most<float>(length[arc][0]);
+    std::atomic_store(&single, std::shared_ptr<const Single>(fresh));
+    return fresh;
   }
   Customized view() const { return {hierarchy->topology, costs->weight.data(), costs->length.data()}; }
 };

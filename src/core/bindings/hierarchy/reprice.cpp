@@ -74,18 +74,25 @@ struct Repriced {
 class Guiding {
  public:
   Guiding(Customization& on)
-      : hierarchy_(*on.hierarchy), reading_(on, Reading::Lock::with), guide_(hierarchy_.take_guide()) {}
+      : on_(on), hierarchy_(*on.hierarchy), reading_(on, Reading::Lock::with), guide_(hierarchy_.take_guide()) {}
   Guiding(const Guiding&) = delete;
   Guiding& operator=(const Guiding&) = delete;
   ~Guiding() {
     if (std::uncaught_exceptions() == 0) hierarchy_.give_back(std::move(guide_));
   }
-  Term term(double scale) { return {&reading_.view(), &reading_.lanes(), guide_.get(), scale}; }
+  Term term(double scale) { return {&reading_.view(), &reading_.lanes(), guide_.get(), nullptr, scale}; }
+  // What the search itself needs; a path of today does not.
+  const float* up() {
+    single_ = on_.single_lengths();
+    return single_->up.data();
+  }
 
  private:
+  Customization& on_;
   Hierarchy& hierarchy_;
   Reading reading_;
   std::unique_ptr<IndexGuide> guide_;
+  std::shared_ptr<const Customization::Single> single_;
 };
 
 // A shortest path under the prices. The indexes, each times its scale, cost no more than the prices on any edge but
@@ -131,10 +138,12 @@ Repriced search_repriced(Graph& graph, const QueryPrices& prices,
       options.budget = budget - closing;
       out.expanded = closing;
     }
+    for (std::size_t i = 0; i < terms.size(); ++i) terms[i].up = guiding[i]->up();
     for (const Term& term : terms) {
       out.ending = aim_term(term, terms.size(), t, falls, interrupt);
       if (out.ending.status != Status::done) return;
     }
+    keep_large(terms, s);
     double shrink = 1.0;
     if (!whole && !terms.empty()) {
       Hierarchy& first = *indexes[0]->hierarchy;
