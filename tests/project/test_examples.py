@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 
@@ -87,3 +88,11 @@ def test_nightly(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     assert text.count("alarm") == 1
     assert re.search(r"day 8: .* until the alarm at query \d+\n\s+then 0.000 with the exact values", text)
+
+
+def test_live_feed() -> None:
+    """In a process of its own: the writer is started from the file."""
+    command = [sys.executable, EXAMPLES / "live_feed.py"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    assert re.fullmatch(r"2001 times written, \d+ times taken; the last route costs 390\n", ran.stdout)
+    assert ran.stderr == "", "no shared memory is left over"
