@@ -1,5 +1,7 @@
 """Mathematics in the pages as MathML, which browsers show by themselves: nothing is loaded from elsewhere."""
 
+import re
+
 from docutils import nodes
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -10,9 +12,16 @@ from sphinx.writers.html5 import HTML5Translator
 logger = logging.getLogger(__name__)
 
 
+def _spaced(tex: str) -> str:
+    """Put the small spaces around logarithms that TeX puts there, and docutils does not."""
+    tex = re.sub(r"(?<=[\w)}!])\s*(?=\\(?:lg|ln)(?![a-z]))", r"\\,", tex)
+    return re.sub(r"(\\(?:lg|ln)(?![a-z])(?:\^\w)?)\s*(?=[^\s(^]|$)", r"\1\\,", tex)
+
+
 def _shown(node: nodes.Element, as_block: bool) -> str:
     try:
-        return tex2mathml(node.astext(), as_block=as_block)
+        shown: str = tex2mathml(_spaced(node.astext()), as_block=as_block)
+        return shown.replace('class="capital-greek"', 'mathvariant="normal"')
     except MathError as error:
         logger.warning("mathematics: %s in %s", error, node.astext(), location=node)
         return node.astext()

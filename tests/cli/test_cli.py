@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -303,7 +304,11 @@ def test_a_small_demo_leaves_a_page(
     assert found["bytes"] == (tmp_path / "report.html").stat().st_size
     assert found["guarantee"].startswith("With probability at least 0.95 over the draw of the 100 instances, the mean")
     assert "the mean cost above the optimum of A* to goal" in found["guarantee"]
-    for section in ("replay", "comparison", "certificate", "setting"):
+    assert "A router took 96 updates" in found["day"][0]
+    assert found["day"][0].endswith("cost what those of Dijkstra's algorithm cost, up to rounding.")
+    before, after = map(float, re.fullmatch(r".*: (.*) min became (.*)\.", found["day"][1]).groups())
+    assert after >= before > 0
+    for section in ("replay", "comparison", "certificate", "day", "setting"):
         assert f'id="{section}"' in (tmp_path / "report.html").read_text()
 
 

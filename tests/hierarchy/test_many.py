@@ -60,8 +60,8 @@ def test_bad_requests() -> None:
     with pytest.raises(InputError, match="max_cost must be a number that is not negative, got nan"):
         today.distances(0, max_cost=float("nan"))
     large = rs.Hierarchy(graph).customize(np.full(graph.m, 2**52))
-    with pytest.raises(WeightError, match=r"a path costs more than 2\*\*53"):
+    with pytest.raises(WeightError, match=r"a path costs 2\*\*53 or more"):
         large.distances(0)
-    with pytest.raises(WeightError, match=r"a path costs more than 2\*\*53"):
+    with pytest.raises(WeightError, match=r"a path costs 2\*\*53 or more"):
         large.matrix([0], [8])
     assert large.distances(0, [1]).tolist() == [2.0**52]

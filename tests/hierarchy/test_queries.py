@@ -131,14 +131,18 @@ def test_large_weights_that_no_path_adds_up() -> None:
 
 def test_integers_beyond_exact_sums_are_refused() -> None:
     graph = rs.Graph.from_edges(3, [0, 1], [1, 2])
-    today = rs.Hierarchy(graph).customize(np.array([2**53 - 5, 5]))
-    assert today.distance(0, 2) == 2**53
-    today = rs.Hierarchy(graph).customize(np.array([2**53 - 5, 7]))
-    assert today.distance(0, 1) == 2**53 - 5
-    with pytest.raises(WeightError, match=r"the path from 0 to 2 costs more than 2\*\*53"):
-        today.distance(0, 2)
-    with pytest.raises(WeightError, match=r"costs more than 2\*\*53"):
-        today.path(0, 2)
+    today = rs.Hierarchy(graph).customize(np.array([2**53 - 5, 4]))
+    assert today.distance(0, 2) == 2**53 - 1
+    for last in (5, 6, 7):  # 2**53 + 1 rounds to 2**53, so neither can be told from the other
+        today = rs.Hierarchy(graph).customize(np.array([2**53 - 5, last]))
+        assert today.distance(0, 1) == 2**53 - 5
+        with pytest.raises(WeightError, match=r"the path from 0 to 2 costs 2\*\*53 or more"):
+            today.distance(0, 2)
+        for many in (today.distances, today.distances_to, lambda v, today=today: today.matrix([0, v], [2])):
+            with pytest.raises(WeightError, match=r"costs 2\*\*53 or more"):
+                many(2 if many == today.distances_to else 0)
+        with pytest.raises(WeightError, match=r"costs 2\*\*53 or more"):
+            today.path(0, 2)
 
 
 def test_bad_vertices() -> None:

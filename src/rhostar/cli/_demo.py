@@ -1,4 +1,4 @@
-"""The command ``demo``: learns, compares and certifies on a generated city, and writes a report."""
+"""The command ``demo``: learns, compares, certifies and routes on a generated city, and writes a report."""
 
 from __future__ import annotations
 
@@ -35,10 +35,12 @@ def demo(
 
     Nothing is downloaded. Travel times vary by hour, by district and at random; some roads are closed. The demo
     learns heuristic values from past trips, for A* and for greedy search. It compares them on new trips with
-    Dijkstra's algorithm, the Euclidean distance and landmarks, and certifies one of them.
+    Dijkstra's algorithm, the Euclidean distance and landmarks, and certifies one of them. Then a router takes a day of
+    travel times, one update every 15 minutes, and answers questions on them.
     """
     from rhostar import report
     from rhostar.certificates import certify
+    from rhostar.cli._demo_day import HEAD, spend_day
     from rhostar.utilities import Suboptimality
 
     began = time.perf_counter()
@@ -47,6 +49,8 @@ def demo(
         past, new = city.draw(train, seed=seed + 1), city.draw(test, seed=seed + 2)
     with working(f"learning from {train:,} trips", quiet=json):
         methods = _methods(city, past, jobs)
+    with working("routing through a day of updates", quiet=json):
+        day = spend_day(city, seed + 3)
     with working(f"certifying and comparing on {test:,} new trips", quiet=json):
         exact = certify(methods[_EXACT].rho, new, Suboptimality(_LIMIT), **_terms(city))
         certificate = _certificate(city, methods[_LEARNED], new, exact)
@@ -56,7 +60,7 @@ def demo(
             title="A city in the rush hour",
             train=past,
             facts=[("The traffic", city.law)],
-            sections=[certificate],
+            sections=[certificate, day],
             cost_unit="min",
             n_jobs=jobs,
         )
@@ -76,6 +80,9 @@ def demo(
         f"{test:,} new trips in a city of {city.graph.n:,} crossings, values learned from {train:,}:",
         table(["", "expanded", "fewer", "above optimum", "99 %", "worst"], rows),
         *(line for guarantee in page["certificate"].guarantees for line in _wrapped(guarantee.sentence)),
+        *_wrapped(day.sentences[0]),
+        table(list(HEAD), day.rows),
+        *_wrapped(day.sentences[1]),
         f"The page, with the searches to watch: {path} ({time.perf_counter() - began:.0f} s)",
     ]
     keys = ("name", "algorithm", "expansions", "saving", "excess", "excess_99", "excess_max")
@@ -85,6 +92,7 @@ def demo(
         "seconds": time.perf_counter() - began,
         "exact": exact.best.sentence,
         "guarantee": certificate.sentence,
+        "day": day.sentences,
         "methods": [{key: getattr(m, key) for key in keys} for m in page.methods],
     }
     emit(found, json, "\n".join(text))

@@ -1,1 +1,3 @@
 from ._graph import Graph as Graph
+from ._turns import TurnGraph as TurnGraph
+from ._turns import Turns as Turns

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -26,6 +26,7 @@ from rhostar.errors import ArrayError, GraphError, VertexError
 from rhostar.graph import _derived as derived
 from rhostar.graph._edges import Given, grid_edges, sort_edges
 from rhostar.graph._lookup import cell_vertex, edge_positions, labeled_vertex
+from rhostar.graph._turns import TurnGraph, Turns, with_turns
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -531,6 +532,50 @@ class Graph:
         [1, 2]
         """
         return derived.largest_strong_part(self)
+
+    def with_turns(
+        self, costs: Mapping[Any, float] | Callable[[Turns], ArrayLike] | None = None, *, u_turns: float = 0.0
+    ) -> TurnGraph:
+        """Return a graph in which turns cost something, or are forbidden.
+
+        Its vertices are the edges of this one, so a path may visit a vertex twice: around the block instead of a left
+        turn. Parallel edges are one edge with one set of turns.
+
+        Parameters
+        ----------
+        costs
+            A mapping (a, b, c) -> cost of the turn at b, coming from a and going to c, by labels or numbers; turns
+            that it does not name cost nothing. Or a function that takes all turns at once
+            (:class:`rhostar.graph.Turns`) and returns one cost for each. inf forbids a turn.
+        u_turns
+            What a turn back costs besides; inf forbids all of them, also those at the end of a dead-end street.
+
+        Returns
+        -------
+        TurnGraph
+            The graph on edges, with weights for it and the way back from its paths.
+
+        Raises
+        ------
+        EdgeError, VertexError
+            If `costs` names a turn that does not exist.
+        WeightError, ArrayError
+            If a cost is negative, or there is not one for each turn.
+
+        See Also
+        --------
+        rhostar.routing.TurnRouter : Routes with turn costs, in the edges and vertices of this graph.
+
+        Examples
+        --------
+        >>> import numpy as np, rhostar as rs
+        >>> graph = rs.Graph.grid(3, 3)
+        >>> graph.with_turns({((0, 0), (0, 1), (1, 1)): np.inf}, u_turns=np.inf)
+        TurnGraph(9 vertices, 24 streets, 43 turns)
+        >>> graph.with_turns(lambda turns: np.where(turns.angle > 30, 15.0, 0.0))  # left turns take 15 seconds
+        TurnGraph(9 vertices, 24 streets, 68 turns)
+        """
+        return with_turns(self, costs, u_turns)
 
     def to_networkx(self, weights: ArrayLike | None = None, *, attribute: str = "weight") -> nx.DiGraph:
         """Return a networkx DiGraph whose nodes are the labels, or the vertices if there are no labels.

@@ -13,8 +13,8 @@ from rhostar import _failures as failures
 from rhostar.errors import ArrayError, EdgeError, RhostarError, WeightError
 from rhostar.graph import Graph
 
-_LARGEST_WHOLE = 2.0**53
-"""Float64 holds every integer up to here."""
+LARGEST_WHOLE = 2.0**53 - 1
+"""Sums of integers are exact up to here: 2**53 + 1 is rounded to 2**53, so a sum that is there may be wrong."""
 
 
 class IndexPath(NamedTuple):
@@ -31,7 +31,7 @@ class IndexPath(NamedTuple):
 class CustomizedHierarchy:
     """An index of shortest paths for one row of weights; :meth:`Hierarchy.customize` returns one.
 
-    Answers are exact. Integer weights: distances are exact up to 2**53, and larger ones are refused. Floating-point
+    Answers are exact. Integer weights: distances are exact below 2**53, and larger ones are refused. Floating-point
     weights: all answers are sums in float64, and a path, summed in order from its source, costs at most
     1 + 2 · edges · 2**-53 times what Dijkstra's algorithm finds.
 
@@ -100,7 +100,7 @@ class CustomizedHierarchy:
         VertexError
             If one of them is not a vertex.
         WeightError
-            If the weights are integers and the cost exceeds 2**53.
+            If the weights are integers and the cost is 2**53 or more.
 
         Examples
         --------
@@ -131,7 +131,7 @@ class CustomizedHierarchy:
         VertexError
             If one of them is not a vertex.
         WeightError
-            If the weights are integers and the cost exceeds 2**53.
+            If the weights are integers and the cost is 2**53 or more.
 
         Examples
         --------
@@ -172,7 +172,7 @@ class CustomizedHierarchy:
         VertexError, ArrayError, InputError
             If one of them is not a vertex; if `max_cost` is negative or NaN.
         WeightError
-            If the weights are integers and a cost exceeds 2**53.
+            If the weights are integers and a cost is 2**53 or more.
 
         Examples
         --------
@@ -236,7 +236,7 @@ class CustomizedHierarchy:
         VertexError, ArrayError
             If one of them is not a vertex.
         WeightError
-            If the weights are integers and a cost exceeds 2**53.
+            If the weights are integers and a cost is 2**53 or more.
 
         Examples
         --------
@@ -347,14 +347,14 @@ class CustomizedHierarchy:
         return self._all_exact(found.cost)
 
     def _all_exact(self, costs: NDArray[np.float64]) -> NDArray[np.float64]:
-        if self._whole and ((costs > _LARGEST_WHOLE) & (costs < np.inf)).any():
-            raise WeightError("a path costs more than 2**53; sums of integers are exact only up to there")
+        if self._whole and ((costs > LARGEST_WHOLE) & (costs < np.inf)).any():
+            raise WeightError("a path costs 2**53 or more; sums of integers are exact only below it")
         return costs
 
     def _exact(self, cost: float, source: Any, target: Any) -> float:
-        if self._whole and _LARGEST_WHOLE < cost < np.inf:
+        if self._whole and LARGEST_WHOLE < cost < np.inf:
             raise WeightError(
-                f"the path from {source} to {target} costs more than 2**53; sums of integers are exact only up to there"
+                f"the path from {source} to {target} costs 2**53 or more; sums of integers are exact only below it"
             )
         return cost
 

@@ -45,7 +45,7 @@ class PairQuestions(Weights):
         InputError
             If there was no update yet, or the snapshot is of another graph.
         WeightError
-            If a cost exceeds 2**53 (integers) or the largest float64.
+            If a cost is 2**53 or more (integers), or exceeds the largest float64.
 
         Examples
         --------

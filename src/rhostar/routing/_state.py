@@ -24,6 +24,7 @@ from rhostar import _failures as failures
 from rhostar.errors import LimitError, WeightError
 from rhostar.graph import Graph
 from rhostar.hierarchy import Hierarchy
+from rhostar.hierarchy._customized import LARGEST_WHOLE
 from rhostar.hierarchy._order import elimination_order
 from rhostar.routing import _work as work
 from rhostar.routing._guide import Guide, OnRow
@@ -31,9 +32,6 @@ from rhostar.routing._route import Found
 from rhostar.search._outcome import Run, Status
 
 T = TypeVar("T")
-
-LARGEST_WHOLE = 2.0**53 - 1
-"""Sums of integers are exact up to here: 2**53 + 1 is rounded to 2**53, so a sum that is there may be wrong."""
 
 _GOALS_KEPT = 8
 """Sets of goals that are kept prepared: those of a dispatcher recur."""
