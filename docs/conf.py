@@ -20,7 +20,7 @@ copyright = "the rhostar authors"
 version = release = rhostar.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-extensions += ["sphinx_copybutton", "sphinx_design", "public_names", "command_line", "mathml", "outputs"]
+extensions += ["sphinx_copybutton", "sphinx_design", "public_names", "command_line", "mathml", "outputs", "gallery"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True

@@ -326,3 +326,10 @@ def test_bad_graphs_are_named(make, error, message) -> None:
         make()
     assert isinstance(caught.value, rs.errors.RhostarError)
     assert isinstance(caught.value, ValueError)
+
+
+def test_pairs_instead_of_tails_and_heads_are_a_clear_error() -> None:
+    pairs = [(0, 1), (1, 2)]
+    with pytest.raises(rs.errors.ArrayError, match=r"head must be given.*from_edges\(n, \*zip\(\*pairs\)\)"):
+        rs.Graph.from_edges(3, pairs)
+    assert rs.Graph.from_edges(3, *zip(*pairs, strict=True)).m == 2

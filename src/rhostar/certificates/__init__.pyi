@@ -11,6 +11,7 @@ from ._families import FullTable as FullTable
 from ._families import Linear as Linear
 from ._families import Quantized as Quantized
 from ._holdout import certify as certify
+from ._inconsistency import inconsistency as inconsistency
 from ._monitor import Monitor as Monitor
 from ._progressive import Progressive as Progressive
 from ._progressive import progressive as progressive

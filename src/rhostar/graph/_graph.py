@@ -156,7 +156,7 @@ class Graph:
         cls,
         n: int,
         tail: ArrayLike,
-        head: ArrayLike,
+        head: ArrayLike | None = None,
         *,
         coordinates: ArrayLike | None = None,
         labels: Sequence[Hashable] | None = None,
@@ -184,6 +184,8 @@ class Graph:
         ------
         VertexError
             If a tail or head is not in 0..n-1; the message names the first.
+        ArrayError
+            If there are not as many heads as tails.
 
         Examples
         --------
@@ -195,6 +197,10 @@ class Graph:
         [3.0, 5.0]
         """
         n = arrays.integer(n, "n", 1, arrays.LARGEST_INDEX - 1)  # there is one offset more
+        if head is None:
+            raise ArrayError(
+                "head must be given: tails and heads are two arrays; from_edges(n, *zip(*pairs)) takes pairs"
+            )
         tails, heads = arrays.vertices(tail, "tail", n), arrays.vertices(head, "head", n)
         if tails.size != heads.size:
             raise ArrayError(f"tail and head must have equal lengths, got {tails.size} and {heads.size}")

@@ -108,7 +108,19 @@ class Paths(Sequence[NDArray[np.int32]]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Runs:
-    """The runs of many instances: the fields of :class:`Run` as arrays, ``runs[i]`` as a Run."""
+    """The runs of many instances, as :func:`rhostar.solve_many` returns them.
+
+    It has the fields of :class:`Run` as arrays. ``runs[i]`` is one Run, and ``len`` and iteration work as for a list.
+
+    Examples
+    --------
+    >>> import numpy as np, rhostar as rs
+    >>> graph = rs.Graph.grid(3, 3)
+    >>> instances = rs.InstanceSet(graph, np.ones((1, graph.m)), sources=[0, 7], goal=8, rows=[0, 0])
+    >>> runs = rs.solve_many(instances, [0.0] * 9)
+    >>> runs.cost.tolist(), runs.expanded.tolist(), runs[1].path.tolist()
+    ([4.0, 1.0], [8, 3], [7, 8])
+    """
 
     status: NDArray[np.str_]
     """"solved", "no_path" or "budget"."""
@@ -193,6 +205,31 @@ class Runs:
     def solved(self) -> NDArray[np.bool_]:
         """Which runs found their goal."""
         return self.status == Status.SOLVED
+
+    def to_pandas(self) -> Any:
+        """Return the runs as a table of pandas, one row per instance.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The fields but the paths, which have `edges` in their place: how many edges each has.
+
+        Examples
+        --------
+        >>> import numpy as np, rhostar as rs
+        >>> graph = rs.Graph.grid(3, 3)
+        >>> instances = rs.InstanceSet(graph, np.ones((1, graph.m)), sources=[0, 7], goal=8, rows=[0, 0])
+        >>> print(rs.solve_many(instances, [0.0] * 9).to_pandas()[["status", "cost", "edges", "expanded"]])
+           status  cost  edges  expanded
+        0  solved   4.0      4         8
+        1  solved   1.0      1         3
+        """
+        import pandas as pd
+
+        names = ("status", "cost", "expanded", "generated", "reopened", "peak_open", "bound")
+        columns = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        edges = np.maximum(np.diff(self.path.ends, prepend=0) - 1, 0)
+        return pd.DataFrame({"status": columns.pop("status"), "cost": columns.pop("cost"), "edges": edges} | columns)
 
     @property
     def gap(self) -> NDArray[np.float64] | None:
