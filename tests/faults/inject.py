@@ -200,9 +200,15 @@ def routing(folder: Path) -> Made:
         return rs.Hierarchy(rs.Graph.grid(SIDE, SIDE)).customize(rows[0])
 
     yield "customize", Operation(today, lambda t: rs.Hierarchy(t.graph).customize(rows[1]), customized)
-    yield "update hierarchy", Operation(today, lambda t: t.update(few, rows[1][few]), customized)
-    in_place = Operation(today, lambda t: t.update(few, rows[1][few], in_place=True), customized)
-    yield "update hierarchy in place", in_place
+    many = np.arange(0, graph.m, 5)
+    for name, edges in (("few", few), ("many", many)):
+        for where in (False, True):
+            act = partial(_update, edges=edges, weights=rows[1][edges], in_place=where)
+            yield f"update {name} of a hierarchy{' in place' * where}", Operation(today, act, customized)
+
+
+def _update(today: Any, edges: Any, weights: Any, in_place: bool) -> None:
+    today.update(edges, weights, in_place=in_place)
 
 
 def learning(folder: Path) -> Made:
