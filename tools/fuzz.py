@@ -1,8 +1,9 @@
 """Reads damaged files of every format: each must be read, or refused with an error of rhostar, within memory and time.
 
 ``make fuzz`` runs 5,000 cases of each format. A case is made from its number, so a failure can be looked at again:
-``python tools/fuzz.py --only map --first 123 --count 1``. The formats and ways to damage them are in ``tests/support``.
-So are the cases in which two implementations must agree, which are run the same way.
+``python tools/fuzz.py --only map --first 123 --count 1``. The formats and ways to damage them are in ``tests/support``,
+and so are the cases in which two implementations must agree, which are run the same way. Files that failed are kept in
+``build/fuzz``: after mending the fault, move them to ``tests/faults/corpus``, which the tests replay.
 """
 
 from __future__ import annotations
@@ -79,6 +80,8 @@ def _run(name: str, options: argparse.Namespace) -> int:
             failed += 1
             if failed <= 5:
                 print(f"{name}, case {case}:\n{traceback.format_exc(limit=-4)}")
+                if name not in DIFFERENTIAL:
+                    sound.keep(case, options.seed, Path("build", "fuzz", name, f"{options.seed}-{case}"))
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         slowest = max(slowest, time.perf_counter() - start)

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <limits>
 #include <memory>
 #include <new>
@@ -170,7 +171,7 @@ class Guided {
   Guided& operator=(const Guided&) = delete;
   Guided& operator=(Guided&&) = delete;
   ~Guided() {
-    if (guide_) potential_->give_back(std::move(guide_));
+    if (guide_ && std::uncaught_exceptions() == 0) potential_->give_back(std::move(guide_));  // else not in order
   }
   Guide& operator*() { return *guide_; }
 

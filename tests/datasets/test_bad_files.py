@@ -17,7 +17,7 @@ from PIL import Image
 import rhostar as rs
 from rhostar import datasets
 from rhostar.errors import ReadError, RhostarWarning, StorageError
-from support.fuzz_targets import CSV, GR, MAP, SCEN, TARGETS, Sound
+from support.fuzz_targets import CORPUS, CSV, GR, MAP, SCEN, TARGETS, Sound
 
 
 @pytest.mark.filterwarnings("ignore::rhostar.errors.RhostarWarning")
@@ -30,6 +30,26 @@ def test_damaged_files_are_read_or_refused(name: str) -> None:
         assert read == 100, "what is damaged is computed again"
     else:
         assert 0 < read < 100, "some damage is harmless, some is not: else nothing was tested"
+
+
+KNOWN = [path for path in sorted(CORPUS.glob("*/*")) if path.parent.name in TARGETS]
+
+
+@pytest.mark.filterwarnings("ignore::rhostar.errors.RhostarWarning")
+@pytest.mark.parametrize("path", KNOWN, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_what_once_failed_is_read_or_refused(path: Path) -> None:
+    read = Sound(path.parent.name).run(path)
+    assert read == path.name.startswith("read-"), "names of files that can be read begin with read-"
+
+
+def test_a_case_that_failed_is_kept(tmp_path: Path) -> None:
+    sound = Sound("set")
+    case = next(case for case in range(100) if not sound.run(case))
+    sound.keep(case, 0, tmp_path / "kept")
+    assert sum(path.is_file() for path in (tmp_path / "kept").rglob("*")) in (1, 2), (
+        "a file, and the index that has its sum"
+    )
+    assert not sound.run(tmp_path / "kept")
 
 
 @pytest.mark.usefixtures("limited_memory")

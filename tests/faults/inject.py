@@ -36,6 +36,9 @@ SMALLEST = 1024
 """Bytes of allocations that may fail. Smaller ones are left out: nanobind converts arguments and notes owners in
 functions that must not throw, so without these bytes it ends the process. numpy's are left out: it crashed without."""
 MOST = 100_000
+SIDE = 24
+N = SIDE * SIDE
+"""So many vertices that an array with two bytes for each is not left out."""
 
 
 class Operation(NamedTuple):
@@ -55,9 +58,9 @@ Made = Iterator[tuple[str, Operation]]
 
 
 def _set(k: float) -> rs.InstanceSet:
-    graph = rs.Graph.grid(16, 16)
+    graph = rs.Graph.grid(SIDE, SIDE)
     weights = np.random.default_rng(int(k)).uniform(1, 2, (3, graph.m))
-    return rs.InstanceSet(graph, weights, [int(k), 1, 2], goal=255)
+    return rs.InstanceSet(graph, weights, [int(k), 1, 2], goal=N - 1)
 
 
 def _model(k: float) -> rs.Model:
@@ -66,7 +69,7 @@ def _model(k: float) -> rs.Model:
 
 
 def _router(k: float) -> rs.Router:
-    graph = rs.Graph.grid(16, 16 + int(k))
+    graph = rs.Graph.grid(SIDE, SIDE + int(k))
     router = rs.Router(graph)
     router.prepare()
     return router
@@ -74,16 +77,20 @@ def _router(k: float) -> rs.Router:
 
 def saves(folder: Path) -> Made:
     """Each kind of thing that is saved: over an old one, and loaded again."""
-    page = rs.report.build(_set(1), {"Dijkstra": np.zeros(256)})
+    page = rs.report.build(_set(1), {"Dijkstra": np.zeros(N)})
     named: dict[str, tuple[Callable[[float], Any], Callable[[Any, Path], Any], Callable[[Path], Any]]] = {
         "set": (_set, lambda x, p: x.save(p), lambda p: rs.InstanceSet.load(p, mmap=False).weights.tobytes()),
         "mapped set": (_set, lambda x, p: x.save(p), lambda p: rs.InstanceSet.load(p).weights.tobytes()),
-        "model": (_model, lambda x, p: x.save(p), lambda p: rs.Model.load(p).heuristic.table(255).tobytes()),
+        "model": (_model, lambda x, p: x.save(p), lambda p: rs.Model.load(p).heuristic.table(N - 1).tobytes()),
         "router": (_router, lambda x, p: x.save(p), lambda p: rs.Router.load(p).graph.n),
         "hierarchy": (
-            lambda k: rs.Hierarchy(rs.Graph.grid(16, 16)),
+            lambda k: rs.Hierarchy(rs.Graph.grid(SIDE, SIDE)),
             lambda x, p: x.save(p),
-            lambda p: rs.Hierarchy.load(p, rs.Graph.grid(16, 16)).customize(np.ones(960)).distance(0, 255),
+            lambda p: (
+                rs.Hierarchy.load(p, rs.Graph.grid(SIDE, SIDE))
+                .customize(np.ones(4 * SIDE * (SIDE - 1)))
+                .distance(0, N - 1)
+            ),
         ),
         "report": (lambda k: page, rs.report.write, lambda p: len(p.read_bytes())),
     }
@@ -126,7 +133,7 @@ def reads(folder: Path) -> Made:
 
 def checkpoints(folder: Path) -> Made:
     """Compute with parts kept in a folder, and again with what is left of them."""
-    instances, rho = _set(1), np.zeros(256)
+    instances, rho = _set(1), np.zeros(N)
 
     def old() -> rs.InstanceSet:
         shutil.rmtree(folder)
@@ -147,9 +154,9 @@ def checkpoints(folder: Path) -> Made:
 
 def routing(folder: Path) -> Made:
     """Updates, customizing and questions: the router answers on the old weights or on the new ones."""
-    graph = rs.Graph.grid(16, 16)
+    graph = rs.Graph.grid(SIDE, SIDE)
     rows = np.random.default_rng(0).uniform(1, 2, (2, graph.m))
-    everyone = np.arange(graph.n)
+    some = np.arange(0, N, 13)
 
     def old(index: bool) -> Callable[[], rs.Router]:
         def made() -> rs.Router:
@@ -162,14 +169,14 @@ def routing(folder: Path) -> Made:
         return made
 
     def asked(router: rs.Router) -> None:
-        router.routes([(0, 255), (7, 3)])
+        router.routes([(0, N - 1), (7, 3)])
         router.matrix([0, 3], [5, 35])
         router.nearest(3, [8, 30, 11], k=2)
         router.within(4, 3.0)
         router.next_hops([0, 4])
 
     def state(router: rs.Router) -> Any:
-        return np.round([router.route(s, 255 - s).cost for s in range(0, 256, 16)], 9).tobytes()
+        return np.round([router.route(s, N - 1 - s).cost for s in range(0, N, 97)], 9).tobytes()
 
     few = np.array([3, 5, 8])
     for index in (False, True):
@@ -180,29 +187,35 @@ def routing(folder: Path) -> Made:
     yield "prepare", Operation(old(False), lambda r: r.prepare(), state)
 
     def fresh_order() -> rs.Router:
-        router = rs.Router(rs.Graph.grid(16, 16))
+        router = rs.Router(rs.Graph.grid(SIDE, SIDE))
         router.update(rows[0])
         return router
 
     yield "order and prepare", Operation(fresh_order, lambda r: r.prepare(), state)
 
     def customized(today: Any) -> Any:
-        return today.matrix(everyone, everyone).tobytes()
+        return today.matrix(some, some).tobytes()
 
     def today() -> Any:
-        return rs.Hierarchy(rs.Graph.grid(16, 16)).customize(rows[0])
+        return rs.Hierarchy(rs.Graph.grid(SIDE, SIDE)).customize(rows[0])
 
     yield "customize", Operation(today, lambda t: rs.Hierarchy(t.graph).customize(rows[1]), customized)
-    yield "update hierarchy", Operation(today, lambda t: t.update(few, rows[1][few]), customized)
-    in_place = Operation(today, lambda t: t.update(few, rows[1][few], in_place=True), customized)
-    yield "update hierarchy in place", in_place
+    many = np.arange(0, graph.m, 5)
+    for name, edges in (("few", few), ("many", many)):
+        for where in (False, True):
+            act = partial(_update, edges=edges, weights=rows[1][edges], in_place=where)
+            yield f"update {name} of a hierarchy{' in place' * where}", Operation(today, act, customized)
+
+
+def _update(today: Any, edges: Any, weights: Any, in_place: bool) -> None:
+    today.update(edges, weights, in_place=in_place)
 
 
 def learning(folder: Path) -> Made:
     """Searches and fits: the next one works as if nothing had happened."""
 
     def search(some: rs.InstanceSet) -> Any:
-        rho = np.linspace(0, 1, 256)
+        rho = np.linspace(0, 1, N)
         return [rs.astar(*instance, rho).cost for instance in some] + rs.solve_many(some, rho).cost.tolist()
 
     def fit(make: Callable[[], Any]) -> Callable[[Any], Any]:
@@ -211,7 +224,7 @@ def learning(folder: Path) -> Made:
     yield "graph", Operation(lambda: _set(1), lambda some: rs.Graph.grid(20, 20, neighbors=8), search)
     yield "search", Operation(lambda: _set(1), search, search)
     for kind in ("MeanDistance", "LowerEnvelope", "MeanWeights", "InconsistencyLP", "Landmarks"):
-        fixed = {"random_state": 0} if kind == "Landmarks" else {}
+        fixed: dict[str, Any] = {"random_state": 0, "k": 1} if kind == "Landmarks" else {}
         made = fit(partial(getattr(rs.learners, kind), **fixed))
         yield f"fit {kind}", Operation(lambda: _set(1), made, made)
 

@@ -119,7 +119,7 @@ def operations() -> dict[str, Callable[[], Any]]:
         return found.cost.tobytes(), [route.path.tobytes() for route in found]
 
     def learned() -> Any:
-        return rs.learn(instances[:200], mean_excess=np.inf).heuristic_.table(goal).tobytes()
+        return rs.learn(instances[:60], mean_excess=np.inf, effort="quick").heuristic_.table(goal).tobytes()
 
     limit = rs.utilities.Suboptimality(9.0)
     return {

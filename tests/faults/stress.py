@@ -2,13 +2,15 @@
 
 Threads share a graph, a router, a hierarchy and models; others make such objects, use them once and drop them. Each
 answer must be the one on the weights of some moment. Prints how often each call ran; the exit status is 1 if an answer
-was wrong, and the sanitizer's if it saw a race.
+was wrong, and the sanitizer's if it saw a race. With ``--race`` there is one on purpose, so it must see it.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import gc
+import os
 import sys
 import tempfile
 import threading
@@ -20,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 import rhostar as rs
+from rhostar import _core
 
 GOAL = 99
 Rng = np.random.Generator
@@ -137,6 +140,14 @@ def drop(world: World, rng: Rng, number: int) -> None:
     gc.collect(0)
 
 
+def race(world: World, rng: Rng, number: int) -> None:
+    """Write weights while another thread searches on them; numpy's own writes would not be seen."""
+    if number % 2:
+        ctypes.memmove(world.rows[0].ctypes.data, world.rows[0].tobytes(), world.rows[0].nbytes)
+    else:
+        rs.distances_to(world.graph, world.rows[0], GOAL)
+
+
 CALLS: list[Callable[[World, Rng, int], None]] = [query, many, route, matrix, update, customize, fit, files, drop]
 
 
@@ -145,7 +156,11 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60.0, help="how long the threads go on")
     parser.add_argument("--threads", type=int, default=8)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--race", action="store_true", help="make a race, to see that it is noticed")
     options = parser.parse_args()
+    build = os.environ.get("RHOSTAR_SANITIZED")
+    assert not build or Path(_core.__file__).is_relative_to(build), f"{_core.__file__} is not the build in {build}"
+    calls = [race] if options.race else CALLS
     done: Counter[str] = Counter()
     errors: list[BaseException] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -155,7 +170,7 @@ def main() -> int:
         def work(number: int) -> None:
             rng = np.random.default_rng([options.seed, number])
             while time.monotonic() < until and not errors:
-                call = CALLS[int(rng.choice(len(CALLS)))]
+                call = calls[int(rng.choice(len(calls)))]
                 try:
                     call(world, rng, number)
                 except BaseException as error:

@@ -21,8 +21,17 @@ def _ran(script: str, *options: str) -> str:
 @pytest.mark.usefixtures("limited_memory")
 @pytest.mark.skipif(not sys.platform.startswith("linux") or shutil.which("g++") is None, reason="needs Linux and g++")
 def test_a_call_of_the_system_that_fails_leaves_the_old_or_the_new() -> None:
-    found = _ran("inject.py", "--only", "save set", "load model", "update hierarchy", "--most", "25")
+    found = _ran("inject.py", "--only", "save set", "load model", "of a hierarchy", "--most", "25")
     assert int(found.splitlines()[-1].split()[0]) > 150, found
+    assert " 0 failures" in found
+
+
+@pytest.mark.usefixtures("limited_memory")
+@pytest.mark.skipif(not sys.platform.startswith("linux") or shutil.which("g++") is None, reason="needs Linux and g++")
+def test_what_a_search_without_memory_left_is_not_used_again() -> None:
+    """The next search found entries in the buckets of the one that had failed, and went on forever."""
+    found = _ran("inject.py", "--only", "fit MeanDistance", "fit Landmarks", "--kinds", "memory", "--most", "12")
+    assert int(found.splitlines()[-1].split()[0]) > 10, found
     assert " 0 failures" in found
 
 

@@ -1,9 +1,10 @@
 """Faults that were found by the checks in this folder and in ``make fuzz``, each as small as it can be shown."""
 
 import errno
+import gc
 import os
 import threading
-from multiprocessing import Process
+from collections.abc import Iterator
 from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
 
@@ -112,60 +113,71 @@ def test_a_wrong_answer_in_a_sequence_is_noticed(monkeypatch: pytest.MonkeyPatch
         sequences.run(0)
 
 
-def _feed(name: str, m: int, rounds: int) -> None:
-    """Another process: writes all weights again and again; the number before them is odd meanwhile."""
-    shared = SharedMemory(name=name)
-    version, weights = np.ndarray(1, np.int64, shared.buf), np.ndarray(m, np.float64, shared.buf, 8)
-    for k in range(rounds):
-        version += 1
-        weights[:] = 1.0 + k % 5
-        version += 1
-    del version, weights
-    shared.close()
+def _map(path: Path, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    weights.tofile(path)
+    return np.memmap(path, dtype=float, mode="r"), np.memmap(path, dtype=float, mode="r+")
 
 
-def test_a_router_takes_whole_moments_of_a_feed_in_shared_memory() -> None:
-    """As docs/recipes.md does it."""
-    graph = rs.Graph.grid(12, 12)
-    shared = SharedMemory(create=True, size=8 + 8 * graph.m)
-    try:
-        version, live = np.ndarray(1, np.int64, shared.buf), np.ndarray(graph.m, np.float64, shared.buf, 8)
-        version[0], live[:] = 0, 1.0
-        router = rs.Router(graph)
-        feed = Process(target=_feed, args=(shared.name, graph.m, 20_000))
-        feed.start()
-        taken = 0
-        while feed.is_alive() or taken == 0:
-            before = int(version[0])
-            copy = live.copy()
-            if before % 2 or int(version[0]) != before:
-                continue
-            router.update(copy)
-            assert router.route(0, 143).cost / 22 in (1.0, 2.0, 3.0, 4.0, 5.0), "all weights are of one moment"
-            taken += 1
-        feed.join()
-        assert feed.exitcode == 0
-        live[:] = 9.0
-        assert router.route(0, 143).cost / 22 <= 5.0, "the router has a copy"
-        del version, live
-    finally:
-        shared.close()
-        shared.unlink()
+def _bytes(path: Path, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    live = bytearray(weights.tobytes())
+    return np.frombuffer(memoryview(live).toreadonly()), np.frombuffer(live)
+
+
+def _flag(path: Path, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    read_only = weights.view()
+    read_only.flags.writeable = False
+    return read_only, weights
+
+
+@pytest.fixture
+def shared() -> Iterator[SharedMemory]:
+    memory = SharedMemory(create=True, size=32)
+    yield memory
+    gc.collect()  # the arrays over it
+    memory.close()
+    memory.unlink()
 
 
 @pytest.mark.filterwarnings("ignore::rhostar.errors.BoundsWarning")
-def test_a_set_over_memory_that_others_write_is_checked_at_each_use() -> None:
-    """A snapshot has a copy. A set has none, so bounds are compared with what the memory says now."""
+@pytest.mark.parametrize("kind", ["memory map", "shared memory", "bytes", "flag", "mapped set"])
+def test_bounds_are_compared_with_what_memory_says_now(kind: str, tmp_path: Path, shared: SharedMemory) -> None:
+    """An array that cannot be written here may be written by others: only a snapshot, a copy, is compared once."""
     graph = rs.Graph.from_edges(4, [0, 0, 1, 2], [3, 1, 2, 3])
-    live = bytearray(graph.arrange([25.0, 10.0, 10.0, 10.0]).tobytes())
-    weights = np.frombuffer(bytes(live)), np.frombuffer(memoryview(live).toreadonly())
-    learner = rs.learners.LowerEnvelope().fit(rs.InstanceSet(graph, weights[0], [0, 0], goal=3))
-    snapshot, instances = rs.Snapshot(graph, weights[1]), rs.InstanceSet(graph, weights[1], [0, 0], goal=3)
-    assert rs.solve_many(instances, learner).cost.tolist() == [25.0, 25.0]
-    np.frombuffer(live)[:] = graph.arrange([25.0, 10.0, 10.0, 1.0])
-    assert rs.solve_many(instances, learner).cost.tolist() == [21.0, 21.0]
-    assert rs.astar(graph, weights[1], 0, 3, learner).cost == 21.0
-    assert rs.astar(graph, snapshot, 0, 3, learner).cost == 25.0
+    first, then = graph.arrange([25.0, 10.0, 10.0, 10.0]), graph.arrange([25.0, 10.0, 10.0, 1.0])
+    learner = rs.learners.LowerEnvelope().fit(rs.InstanceSet(graph, np.stack([first] * 2), sources=0, goal=3))
+    if kind == "mapped set":
+        rs.InstanceSet(graph, first, [0, 0], goal=3).save(tmp_path / "set")
+        instances = rs.InstanceSet.load(tmp_path / "set")
+        seen, (file,) = instances.weights[0], (path for path in (tmp_path / "set").iterdir() if "weights" in path.name)
+        live = np.load(file, mmap_mode="r+")[0]
+    else:
+        if kind == "shared memory":
+            live = np.ndarray(4, float, shared.buf)
+            live[:] = first
+            seen = np.frombuffer(shared.buf.toreadonly(), dtype=float)
+        else:
+            seen, live = {"memory map": _map, "bytes": _bytes, "flag": _flag}[kind](tmp_path / "w", first.copy())
+        instances = rs.InstanceSet(graph, seen, [0, 0], goal=3)
+    snapshot, router = rs.Snapshot(graph, seen), rs.Router(graph, learner)
+    router.update(seen)
+    today = rs.Hierarchy(graph).customize(seen)
+    potential = rs.heuristics.DistanceHeuristic(graph, seen)
+
+    def costs() -> list[float]:
+        runs = [rs.astar(graph, seen, 0, 3, learner), rs.astar(*instances[0], learner)]
+        return [run.cost for run in runs] + rs.solve_many(instances, learner).cost.tolist()
+
+    def copies() -> list[float]:
+        guided = rs.astar(graph, snapshot, 0, 3, potential).cost
+        return [router.route(0, 3).cost, today.distance(0, 3), rs.astar(graph, snapshot, 0, 3, learner).cost, guided]
+
+    assert costs() == [25.0] * 4
+    assert copies() == [25.0] * 4
+    live[:] = then
+    assert costs() == [21.0] * 4
+    assert copies() == [25.0] * 4
+    router.update(seen)
+    assert router.route(0, 3).cost == 21.0
 
 
 def test_threads_that_load_and_save_one_file_see_whole_ones(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 
@@ -97,3 +98,11 @@ def test_a_weight_from_a_log(
     text = " ".join(capsys.readouterr().out.split())
     assert "the factor 1.5 has a mean loss of at most 2% on new groups" in text
     assert float(re.search(r"other designs: ([0-9.]+)% mean loss", text)[1]) < 2
+
+
+def test_live_feed() -> None:
+    """In a process of its own: the writer is started from the file."""
+    command = [sys.executable, EXAMPLES / "live_feed.py"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    assert re.fullmatch(r"2001 times written, \d+ times taken; the last route costs 390\n", ran.stdout)
+    assert ran.stderr == "", "no shared memory is left over"

@@ -1,21 +1,58 @@
 """The lock files hold hashes for everything, and installs check them."""
 
 import re
+import shutil
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
+LOCKS = {path.stem: path.read_text().replace("\\\n", " ") for path in sorted((ROOT / "locks").glob("*.txt"))}
 
 
-@pytest.mark.parametrize("name", ["run", "dev", "peers", "uv"])
+def locked(name: str) -> list[str]:
+    """Return the packages in a lock file, a line for each version."""
+    return [line for line in LOCKS[name].splitlines() if line.strip() and not line.startswith("#")]
+
+
+def test_every_group_of_dependencies_is_locked() -> None:
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    assert set(LOCKS) == set(groups) - {"build"} | {"run", "uv"}  # what a build needs is in the lock for running
+
+
+@pytest.mark.parametrize("name", LOCKS)
 def test_every_locked_package_has_hashes(name: str) -> None:
-    text = (ROOT / "locks" / f"{name}.txt").read_text().replace("\\\n", " ")
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    assert lines
-    for line in lines:
+    assert locked(name)
+    for line in locked(name):
         assert re.match(r"[a-z0-9._-]+==\S+", line), line
-        assert re.search(r"--hash=sha256:[0-9a-f]{64}\b", line), line
+        hashes = re.findall(r"--hash=(\S+)", line)
+        assert hashes, line
+        assert all(re.fullmatch("sha256:[0-9a-f]{64}", one) for one in hashes), line
+
+
+def test_a_file_with_another_hash_is_refused(tmp_path: Path) -> None:
+    uv = shutil.which("uv", path=str(Path(sys.prefix) / "bin"))
+    if uv is None:
+        pytest.skip("uv is not installed")
+    (line,) = (line for line in locked("run") if line.startswith("lazy-loader=="))
+    wrong = re.sub(r"sha256:[0-9a-f]{64}", "sha256:" + "0" * 64, line)
+
+    def install(text: str) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "lock.txt").write_text(text)
+        command = [uv, "pip", "install", "--no-cache", "--no-deps", "--target", tmp_path / "target", "--require-hashes"]
+        command += ["--python", sys.executable, "-r", tmp_path / "lock.txt"]
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+    if install(line).returncode != 0:
+        pytest.skip("packages cannot be fetched here")
+    shutil.rmtree(tmp_path / "target")
+    ran = install(wrong)
+    assert ran.returncode != 0
+    assert "hash" in ran.stderr.lower()
+    assert not (tmp_path / "target" / "lazy_loader").exists()
 
 
 def test_installs_check_them() -> None:

@@ -7,6 +7,7 @@ capped memory; the tests run a few of each.
 import dataclasses
 import io
 import json
+import shutil
 import tempfile
 import zlib
 from collections.abc import Callable
@@ -304,12 +305,30 @@ class Sound:
         if case is not None:
             self.target.damage(np.random.default_rng([seed, self.number, case]), folder)
 
-    def run(self, case: int | None, seed: int = 0) -> bool:
-        """Return whether the files could be read; an error that is not one of rhostar is passed on."""
+    def run(self, case: int | Path | None, seed: int = 0) -> bool:
+        """Return whether the files could be read; an error that is not one of rhostar is passed on.
+
+        A path instead of the number of a case is a folder with files that replace the sound ones.
+        """
         with tempfile.TemporaryDirectory() as folder:
-            self.write(Path(folder), case, seed)
+            self.write(Path(folder), None if isinstance(case, Path) else case, seed)
+            if isinstance(case, Path):
+                shutil.copytree(case, folder, dirs_exist_ok=True)
             try:
                 self.target.read(Path(folder))
             except RhostarError:
                 return False
             return True
+
+    def keep(self, case: int, seed: int, folder: Path) -> None:
+        """Write the files of a case that differ from the sound ones."""
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        self.write(folder, case, seed)
+        for name, content in self.files.items():
+            if (folder / name).is_file() and (folder / name).read_bytes() == content:
+                (folder / name).unlink()
+
+
+CORPUS = Path(__file__).parents[1] / "faults" / "corpus"
+"""Damaged files that were not refused properly once, in a folder for each format; the tests read them all."""

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <limits>
 #include <memory>
 #include <new>
@@ -146,7 +147,9 @@ class Lease {
   Lease(WorkspacePool& pool, std::int32_t n) : pool_(pool), workspace_(pool.take(n)) {}
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
-  ~Lease() { pool_.give_back(std::move(workspace_)); }
+  ~Lease() {
+    if (std::uncaught_exceptions() == 0) pool_.give_back(std::move(workspace_));  // else not in order: no memory
+  }
   Workspace& operator*() { return *workspace_; }
 
  private:

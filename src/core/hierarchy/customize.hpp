@@ -76,8 +76,11 @@ class Pass {
     return join_top(&interrupt);
   }
 
-  // The lengths of the top from their base.
+  // The lengths of the top from their base. If memory runs out, nothing has happened.
   void run_top() {
+    std::int32_t widest = 0;
+    for (const std::int32_t s : top_.nodes) widest = std::max(widest, skeleton_.list_size(s));
+    offered_.resize(2 * static_cast<std::size_t>(widest));
     each_top([&](Pair* row, Pair* base, std::int64_t size) { std::copy(base, base + size, row); });
     join_top(nullptr);
   }

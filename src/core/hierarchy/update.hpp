@@ -157,8 +157,20 @@ class Update {
         base_(costs.base.data()), costs_(costs), changes_(changes) {}
 
   //! Follows new weights, which have been checked. False if that takes more work than `most`, in pairs of arcs; then
-  //! weights and lengths are the old ones.
+  //! weights and lengths are the old ones, as they are if memory runs out.
   bool run(const EdgeWeights& fresh, std::int64_t most) {
+    try {
+      return follow_all(fresh, most);
+    } catch (...) {
+      undo();
+      throw;
+    }
+  }
+  //! Whether something at the top may have changed.
+  bool top_differs() const { return at_top_; }
+
+ private:
+  bool follow_all(const EdgeWeights& fresh, std::int64_t most) {
     assert(changes_.queue.empty());
     changes_.entries.clear();
     changes_.bases.clear();
@@ -177,10 +189,7 @@ class Update {
     finish_top();
     return true;
   }
-  //! Whether something at the top may have changed.
-  bool top_differs() const { return at_top_; }
 
- private:
   // All below the top is final.
   void finish_top() {
     std::int64_t at_least = 0;  // pairs to be looked at

@@ -113,10 +113,13 @@ bool follow_changes(Hierarchy& hierarchy, Costs& costs, const EdgeWeights& fresh
     const std::uint64_t before = costs.version;
     costs.renew();
     if (16 * changes->entries.size() < costs.length.size()) {
-      costs.made_from = before;
-      costs.top_differs = update.top_differs();
-      for (const auto& [edge, before] : changes->edges) costs.edges.push_back(edge);
-      for (const auto& entry : changes->entries) costs.arcs.push_back(entry.arc);
+      try {
+        for (const auto& [edge, before] : changes->edges) costs.edges.push_back(edge);
+        for (const auto& entry : changes->entries) costs.arcs.push_back(entry.arc);
+        costs.made_from = before;
+        costs.top_differs = update.top_differs();
+      } catch (const std::bad_alloc&) {  // the costs are right, but nobody is told from which ones they differ little
+      }
     }
   }
   hierarchy.give_back(std::move(changes));
