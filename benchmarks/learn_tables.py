@@ -1,0 +1,164 @@
+"""Writes the results of ``learn.py`` as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+ALLOWED = 0.01
+
+
+def table(columns: list[str], rows: list[list[str]], words: int = 1) -> list[str]:
+    """Return the lines of a table whose first columns are words, and the others numbers."""
+    head = "|" + "---|" * words + "--:|" * (len(columns) - words)
+    return [f"| {' | '.join(columns)} |", head, *(f"| {' | '.join(row)} |" for row in rows), ""]
+
+
+def percent(value: float) -> str:
+    return f"{100 * value:.2f} %"
+
+
+def used(row: dict) -> str:
+    return "rules" if row["rules"] else "reported"
+
+
+def short(learner: str) -> str:
+    """Return a learner without the parameters that do not matter here."""
+    return re.sub(r",?\s*(random_state|n_jobs|budget|initial|utility)=[^,()]*(\([^()]*\))?", "", learner).replace(
+        "(, ", "("
+    )
+
+
+def astar(rows: list[dict]) -> list[str]:
+    lines = ["## A\\* on days that were not learned from", ""]
+    lines += [
+        "400 queries to learn from, 400 on other days to report on, with random starts; to any goal, or to one random "
+        "goal. *Dijkstra* is its mean number of expansions; *fewer* is that over ours. *Single* and *batch* are how "
+        "many times as fast as Dijkstra's algorithm queries are, in processor time: called one by one, each with "
+        "weights never seen before, and all in one call. *Mean*, *99 %* and *worst* are by how much paths cost more "
+        "than the optimum.",
+        "",
+        "*Best single* is the learner and factor with the fewest expansions within 1 % on the test days, chosen on "
+        "these days: nobody can know it before. *Regret* is the expansions of `learn(mean_excess=0.01)` over its own; "
+        "*at equal excess*, over those of the best one whose mean excess is at most that of `learn`. A dash: `learn` did "
+        "not keep 1 %.",
+        "",
+    ]
+    columns = ["source", "goal", "used for", "vertices", "Dijkstra", "best single", "fewer", "mean"]
+    columns += ["learn: fewer", "single", "batch", "mean", "99 %", "worst", "regret", "at equal excess"]
+    found = []
+    for row in rows:
+        ours, (best, over, name) = row["learners"]["learn, 1 %"], row["best"]
+        regret = "–" if row["regret"] is None else f"{row['regret']:.2f}"
+        cells = [row["source"], row["goal"], used(row), f"{row['n']:,}", f"{row['Dijkstra']:,.0f}", name]
+        cells += [f"{row['Dijkstra'] / best:.1f}", percent(over), f"{ours['fewer']:.1f}", f"{ours['single']:.1f}"]
+        cells += [f"{ours['batch']:.1f}", percent(ours["mean"]), percent(ours["99 %"]), percent(ours["worst"])]
+        found.append([*cells, regret, f"{row['regret at equal excess']:.2f}"])
+    lines += table(columns, found, 3)
+    regrets = [row["regret"] for row in rows if row["regret"] is not None]
+    lines += [
+        f"`learn` kept 1 % in {len(regrets)} of {len(rows)} cases; there its regret is {np.median(regrets):.2f} in the "
+        f"median and {max(regrets):.2f} at worst, and {sum(one <= 1.1 for one in regrets)} times at most 1.10.",
+        "",
+    ]
+    for row in rows:
+        lines += [f"### {row['source']}, {row['goal']} goal" + ("s" if row["goal"] == "any" else ""), ""]
+        columns = ["learner", "expansions", "fewer", "single", "batch", "mean", "99 %", "worst", "fit"]
+        found = []
+        for name, one in row["learners"].items():
+            label = f"**{name}**: `{short(one['chosen'])}`" if "chosen" in one else name
+            cells = [label, f"{one['expanded']:,.1f}", f"{one['fewer']:.1f}", f"{one['single']:.1f}"]
+            cells += [f"{one['batch']:.1f}", *(percent(one[key]) for key in ("mean", "99 %", "worst"))]
+            found.append([*cells, f"{one['fit']:.1f} s"])
+        single, batch = row["seconds"]
+        lines += [
+            f"{row['n']:,} vertices, {row['m']:,} edges. Dijkstra's algorithm: {row['Dijkstra']:,.0f} expansions, "
+            f"{1e6 * single:,.0f} µs in a single call, {1e6 * batch:,.0f} µs in a batch.",
+            "",
+            *table(columns, found),
+        ]
+    return lines
+
+
+def kept(rows: list[dict]) -> list[str]:
+    def held(row: dict) -> bool:
+        return max(row["total"], row["mean"]) <= ALLOWED
+
+    count = sum(map(held, rows))
+    lines = [f"## `learn(mean_excess=0.01)` kept 1 % in {count} of {len(rows)} fits", ""]
+    lines += [
+        "Days are dealt out anew for each fit; 100, 200 or 400 queries to learn from, 1,000 on other days to judge. A "
+        "fit kept 1 % if paths cost at most 1 % more than the optimum both *in total* and *on average* over paths.",
+        "",
+    ]
+    found = []
+    for source in dict.fromkeys(row["source"] for row in rows):
+        some = [row for row in rows if row["source"] == source]
+        cells = [source, f"{len(some)}", f"{sum(map(held, some))}"]
+        for key in ("total", "mean"):
+            values = [row[key] for row in some]
+            cells += [percent(float(np.mean(values))), percent(max(values))]
+        found.append(cells)
+    return lines + table(["source", "fits", "kept", "in total", "worst", "on average", "worst"], found)
+
+
+def greedy(rows: list[dict]) -> list[str]:
+    lines = ["## Greedy search on worlds that were not learned from", ""]
+    lines += [
+        "200 worlds to learn from; mean expansions on other worlds. *Path* is the number of edges of an optimal path: "
+        "no search expands fewer vertices than its path has edges. The *recipe* tries closed forms, all rounds of "
+        "ranking and bumps, and decides on 100 further worlds, which `learn` does not have.",
+        "",
+    ]
+    columns = ["worlds", "used for", "Euclid", "path", "recipe", "to path", "s"]
+    columns += ["learn, quick", "s", "learn, normal", "s", "99 %", "to path", "to recipe"]
+    found = []
+    for row in rows:
+        cells = [f"{row['family']} ({row['worlds']})", used(row), f"{row['Euclid']:,.0f}", f"{row['path']:,.0f}"]
+        cells += [f"{row['recipe']:,.0f}", f"{row['recipe'] / row['path']:.2f}", f"{row['recipe s']:.0f}"]
+        cells += [f"{row['quick']:,.0f}", f"{row['quick s']:.1f}", f"{row['normal']:,.0f}", f"{row['normal s']:.1f}"]
+        cells += [f"{row['normal 99 %']:,.0f}", f"{row['normal'] / row['path']:.2f}"]
+        found.append([*cells, f"{row['normal'] / row['recipe']:.2f}"])
+    lines += table(columns, found, 2)
+    some = [row for row in rows if row["recipe"] <= 1.2 * row["path"]]
+    near = sum(row["normal"] <= 1.2 * row["path"] for row in some)
+    to = sum(row["normal"] <= 1.1 * row["recipe"] for row in rows)
+    return [
+        *lines,
+        f"Where the recipe is within 1.2 of the path ({len(some)} families), `learn` is on {near}. It is within 1.1 of "
+        f"the recipe on {to} of {len(rows)}.",
+        "",
+    ]
+
+
+def times(rows: list[dict]) -> list[str]:
+    lines = ["## How long fits of `learn` take", "", "Square grids, weights between 1 and 3, one thread.", ""]
+    keys = ("n", "snapshots", "goals", "algorithm", "effort")
+    found = [
+        [*(f"{row[key]:,}" if key == "n" else str(row[key]) for key in keys), f"{row['seconds']:.1f}"] for row in rows
+    ]
+    return lines + table(["vertices", "snapshots", "goals", "algorithm", "effort", "CPU s"], found)
+
+
+SECTIONS: dict[str, Callable[[list[dict]], list[str]]] = {"astar": astar, "kept": kept, "greedy": greedy, "time": times}
+
+
+def markdown(result: dict) -> str:
+    """Return the page."""
+    lines = ["# Learners and `rs.learn` on every source", ""]
+    lines += [
+        "Made by `make bench-learn`. Sources and how they are split: `benchmarks/sources.py` and "
+        "`benchmarks/worlds.py`. *Used for*: rules of `learn` were made with some sources in view; on those marked "
+        "*reported* they were only reported. All times are processor time, of one thread.",
+        "",
+    ]
+    for name, section in SECTIONS.items():
+        if name in result:
+            lines += [
+                *section(result[name]["rows"]),
+                f"This table took {result[name]['seconds'] / 60:.0f} minutes.",
+                "",
+            ]
+    return "\n".join(lines)
