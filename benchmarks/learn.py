@@ -1,7 +1,7 @@
 """Every learner and ``rs.learn`` on every source: expansions, time, what paths cost, and whether ``learn`` chose well.
 
     make bench-learn                            all tables; writes benchmarks/results/learn.md
-    python benchmarks/learn.py astar            one of them: astar, kept, greedy or time
+    python benchmarks/learn.py astar            one of them: astar, kept or greedy
     python benchmarks/learn.py astar UXsim      only the sources with this in their names; writes nothing
 
 What is learned from, decided on and reported on are different days, or worlds: see ``sources.py`` and ``worlds.py``.
@@ -197,6 +197,7 @@ def greedy(family: worlds.Family, log: Callable[[str], Any] = print) -> dict:
     row |= {"Euclid": worlds.expansions(test, rs.heuristics.euclidean(test.graph, goal))}
     row |= {"recipe": worlds.expansions(test, tried[0].rho), "recipe s": seconds, "recipe is": tried[0].name}
     row |= {"single": {one.name: worlds.expansions(test, one.rho) for one in tried}}
+    row["published"] = worlds.PUBLISHED.get(family.name.removesuffix(", pictures").replace(" ", "_"))
     for effort in ("quick", "normal"):
         began = time.process_time()
         learned = rs.learn(family.train, algorithm="gbfs", effort=effort)
@@ -208,41 +209,6 @@ def greedy(family: worlds.Family, log: Callable[[str], Any] = print) -> dict:
     return row
 
 
-# ---------------------------------------------------------------- time
-
-
-SIZES = ((100, 200), (300, 200), (1000, 50))
-"""Cells a side of the grids, and snapshots."""
-ASKED: dict[str, dict[str, Any]] = {"astar": {"mean_excess": ALLOWED}, "gbfs": {"algorithm": "gbfs"}}
-
-
-def large(side: int, count: int, goals: int) -> rs.InstanceSet:
-    """Return a grid with weights between 1 and 3, and at least 16 instances of each goal."""
-    graph = rs.Graph.grid(side, side)
-    rng = np.random.default_rng([side, goals])
-    weights = rng.random((count, graph.m), dtype=np.float32) * 2 + 1
-    size = max(count, 16 * goals)
-    goal = rng.choice(graph.n, goals, replace=False)[np.arange(size) % goals]
-    source = rng.integers(0, graph.n - 1, size)
-    rows = rng.permutation(np.arange(size) % count)
-    return rs.InstanceSet(graph, weights, source + (source >= goal), goal if goals > 1 else int(goal[0]), rows=rows)
-
-
-def times(log: Callable[[str], Any] = print) -> Iterator[dict]:
-    """Yield how long fits take."""
-    for side, count in SIZES:
-        for goals in (1, 10):
-            instances = large(side, count, goals)
-            for algorithm, asked in ASKED.items():
-                for effort in ("quick", "normal"):
-                    spent = time.process_time()
-                    rs.learn(instances, effort=effort, **asked)
-                    row: dict = {"n": side * side, "snapshots": count, "goals": goals, "algorithm": algorithm}
-                    row |= {"effort": effort, "seconds": time.process_time() - spent}
-                    log(f"time: {row}")
-                    yield row
-
-
 # ---------------------------------------------------------------- all of it
 
 
@@ -250,14 +216,12 @@ def rows_of(table: str, words: str | None) -> Iterator[dict]:
     """Yield the rows of one table."""
     if table == "greedy":
         yield from map(greedy, worlds.families(words))
-    elif table == "time":
-        yield from times()
     else:
         for source in sources(words):
             yield from (astar if table == "astar" else keeps)(source)
 
 
-TABLES = ("astar", "kept", "greedy", "time")
+TABLES = ("astar", "kept", "greedy")
 
 
 def main(arguments: list[str]) -> int:

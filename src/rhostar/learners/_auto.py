@@ -53,6 +53,8 @@ _UP, _DOWN = ([round(1.08**k, 3) for k in steps] for steps in (range(1, 24), ran
 """What tables for A* are multiplied by, besides 1: up to 6, down to 0.6."""
 _ROUNDS = ((0.4, 1.0), (0.15, 0.0), (1.0, 4.0), (0.05, 0.0))
 """(step size, blur) of the rounds of ranking, the most promising first."""
+_HELD = 0.25
+"""The share of the instances of a fit that decide which of its rounds, and which step of it, is taken."""
 _RANKING = 10
 """All rounds of ranking together may take this many times the work of judging one candidate, on each fold."""
 
@@ -239,11 +241,11 @@ class _Trials:
         if effort.improve and not validation.bounded and validation.costs is not None:
             how = {"algorithm": validation.algorithm, "utility": utility, "budget": validation.budget} | shared
             left = _RANKING * effort.work
-            for rounds in _ROUNDS:
-                for start in self._starts():
-                    left -= 100 * (validation.used.graph.n + 100 * int(start.expanded))
-                    if left >= 0:
-                        self.enter(SelfImitatedRanking(clone(start.learner), rounds=(rounds,), **how), start)
+            for start in self._starts():
+                most = left // (2 * 100 * (validation.used.graph.n + 100 * int(start.expanded)))
+                if most >= 1:
+                    rounds = _ROUNDS[: int(most)]
+                    self.enter(SelfImitatedRanking(clone(start.learner), rounds=rounds, validation=_HELD, **how))
             if effort.bumps:
                 start = best(self.judged)
                 self.enter(BumpSearch(clone(start.learner), max_bumps=effort.bumps, **how), start)
