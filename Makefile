@@ -94,10 +94,10 @@ bench-pieces: .venv/.built  ## time exact pieces along a line against a grid of 
 bench-reading: .venv/.built  ## time reading a million arcs, and saving and mapping 800 MB of snapshots
 	$(BIN)/python benchmarks/reading.py
 
-bench-learners: .venv/.dev .venv/.built  ## compare learners on real data (takes minutes)
-	$(BIN)/python benchmarks/learners.py
+bench-learners: .venv/.dev .venv/.built  ## measure time and memory of fits against vertices and snapshots
+	$(BIN)/python benchmarks/learners_sizes.py
 
-bench-learn: .venv/.dev .venv/.built  ## measure whether learn keeps its time and tolerance, and how good it is (half an hour)
+bench-learn: .venv/.dev .venv/.peers .venv/.built  ## compare learn and all learners on days of SUMO, UXsim and others (half an hour)
 	$(BIN)/python benchmarks/learn.py
 
 bench-planning: .venv/.built  ## compare learned values with Neural A* on its maps

@@ -1,8 +1,7 @@
 """Time and memory of fits against the number of vertices and of snapshots, for every learner.
 
 Square grids with weights between 1 and 3, starts anywhere, one goal; one thread. Each fit runs in a process of its own,
-which reports its processor seconds and by how much its memory grew. Run as ``python benchmarks/learners_sizes.py``, or
-through ``run(folder)``.
+which reports its processor seconds and by how much its memory grew. Run by ``make bench-learners``.
 """
 
 from __future__ import annotations

@@ -59,13 +59,16 @@ def write_trips(path: Path, graph: rs.Graph, count: int, seconds: int, seed: int
     return path
 
 
-def day(folder: Path, net: Path, graph: rs.Graph, seed: int, cars: int = 4000) -> Path:
+def day(
+    folder: Path, net: Path, graph: rs.Graph, seed: int, cars: int = 4000, seconds: int = 1800, *words: object
+) -> Path:
     """Simulate one morning; return the travel times of every five minutes."""
-    trips = write_trips(folder / f"trips{seed}.xml", graph, cars, 1800, seed)
+    trips = write_trips(folder / f"trips{seed}.xml", graph, cars, seconds, seed)
     times, asked = folder / f"day{seed}.xml", folder / f"asked{seed}.xml"
     asked.write_text(f'<additional><edgeData id="d" file="{times}" freq="300" excludeEmpty="defaults"/></additional>')
-    quiet = ("--no-step-log", "--no-warnings", "--ignore-route-errors")
-    program("sumo", "-n", net, "-r", trips, "--additional-files", asked, "--mesosim", "true", "-e", 2700, *quiet)
+    quiet = ("--no-step-log", "--no-warnings", "--ignore-route-errors", *words)
+    end = seconds + 900
+    program("sumo", "-n", net, "-r", trips, "--additional-files", asked, "--mesosim", "true", "-e", end, *quiet)
     return times
 
 

@@ -198,7 +198,8 @@ def test_blur_keeps_constants_and_spreads_as_far_as_it_says() -> None:
         ({"budget": 0}, "budget"),
         ({"algorithm": "dijkstra"}, "algorithm"),
         ({"utility": "cost"}, "utility"),
-        ({"validation": 0.5}, "validation must be an InstanceSet"),
+        ({"validation": 0.7}, "validation must be an InstanceSet"),
+        ({"validation": "half"}, "validation must be an InstanceSet"),
         ({"initial": [1.0, 2.0]}, "initial"),
         ({"initial": np.full(196, np.nan)}, r"initial\[0\]"),
         ({"initial": rs.learners.PerGoal()}, "initial must fit values for one goal"),
@@ -240,6 +241,18 @@ def test_what_it_was_judged_on_counts_as_seen() -> None:
     elsewhere = obstacle_worlds(10, seed=1)
     other = quick(validation=elsewhere).fit(train)
     assert [other.heuristic_.trained_on.overlap(part) for part in (train, elsewhere, test)] == [20, len(elsewhere), 0]
+
+
+def test_a_share_of_the_training_set_is_held_out_and_judges() -> None:
+    instances = obstacle_worlds()
+    learner = quick(initial=np.zeros(instances.graph.n), validation=0.25).fit(instances)
+    held = np.flatnonzero([learner.judged_on_.overlap(instances[[k]]) for k in range(len(instances))])
+    assert abs(4 * held.size - len(instances)) <= 4
+    mean = rs.solve_many(instances[held], learner, algorithm="gbfs").expanded.mean()
+    assert learner.best_ == pytest.approx(mean)
+    assert learner.heuristic_.trained_on.overlap(instances) == len(instances), "all of it counts as seen"
+    one = instances[[0]]
+    assert quick(validation=0.25).fit(one).judged_on_.overlap(one) == 1, "of one snapshot nothing can be held out"
 
 
 def test_goals_that_differ_are_refused() -> None:

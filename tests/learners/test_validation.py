@@ -55,6 +55,21 @@ def test_further_starts_judge_on_the_same_snapshots() -> None:
         np.testing.assert_allclose(fold.optimum, optimum, rtol=1e-12)
 
 
+def test_copies_of_a_snapshot_are_in_one_fold() -> None:
+    instances = square_grid(12)
+    copies = np.arange(48) % 12
+    weights = instances.weights[copies]
+    repeated = rs.InstanceSet(instances.graph, weights, instances.sources[copies], 35)
+    for seed in range(5):
+        validation = Validation(repeated, random_state=seed)
+        assert len(validation.folds) == 4
+        for fold in validation.folds:
+            assert set(copies[fold.train.indices]).isdisjoint(copies[fold.judged.indices])
+            assert len(fold.judged) == 12
+    equal = rs.InstanceSet(instances.graph, weights[:1].repeat(8, axis=0), instances.sources[:8], 35)
+    assert len(Validation(equal).folds) == 4, "of equal snapshots alone, folds are made as of others"
+
+
 def test_large_graphs_use_fewer_snapshots_and_judges() -> None:
     instances = square_grid(100, side=12)
     small = Validation(instances, work=20 * 144)

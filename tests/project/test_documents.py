@@ -118,6 +118,9 @@ def test_the_tables_of_answers_are_those_that_were_measured(monkeypatch: pytest.
         assert f"{other.BEGIN}{table}\n{other.END}" in (DOCS / "routing.md").read_text()
     table = any_goal.network_table(json.loads((results / "any_goal.json").read_text())["networks"])
     assert f"-->\n{table}\n<!-- end -->" in (DOCS / "any-goal.md").read_text()
+    learn_tables = importlib.import_module("learn_tables")
+    table = learn_tables.summary(json.loads((results / "learn.json").read_text()))
+    assert f"-->\n{table}<!-- end -->" in (DOCS / "benchmarks.md").read_text()
     table = "\n".join(break_even.costs_table(json.loads((results / "workloads.json").read_text())["cities"]))
     assert f"-->\n{table}\n<!-- end -->" in (DOCS / "comparison.md").read_text()
 

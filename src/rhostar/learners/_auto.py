@@ -56,6 +56,8 @@ _PATIENCE, _WORTH = 3, 0.005
 """Larger factors are no longer tried after so many that did not save this share of the expansions."""
 _ROUNDS = ((0.4, 1.0), (0.15, 0.0), (1.0, 4.0), (0.05, 0.0))
 """(step size, blur) of the rounds of ranking, the most promising first."""
+_HELD = 0.25
+"""The share of the instances of a fit that decide which of its rounds, and which step of it, is taken."""
 _RANKING = 10
 """All rounds of ranking together may take this many times the work of judging one candidate, on each fold."""
 
@@ -253,11 +255,11 @@ class _Trials:
         if effort.improve and not validation.bounded and validation.costs is not None:
             how = {"algorithm": validation.algorithm, "utility": utility, "budget": validation.budget} | shared
             left = _RANKING * effort.work
-            for rounds in _ROUNDS:
-                for start in self._starts():
-                    left -= 100 * (validation.used.graph.n + 100 * int(start.expanded))
-                    if left >= 0:
-                        self.enter(SelfImitatedRanking(clone(start.learner), rounds=(rounds,), **how), start)
+            for start in self._starts():
+                most = left // (2 * 100 * (validation.used.graph.n + 100 * int(start.expanded)))
+                if most >= 1:
+                    rounds = _ROUNDS[: int(most)]
+                    self.enter(SelfImitatedRanking(clone(start.learner), rounds=rounds, validation=_HELD, **how))
             if effort.bumps:
                 start = best(self.judged)
                 self.enter(BumpSearch(clone(start.learner), max_bumps=effort.bumps, **how), start)

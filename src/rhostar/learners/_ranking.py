@@ -24,6 +24,7 @@ from rhostar.learners._base import Learner, Seed, generator, progress
 from rhostar.learners._distances import CostsToGo
 from rhostar.learners._objective import Initial, Objective, Search, initial_table, spread
 from rhostar.learners._smoothing import Blur
+from rhostar.learners._validation import fold_of_units
 from rhostar.search import Algorithm
 from rhostar.utilities import Utility
 
@@ -59,7 +60,8 @@ class SelfImitatedRanking(Learner):
         The measure that decides which ρ is best; None is the number of expansions. With A*, use one that includes the
         cost if the paths should stay good.
     validation
-        The instances that ρ is judged on; None is the training set.
+        The instances that ρ is judged on; None is the training set. A number between 0 and 1/2 is a share of the
+        training set: about so many of its snapshots are held out, and nothing is learned from them.
     rounds
         Pairs (step size, blur). The initial step size is in standard deviations of the initial values, so that scaling
         all weights scales ρ in the same way. The blur is how far a step spreads over the graph, in edges; 0 is not at
@@ -109,7 +111,7 @@ class SelfImitatedRanking(Learner):
         *,
         algorithm: Algorithm = "gbfs",
         utility: Utility | None = None,
-        validation: InstanceSet | None = None,
+        validation: InstanceSet | float | None = None,
         rounds: Sequence[tuple[float, float]] = ROUNDS,
         iterations: int = 100,
         budget: int | None = None,
@@ -127,9 +129,7 @@ class SelfImitatedRanking(Learner):
     def _learn_with(self, train: InstanceSet, costs: CostsToGo | None) -> dict[str, Any]:
         rounds, iterations = self._checked_rounds(), arrays.integer(self.iterations, "iterations", 1)
         rng = generator(self.random_state)
-        judged = train if self.validation is None else self.validation
-        if not isinstance(judged, InstanceSet):
-            raise InputError(f"validation must be an InstanceSet or None, got {judged!r}")
+        train, judged = self._parts(train, rng)
         if len(judged) == 0:
             raise InstanceError("validation must hold at least one instance")
         if judged.graph is not train.graph and judged.graph != train.graph:
@@ -168,6 +168,19 @@ class SelfImitatedRanking(Learner):
             "judged_on_": Provenance.of(judged),
             "trained_on": provenance(train, judged, seen),
         }
+
+    def _parts(self, train: InstanceSet, rng: np.random.Generator) -> tuple[InstanceSet, InstanceSet]:
+        """Return the instances to learn from, and those to judge on."""
+        given = self.validation
+        if given is None or isinstance(given, InstanceSet):
+            return train, train if given is None else given
+        wanted = "an InstanceSet, None, or a share above 0 and at most 1/2"
+        share = arrays.number(given, "validation", wanted, lambda x: 0 < x <= 0.5)
+        if np.unique(train._stored_rows).size < 2:
+            return train, train
+        rows, fold = fold_of_units(train, round(1 / share), "snapshot", rng)
+        held = fold[np.searchsorted(rows, train._stored_rows)] == 0
+        return train[np.flatnonzero(~held)], train[np.flatnonzero(held)]
 
     def _checked_rounds(self) -> list[tuple[float, float]]:
         """Return (step size, blur) of each round."""

@@ -19,7 +19,7 @@ from rhostar import _arrays as arrays
 from rhostar.errors import InputError, InstanceError
 from rhostar.heuristics import Heuristic
 from rhostar.instances import InstanceSet
-from rhostar.instances._provenance import Provenance
+from rhostar.instances._provenance import ContentKeys, Provenance
 from rhostar.learners._base import Learner, Scorer, Seed, generator
 from rhostar.learners._distances import CostsToGo
 from rhostar.search import Algorithm, solve_many
@@ -64,7 +64,9 @@ def units(instances: InstanceSet, split: Split) -> NDArray[np.int64]:
 def fold_of_units(
     instances: InstanceSet, folds: int, split: Split, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the different snapshots (or days) of a set, and the fold of each.
+    """Return the different snapshots (or days) of a set, and the fold of each; equal snapshots are in one fold.
+
+    A copy in another fold would be judged by values that were fitted to it.
 
     Raises
     ------
@@ -78,7 +80,21 @@ def fold_of_units(
     if different.size < 2:
         way_out = "; with one, its costs-to-go are best: learn with max_excess=0" if split == "snapshot" else ""
         raise InstanceError(f"the training set needs at least 2 {split}s to hold out a part of it, got 1{way_out}")
-    return different, rng.permutation(different.size) % min(folds, different.size)
+    alike = _alike(instances) if split == "snapshot" else np.arange(different.size)
+    if not alike.any():  # all are equal
+        alike = np.arange(different.size)
+    firsts, of = np.unique(alike, return_inverse=True)
+    return different, (rng.permutation(firsts.size) % min(folds, firsts.size))[of]
+
+
+def _alike(instances: InstanceSet) -> NDArray[np.int64]:
+    """Return for each different snapshot the position of the first one with equal weights."""
+    some = np.unique(instances._stored_rows, return_index=True)[1]
+    keys = ContentKeys.of(instances)[some]
+    _, first, of = np.unique(
+        np.column_stack([keys.projections, keys.length]), axis=0, return_index=True, return_inverse=True
+    )
+    return first[of.ravel()].astype(np.int64)
 
 
 _NONE, _NOWHERE = np.empty(0), np.empty(0, dtype=np.int64)
