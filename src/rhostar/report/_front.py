@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rhostar.certificates._summary import NO_UNIT, Costs
 from rhostar.errors import InputError
 from rhostar.learners import Front
 from rhostar.report._figures import COLORS, axes, legend, log_axis, percent_axis
 from rhostar.report._section import Chart, Section, escape, table
-from rhostar.report._wording import NO_UNIT, Costs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
