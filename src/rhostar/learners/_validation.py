@@ -91,9 +91,8 @@ def _alike(instances: InstanceSet) -> NDArray[np.int64]:
     """Return for each different snapshot the position of the first one with equal weights."""
     some = np.unique(instances._stored_rows, return_index=True)[1]
     keys = ContentKeys.of(instances)[some]
-    _, first, of = np.unique(
-        np.column_stack([keys.projections, keys.length]), axis=0, return_index=True, return_inverse=True
-    )
+    content = np.column_stack([keys.sketches, keys.absent.astype(np.float64)])[keys.rows]
+    _, first, of = np.unique(content, axis=0, return_index=True, return_inverse=True)
     return first[of.ravel()].astype(np.int64)
 
 
