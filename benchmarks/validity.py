@@ -344,12 +344,12 @@ def plain_quantile(values: np.ndarray, p: float, *, delta: float) -> Any:
 
 
 TWINS: dict[str, tuple[str, Callable[[], Any]]] = {
-    "mean, half of the width": ("mean, coin, N = 150", lambda: narrow("H4 betting", 0.5)),
-    "mean, half of the width, small losses": ("mean, 5% lost, N = 400", lambda: narrow("H4 betting", 0.5)),
-    "any time, half of the width": ("any time, coin", lambda: narrow("H9 any time", 0.5)),
-    "share, half of the width": ("share 0.3, N = 200", lambda: narrow("H4 Clopper-Pearson", 0.5)),
-    "groups, half of the width": ("groups, 40", lambda: narrow("H4 betting", 0.5)),
-    "best of 10, half of the width": ("best of 10", lambda: narrow("H4 betting", 0.5)),
+    "mean, a fifth of the width": ("mean, coin, N = 150", lambda: narrow("H4 betting", 0.2)),
+    "mean, a fifth of the width, small losses": ("mean, 5% lost, N = 400", lambda: narrow("H4 betting", 0.2)),
+    "any time, a fifth of the width": ("any time, coin", lambda: narrow("H9 any time", 0.2)),
+    "share, a fifth of the width": ("share 0.3, N = 200", lambda: narrow("H4 Clopper-Pearson", 0.2)),
+    "groups, a fifth of the width": ("groups, 40", lambda: narrow("H4 betting", 0.2)),
+    "best of 10, a fifth of the width": ("best of 10", lambda: narrow("H4 betting", 0.2)),
     "quantile of the sample": (
         "0.9 quantile, uniform, N = 100",
         lambda: mock.patch.object(rs.bounds, "quantile", plain_quantile),

@@ -308,7 +308,7 @@ def test_order_of_storage_does_not_matter() -> None:
     law, rng, missed = LAWS["unlikely"], np.random.default_rng(9), 0
     for _ in range(80):
         values = law.draw(rng, 300)
-        options: dict[str, Any] = {"delta": DELTA, "groups": False}
+        options: dict[str, Any] = {"delta": DELTA, "duplicates": "allow"}
         tables = [
             rs.certify(np.zeros(2), edges(order), Cost(limit=1.0), **options) for order in (values, np.sort(values))
         ]

@@ -31,7 +31,7 @@ SOME = [
     or "coin" in cell.name
     or "N = 100" in cell.name
 ]
-FAST_TWINS = [name for name in VALIDITY.TWINS if name not in ("best of 10, half of the width",)]
+FAST_TWINS = [name for name in VALIDITY.TWINS if name not in ("best of 10, a fifth of the width",)]
 
 
 def p_value(wrong: int, runs: int) -> float:
@@ -47,7 +47,7 @@ def test_no_guarantee_is_false_too_often(name: str) -> None:
 
 @pytest.mark.parametrize("twin", FAST_TWINS)
 def test_broken_bounds_are_found(twin: str) -> None:
-    runs = 150 if "half" in twin else 40
+    runs = 60 if "fifth" in twin else 40
     wrong, _ = VALIDITY.simulate(VALIDITY.TWINS[twin][0], 0.05, runs, seed=2, twin=twin)
     assert p_value(wrong, runs) < 1e-3
 
