@@ -3,8 +3,8 @@
 Each cell is one kind of guarantee on one distribution: instances are drawn, certified, and the sentence that is printed
 is read back as text and compared with the truth. A cell is tested at the level 0.05 divided by the number of cells,
 with enough runs to find a bound that fails twice as often as it says with a probability of 0.9. Broken twins must be
-found by the same test. ``python benchmarks/validity.py --quick`` runs a few cells; tests/certificates/test_validity.py
-does that, too.
+found by the same test. ``python benchmarks/validity.py --quick`` runs a few cells, and so does
+tests/certificates/test_certificate_validity.py.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def running_mean(
     >>> rng = np.random.default_rng(0)
     >>> expectations = np.linspace(0.0, 0.2, 1000)  # their mean is 0.1
     >>> round(running_mean(rng.random(1000) < expectations, 1.0), 3)
-    0.107
+    0.106
     >>> round(running_mean(np.zeros(100), 1.0), 4)
     0.0347
     """
