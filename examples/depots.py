@@ -36,13 +36,11 @@ def recipe(streets: nx.MultiDiGraph, times: pd.DataFrame, depots: list[int], fol
     methods = {"Dijkstra": np.zeros(network.graph.n), "exact": exact, "within 1 %": learned}
     rs.report.write(rs.report.build(last_day, methods, cost_unit="s"), folder / "depots.html")
 
-    print(rs.audit(exact, last_day))
+    print(rs.audit(exact, last_day, groups=False))
     for name, method in methods.items():
         runs = rs.solve_many(last_day, method)
         print(f"{name:12}{runs.expanded.mean():10.1f} vertices per trip{runs.cost.mean():10.2f} seconds")
-    for table in (
-        tables
-    ):  # every trip was drawn by itself, so the trips of a day need not count as one (groups=False)
+    for table in tables:  # every trip was drawn by itself, so the trips of a day need not count as one (groups=False)
         print(table.summary)
     print(folder / "depots.html")
 

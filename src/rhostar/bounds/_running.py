@@ -75,7 +75,7 @@ def running_mean(
     >>> round(running_mean(rng.random(1000) < expectations, 1.0), 3)
     0.106
     >>> round(running_mean(np.zeros(100), 1.0), 4)
-    0.0347
+    0.0362
     """
     limit, delta = arrays.positive(limit, "limit"), arrays.probability(delta)
     scaled = arrays.utilities(np.asarray(values, dtype=np.float64), limit) / limit
