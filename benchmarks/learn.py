@@ -48,7 +48,6 @@ def single_learners(n: int, any_goal: bool) -> Iterator[tuple[str, rs.learners.L
     yield "lowest weights", learners.Potentials()
     yield "median weights", learners.Potentials("median")
     yield "25 % quantiles of weights", learners.Potentials("quantile", quantile=0.25)
-    yield "mean weights", learners.Potentials("mean")
     for count in (4, 8):
         yield f"{count} clusters", learners.Potentials(n_clusters=count)
     yield "16 landmarks", learners.Landmarks(16, random_state=0)
