@@ -14,7 +14,7 @@ CPP := $(shell find src/core benchmarks/native tests -name '*.[ch]pp')
 
 .PHONY: demo test test-quick bench-calls lint coverage docs note build wheel release test-sanitized lock clean help theorems
 .PHONY: bench-search bench-pieces bench-reading bench-learners bench-planning bench-certificates bench-overhead
-.PHONY: bench-learn test-cluster test-peers test-kills test-threads validity faults soak fuzz bench-scale test-networkx bench-networkx bench-any-goal bench-workloads bench-hierarchy bench-router
+.PHONY: bench-learn test-cluster test-routes test-peers test-kills test-threads validity faults soak fuzz bench-scale test-networkx bench-networkx bench-any-goal bench-workloads bench-hierarchy bench-router
 .DELETE_ON_ERROR:
 
 demo: .venv/.built  ## learn, compare and certify on a generated city; writes demo/report.html
@@ -56,11 +56,25 @@ test-kills: .venv/.dev .venv/.built  ## kill 30 busy workers of each of Dask, Ra
 test-peers: .venv/.dev .venv/.peers .venv/.built  ## try the library in and against other programs: SUMO, UXsim
 	$(BIN)/python -m pytest -q -s -m peers tests
 
-# About 45,000 certificates in 62 cells, and every sentence of an audit 2,000 times: some minutes on two free cores.
+# About 50,000 certificates in 78 cells, and every sentence of an audit 2,000 times: some ten minutes of processor time. A
+# run that was interrupted continues.
 validity: .venv/.dev .venv/.built  ## simulate all guarantees many times; results in benchmarks/results/validity.md (takes minutes)
 	$(BIN)/python benchmarks/tightness.py
 	$(BIN)/python benchmarks/validity.py
 	RHOSTAR_VALIDITY_RUNS=2000 $(BIN)/python -m pytest -q tests/certificates/test_audit_coverage.py
+
+test-routes: .venv/.dev .venv/.built  ## compare 100,000 random queries of every kind with brute force, and 10,000 on each city (an hour)
+	RHOSTAR_RANDOM_QUERIES=100000 $(BIN)/python -m pytest -n 2 -q tests/routing/test_query_costs.py \
+	  tests/routing/test_time_of_day.py tests/routing/test_turns.py tests/routing/test_alternatives.py
+	$(BIN)/python benchmarks/query_costs.py --exact
+
+faults: .venv/.dev .venv/.built  ## fail the 1st, 2nd, 3rd ... system call and allocation of every operation; interrupt every command
+	$(BIN)/python tests/faults/inject.py
+	$(BIN)/python tests/faults/interrupts.py
+
+SOAK ?= 1.0
+soak: .venv/.dev .venv/.built  ## 10^6 queries, 10^4 updates, 10^3 saves and loads, 100 reports in one process: memory stays flat
+	$(BIN)/python tests/faults/soak.py --share $(SOAK)
 
 fuzz: .venv/.dev .venv/.built  ## read 5,000 damaged files of every format; compare implementations on new random cases (half an hour)
 	$(BIN)/python tools/fuzz.py
@@ -99,6 +113,7 @@ bench-learners: .venv/.dev .venv/.built  ## measure time and memory of fits agai
 
 bench-learn: .venv/.dev .venv/.peers .venv/.built  ## compare learn and all learners on days of SUMO, UXsim and others (half an hour)
 	$(BIN)/python benchmarks/learn.py
+	$(BIN)/python benchmarks/greedy.py
 
 bench-planning: .venv/.built  ## compare learned values with Neural A* on its maps
 	$(BIN)/python benchmarks/planning.py
@@ -169,19 +184,22 @@ FORCE:
 
 # The compiler zig brings its own C++ library and aims at an old glibc, so the wheel runs on most Linux systems; the
 # library goes into the module. auditwheel checks that and renames the wheel. Elsewhere, the wheel is for this system.
+# Debian's Python.h includes a file by its path in /usr/include, where zig must not look for anything else.
 GLIBC := 2.17
+TRIPLE := $(shell uname -m)-linux-gnu
 TOOLS := $(CURDIR)/build/wheel-tools
-wheel: .venv/.dev .venv/.built  ## build a wheel in dist/ that runs on other Linux systems, and try it in a clean environment
+wheel: .venv/.run  ## build a wheel in dist/ that runs on other Linux systems, and try it in a clean environment
 	rm -rf dist build/plain build/smoke
 ifeq ($(shell uname -s),Linux)
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --target $(TOOLS) --require-hashes -r locks/wheel.txt
+	mkdir -p build/include/$(TRIPLE) && ln -sfn /usr/include/$(TRIPLE)/python3.* build/include/$(TRIPLE)/
 	PYTHONPATH=$(TOOLS) ZIG_GLOBAL_CACHE_DIR=$(CURDIR)/build/zig \
-	  CXX="$(CURDIR)/$(BIN)/python -m ziglang c++ -target $(shell uname -m)-linux-gnu.$(GLIBC)" \
-	  $(BIN)/python -m build --wheel --no-isolation -C build-dir=build/wheel --outdir build/plain .
+	  CXX="$(CURDIR)/$(BIN)/python -m ziglang c++ -target $(TRIPLE).$(GLIBC) -I$(CURDIR)/build/include" \
+	  $(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python -C build-dir=build/wheel --out-dir build/plain .
 	PYTHONPATH=$(TOOLS) PATH=$(TOOLS)/bin:$$PATH $(BIN)/python -m auditwheel repair \
 	  --plat manylinux_$(subst .,_,$(GLIBC))_$(shell uname -m) --wheel-dir dist build/plain/*.whl
 else
-	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
+	$(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist .
 endif
 	$(BIN)/python -m venv build/smoke
 	$(BIN)/uv pip install --quiet --python build/smoke/bin/python -c locks/run.txt dist/*.whl
@@ -202,11 +220,13 @@ endef
 
 SANITIZED := $(CURDIR)/build/sanitized
 SANITIZED_TESTS ?= tests --pyargs rhostar
-test-sanitized: .venv/.dev .venv/.built  ## run all tests with the address and undefined-behavior sanitizers
+# They repeat the same calls thousands of times, for minutes.
+SIMULATIONS := --ignore-glob='*validity*.py' --ignore-glob='*coverage.py'
+test-sanitized: .venv/.dev .venv/.built  ## run all tests but simulations with the address and undefined-behavior sanitizers
 	$(call instrumented,sanitized,RHOSTAR_SANITIZE=address$(comma)undefined)
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 RHOSTAR_SANITIZED=$(SANITIZED)/venv \
-	$(SANITIZED)/venv/bin/python -m pytest -n 2 -q --capture=sys -p no:cacheprovider $(SANITIZED_TESTS)
+	$(SANITIZED)/venv/bin/python -m pytest -n 2 -q --capture=sys -p no:cacheprovider $(SIMULATIONS) $(SANITIZED_TESTS)
 
 # The compiled core counts how often each line runs; a process that is killed does not write its counts.
 COVERED := $(CURDIR)/build/covered

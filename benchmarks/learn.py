@@ -1,10 +1,10 @@
 """Every learner and ``rs.learn`` on every source: expansions, time, what paths cost, and whether ``learn`` chose well.
 
     make bench-learn                            all tables; writes benchmarks/results/learn.md and docs/benchmarks.md
-    python benchmarks/learn.py astar            one of them: astar, kept or greedy
+    python benchmarks/learn.py astar            one of them: astar or kept
     python benchmarks/learn.py astar UXsim      only the sources with this in their names; writes nothing
 
-What is learned from, decided on and reported on are different days, or worlds: see ``sources.py`` and ``worlds.py``.
+What is learned from, decided on and reported on are different days: see ``sources.py``. Greedy search: ``greedy.py``.
 Seeds are fixed; one thread; times are processor seconds. The values do not depend on the machine.
 """
 
@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import worlds
 from learn_tables import markdown, write_page
 from sources import Source, sources
 
@@ -50,6 +49,7 @@ def single_learners(n: int, any_goal: bool) -> Iterator[tuple[str, rs.learners.L
     yield "25 % quantiles of weights", learners.Potentials("quantile", quantile=0.25)
     for count in (4, 8):
         yield f"{count} clusters", learners.Potentials(n_clusters=count)
+    yield "8 clusters, cut, delay", learners.Potentials(n_clusters=8, max_excess=1.0, goal_delay=True)
     yield "16 landmarks", learners.Landmarks(16, random_state=0)
     if any_goal:
         return
@@ -65,6 +65,7 @@ def single_learners(n: int, any_goal: bool) -> Iterator[tuple[str, rs.learners.L
 CALLED: dict[str, Callable[[rs.InstanceSet], Any]] = {
     "learn, 1 %": lambda train: rs.learn(train, mean_excess=ALLOWED),
     "learn, 1 %, split by day": lambda train: rs.learn(train, mean_excess=ALLOWED, split="day"),
+    "learn, 0.2 %": lambda train: rs.learn(train, mean_excess=0.002),
     "learn, exact": rs.learn,
     "learn, no limit": lambda train: rs.learn(train, mean_excess=np.inf),
 }
@@ -181,43 +182,16 @@ def keeps(source: Source, log: Callable[[str], Any] = print) -> Iterator[dict]:
             yield row
 
 
-# ---------------------------------------------------------------- greedy search
-
-
-def greedy(family: worlds.Family, log: Callable[[str], Any] = print) -> dict:
-    """Return the figures of one family of worlds."""
-    test, goal = family.test, int(family.test.goals[0])
-    optimal = rs.solve_many(test, rs.heuristics.octile(test.graph, goal))
-    began = time.process_time()
-    tried = worlds.recipe(family)
-    seconds = time.process_time() - began
-    row: dict = {"family": family.name, "rules": family.rules, "worlds": len(test)}
-    row |= {"path": float(np.mean([path.size - 1 for path in optimal.path]))}
-    row |= {"Euclid": worlds.expansions(test, rs.heuristics.euclidean(test.graph, goal))}
-    row |= {"recipe": worlds.expansions(test, tried[0].rho), "recipe s": seconds, "recipe is": tried[0].name}
-    row |= {"single": {one.name: worlds.expansions(test, one.rho) for one in tried}}
-    row["published"] = worlds.PUBLISHED.get(family.name.removesuffix(", pictures").replace(" ", "_"))
-    began = time.process_time()
-    learned = rs.learn(family.train, algorithm="gbfs")
-    row |= {"learn": worlds.expansions(test, learned), "learn s": time.process_time() - began}
-    row["learn is"] = str(learned.learner_)
-    log(f"{family.name}: path {row['path']:.0f}, recipe {row['recipe']:.0f}, learn {row['learn']:.0f}")
-    return row
-
-
 # ---------------------------------------------------------------- all of it
 
 
 def rows_of(table: str, words: str | None) -> Iterator[dict]:
     """Yield the rows of one table."""
-    if table == "greedy":
-        yield from map(greedy, worlds.families(words))
-    else:
-        for source in sources(words):
-            yield from (astar if table == "astar" else keeps)(source)
+    for source in sources(words):
+        yield from (astar if table == "astar" else keeps)(source)
 
 
-TABLES = ("astar", "kept", "greedy")
+TABLES = ("astar", "kept")
 
 
 def main(arguments: list[str]) -> int:

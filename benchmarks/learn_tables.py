@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-ALLOWED, FAMILIES = 0.01, 19
+ALLOWED = 0.01
 
 
 def table(columns: list[str], rows: list[list[str]], words: int = 1) -> list[str]:
@@ -105,60 +105,6 @@ def kept(rows: list[dict]) -> list[str]:
     return lines + table(["source", "fits", "kept", "in total", "worst", "on average", "worst"], found)
 
 
-def greedy(rows: list[dict]) -> list[str]:
-    lines = ["## Greedy search on worlds that were not learned from", ""]
-    lines += [
-        "200 worlds to learn from; mean expansions on other worlds. *Path* is the number of edges of an optimal path: "
-        "no search expands fewer vertices than its path has edges. The *recipe* tries closed forms, all rounds of "
-        "ranking and bumps, and decides on 100 further worlds, which `learn` does not have.",
-        "",
-        "The rule by which `learn` ranks was changed on rooms, slanted walls and ponds: a quarter of the worlds is "
-        "held out to take a step of a round. Tried as well: means and medians of tables from four folds (worse), 40 % "
-        "held out (worse), 8 or 16 rounds instead of 4 (little better, two to four times the work).",
-        "",
-        "What prompted the change were figures with the former rule of six of the eight generated families and of the "
-        "pictures of gaps, so these are not free of our choice; forest, mazes (generated) and courtyards are.",
-        "",
-    ]
-    columns = ["worlds", "used for", "Euclid", "path", "recipe", "to path", "s"]
-    columns += ["learn", "to path", "s", "to recipe"]
-    found = []
-    for row in rows:
-        cells = [f"{row['family']} ({row['worlds']})", used(row), f"{row['Euclid']:,.0f}", f"{row['path']:,.0f}"]
-        cells += [f"{row['recipe']:,.0f}", f"{row['recipe'] / row['path']:.2f}", f"{row['recipe s']:.0f}"]
-        cells += [f"{row['learn']:,.0f}", f"{row['learn'] / row['path']:.2f}", f"{row['learn s']:.0f}"]
-        found.append([*cells, f"{row['learn'] / row['recipe']:.2f}"])
-    lines += table(columns, found, 2)
-    if len(rows) < FAMILIES:
-        lines += [f"This run has only {len(rows)} of {FAMILIES} families.", ""]
-    some = [row for row in rows if row["recipe"] <= 1.2 * row["path"]]
-    near = sum(row["learn"] <= 1.2 * row["path"] for row in some)
-    to = sum(row["learn"] <= 1.1 * row["recipe"] for row in rows)
-    lines += [
-        f"Where the recipe is within 1.2 of the path ({len(some)} families), `learn` is on {near}. It is within 1.1 of "
-        f"the recipe on {to} of {len(rows)}. *Pictures* are worlds of the motion planning datasets of SaIL; the others "
-        "are drawn here. Pictures to report on are in neither other part; of some families only a few are left.",
-        "",
-    ]
-    published = [row for row in rows if row["published"] is not None]
-    if published:
-        lines += [
-            "Beside the published figures of SaIL (Choudhury et al. 2018): rescaled expansions, (E − 200)/4800 within "
-            "[0, 1]. These come from another test bed (its planner, its count of expansions, its split of the worlds), "
-            "so they show roughly where a method is, not by how much one beats another. For forest nothing is claimed: "
-            "the Euclidean distance alone is below the published figure.",
-            "",
-        ]
-        names = ("Euclid", "recipe", "learn")
-        cells = [
-            [row["family"], f"{row['published']:.3f}"]
-            + [f"{min(1.0, max(0.0, (row[name] - 200) / 4800)):.3f}" for name in names]
-            for row in published
-        ]
-        lines += table(["family", "SaIL, published", "Euclid", "recipe", "learn"], cells)
-    return lines
-
-
 BEGIN, END = "<!-- made by make bench-learn -->", "<!-- end -->"
 
 
@@ -174,11 +120,6 @@ def summary(result: dict) -> str:
             cells += [percent(ours[key]) for key in ("mean", "99 %", "worst")]
             found.append([*cells, "–" if row["regret"] is None else f"{row['regret']:.2f}"])
         lines += table(columns, found, 2)
-    if "greedy" in result:
-        columns = ["greedy search", "Euclid", "path", "recipe", "learn"]
-        keys = ("Euclid", "path", "recipe", "learn")
-        found = [[row["family"], *(f"{row[key]:,.0f}" for key in keys)] for row in result["greedy"]["rows"]]
-        lines += table(columns, found)
     return "\n".join(lines)
 
 
@@ -188,15 +129,15 @@ def write_page(result: dict, page: Path) -> None:
     page.write_text(f"{head}{BEGIN}\n{summary(result)}{END}{rest.split(END, 1)[1]}")
 
 
-SECTIONS: dict[str, Callable[[list[dict]], list[str]]] = {"astar": astar, "kept": kept, "greedy": greedy}
+SECTIONS: dict[str, Callable[[list[dict]], list[str]]] = {"astar": astar, "kept": kept}
 
 
 def markdown(result: dict) -> str:
     """Return the page."""
     lines = ["# Learners and `rs.learn` on every source", ""]
     lines += [
-        "Made by `make bench-learn`. Sources and how they are split: `benchmarks/sources.py` and "
-        "`benchmarks/worlds.py`. *Used for*: rules of `learn` were made with some sources in view; on those marked "
+        "Made by `make bench-learn`. Sources and how they are split: `benchmarks/sources.py`. *Used for*: "
+        "rules of `learn` were made with some sources in view; on those marked "
         "*reported* they were only reported. All times are processor time, of one thread.",
         "",
     ]

@@ -2,11 +2,13 @@
 
     make bench-router                                 with the rest
     python benchmarks/query_costs.py "city 40k"       one of the cities; prints, and writes nothing
-    python benchmarks/query_costs.py --exact          10,000 queries on each city against Dijkstra's, some minutes
+    make test-routes                                  with tests on small graphs
+    python benchmarks/query_costs.py --exact          10,000 answers of each kind on each city against plain searches
 
 Queries between random crossings of a generated city, asked to a router whose hierarchy is customized to the weights of
-the day. Each kind of query is a series of its own; times are processor time of one core. Every query has its own
-closures, changes, factors or coefficients, so nothing recurs. Classes are those of the generator, arterial roads and
+the day. Each kind of query is a series of its own that is asked three times; times are processor time of one core, the
+median of each query. Every query has its own closures, changes, factors or coefficients. A router keeps those of the
+last eight queries, so nothing recurs. Classes are those of the generator, arterial roads and
 streets; the factor of each is uniform in [1, 2]. Tolls are the lengths of arterial roads. Answers are compared with
 Dijkstra's search on weights that are made for each query.
 """
@@ -26,6 +28,8 @@ from hierarchy import as_float, whole_numbers
 CITIES = {"city 40k": 40_000, "city 160k": 160_000}
 QUERIES, SLOW = 1000, 200
 """Queries of each kind, and those that Dijkstra's search answers for the comparison."""
+ROUNDS = 3
+"""All are asked so many times, and the median counts; the router has forgotten costs before it sees them again."""
 
 
 class Town:
@@ -82,12 +86,14 @@ class Town:
             row[costs["avoid"]] = np.inf
         return row
 
-    def dijkstra(self, costs: dict[str, Any], s: int, t: int) -> tuple[float, float]:
+    def dijkstra(self, costs: dict[str, Any], s: int, t: int, rounds: int = 1) -> tuple[float, float]:
         """Return the cost by Dijkstra's search, and its time; the weights are made before."""
-        row = self.row(costs)
-        begin = clock()
-        cost = rs.astar(self.graph, row, s, t, self.none).cost
-        return cost, clock() - begin
+        row, times, cost = self.row(costs), [], np.inf
+        for _ in range(rounds):
+            begin = clock()
+            cost = rs.astar(self.graph, row, s, t, self.none).cost
+            times.append(clock() - begin)
+        return cost, float(np.median(times))
 
 
 KINDS: dict[str, Callable[..., dict[str, Any]]] = {
@@ -114,15 +120,16 @@ def measure(n: int, queries: int = QUERIES, slow: int = SLOW) -> dict[str, dict[
     base = np.empty(0)
     for kind, make in KINDS.items():
         costs = [make(town, rng, s, t) for s, t in pairs]
-        times, answers = np.empty(queries), np.empty(queries)
-        for _ in range(2 if kind == "plain" else 1):  # the first time is for warming up
+        rounds, answers = np.empty((ROUNDS, queries)), np.empty(queries)
+        for times in rounds:
             for i, (s, t) in enumerate(pairs):
                 begin = clock()
                 route = town.router.route(s, t, **costs[i])
                 route.path  # noqa: B018
                 times[i] = clock() - begin
                 answers[i] = route.cost
-        others = [town.dijkstra(costs[i], *pairs[i]) for i in range(slow)]
+        times = np.median(rounds, axis=0)
+        others = [town.dijkstra(costs[i], *pairs[i], ROUNDS) for i in range(slow)]
         assert all(same(answers[i], cost) for i, (cost, _) in enumerate(others)), kind
         if kind == "plain":
             base = times
@@ -138,16 +145,67 @@ def measure(n: int, queries: int = QUERIES, slow: int = SLOW) -> dict[str, dict[
 
 
 def exact(n: int, queries: int) -> None:
-    """Compare as many queries with Dijkstra's search, of every kind in turn; some with closures as well."""
-    town, rng = Town(n), np.random.default_rng(1)
-    makers = list(KINDS.values())[1:]
+    """Compare as many queries with searches that are as plain as can be: with own costs, by time of day, with turns."""
+    town = Town(n)
+    for part in (exact_costs, exact_times, exact_turns):
+        begin = clock()
+        part(town, queries)
+        kind = part.__name__.removeprefix("exact_")
+        print(f"{town.graph.n:,} crossings, {kind}: {queries:,} answers equal, {clock() - begin:.0f} s", flush=True)
+
+
+def exact_costs(town: Town, queries: int) -> None:
+    """Costs of one query against Dijkstra's search, of every kind in turn; some with closures as well."""
+    rng, makers = np.random.default_rng(1), list(KINDS.values())[1:]
     for k in range(queries):
         s, t = rng.integers(0, town.graph.n, 2).tolist()
         costs = makers[k % len(makers)](town, rng, s, t)
         if rng.random() < 0.2:
             costs = town.row_of_edges(rng, s, t) | costs
         assert same(town.router.route(s, t, **costs).cost, town.dijkstra(costs, s, t)[0]), (s, t, costs)
-    print(f"{queries:,} queries on {town.graph.n:,} crossings: all answers are those of Dijkstra's search", flush=True)
+
+
+def exact_times(town: Town, queries: int) -> None:
+    """Departures and arrivals in turn, over the whole day, against Dijkstra's search by time of day."""
+    from by_time import HOURS, rows_of
+
+    rng, router = np.random.default_rng(2), town.router
+    router.update_by_time(rows_of(town.town), np.arange(HOURS) * 60.0, period=24 * 60.0)
+    for k in range(queries):
+        (s, t), time, against = rng.integers(0, town.graph.n, 2).tolist(), float(rng.uniform(0, 1440)), k % 2 == 1
+        found = router.route(s, t, arrive=time) if against else router.route(s, t, depart=time)
+        assert same(found.cost, router._by_time._run(s, t, time, against, None).cost), (s, t, time, against)
+
+
+def exact_turns(town: Town, queries: int) -> None:
+    """Left turns cost something and turning back is forbidden; against scipy's search on a graph made for it."""
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import dijkstra
+
+    graph, rng, sources = town.graph, np.random.default_rng(3), 100
+    fee = float(np.median(town.today))
+    turns = graph.with_turns(lambda each: np.where(each.angle > 30, fee, 0.0), u_turns=np.inf)
+    router = rs.routing.TurnRouter(turns)
+    router.update(town.today)
+    # A vertex for each street, the way of which leads over its head into the next one.
+    first, degree = graph.first_out[graph.head], np.diff(graph.first_out)[graph.head]
+    before = np.repeat(np.arange(graph.m), degree)
+    after = np.repeat(first - (np.cumsum(degree) - degree), degree) + np.arange(degree.sum())
+    allowed = graph.head[after] != graph.tail[before]
+    before, after = before[allowed], after[allowed]
+    x, y = (np.asarray(graph.coordinates[graph.head] - graph.coordinates[graph.tail])).T
+    angle = np.degrees(
+        np.arctan2(x[before] * y[after] - y[before] * x[after], x[before] * x[after] + y[before] * y[after])
+    )
+    costs = town.today[after] + np.where(angle > 30, fee, 0.0)
+    network = csr_matrix((costs, (before, after)), shape=(graph.m, graph.m))
+    for s in rng.integers(0, graph.n, sources).tolist():
+        best = np.full(graph.n, np.inf)
+        for street in range(graph.first_out[s], graph.first_out[s + 1]):
+            np.minimum.at(best, graph.head, town.today[street] + dijkstra(network, indices=street))
+        best[s] = 0.0
+        for t in rng.integers(0, graph.n, queries // sources).tolist():
+            assert same(router.route(s, t).cost, best[t]), (s, t)
 
 
 def table(networks: dict[str, dict[str, dict[str, float]]]) -> str:

@@ -233,7 +233,7 @@ MADE: dict[str, tuple[Callable[[], rs.instances.Network], bool]] = {
     "METR-LA": (metr_la, True),
     "SUMO, data folder": (sumo_given, True),
     **{
-        f"SUMO, {kind}, {cars:,} cars": (lambda kind=kind, cars=cars: sumo(kind, cars), False)
+        f"SUMO, {kind}, {cars:,} cars": (lambda kind=kind, cars=cars: sumo(kind, cars), kind == "spider")
         for kind, levels in CARS.items()
         for cars in levels
     },

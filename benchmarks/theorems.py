@@ -373,7 +373,7 @@ def some_utility(_: float) -> dict[str, str]:
         assert min(astar) >= promised
         found.append(min(astar))
     return {
-        "some": "all behaviours of the star counted, n = 5 to 8: GBFS as many as stated, A* "
+        "some": "all behaviors of the star counted, n = 5 to 8: GBFS as many as stated, A* "
         f"{', '.join(f'{count:,}' for count in found)}"
     }
 

@@ -89,13 +89,13 @@ def mixture_of_stakes(values: np.ndarray) -> float:
 
 
 FIXED: dict[str, Callable[[np.ndarray], float]] = {
-    "betting before": betting_by_variance,
+    "betting by the variance alone": betting_by_variance,
     "Chernoff": lambda values: bounds.kullback_leibler(values, 1.0, delta=DELTA).high,
     "Bernstein": lambda values: bounds.empirical_bernstein(values, 1.0, delta=DELTA).high,
     "mixture of stakes": lambda values: bounds.stakes(values, 1.0, delta=DELTA).high,
 }
 CHANGING: dict[str, Callable[[np.ndarray], float]] = {
-    "before": running_mean_before,
+    "five λ that share δ": running_mean_before,
     "mixture over λ": mixture_of_stakes,
 }
 
@@ -114,17 +114,20 @@ def rows(own: Callable[[np.ndarray], float], others: dict, laws: dict) -> list[t
 
 
 def page(title: str, others: dict, found: list[tuple[str, int, float, float, float]]) -> list[str]:
-    """Return a table."""
+    """Return a table: a row for each law, and in it for each N the ratio now and, in parentheses, before."""
     lines = [
         f"## {title}",
         "",
         f"The others are: {', '.join(others)}. Largest ratio now: {max(row[3] for row in found):.3f}; before: "
         f"{max(row[4] for row in found):.2f}.",
         "",
-        "| values | N | bound | now / best other | before / best |",
-        "|---|--:|--:|--:|--:|",
+        "| values | " + " | ".join(f"N = {N:,}" for N in SIZES) + " |",
+        "|---|" + "--:|" * len(SIZES),
     ]
-    return [*lines, *(f"| {n} | {N:,} | {b:.4f} | {r:.3f} | {old:.3f} |" for n, N, b, r, old in found), ""]
+    for name in dict.fromkeys(row[0] for row in found):
+        cells = [f"{now:.3f} ({before:.2f})" for law, _, _, now, before in found if law == name]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return [*lines, ""]
 
 
 def main() -> int:
@@ -135,7 +138,8 @@ def main() -> int:
         "# How tight the bounds are",
         "",
         f"Made by `make validity` (benchmarks/tightness.py). Upper bounds on means in [0, 1], δ = {DELTA}, means over "
-        f"{DRAWS} draws; each divided by the lowest mean of the other bounds, all of them valid.",
+        f"{DRAWS} draws; each divided by the lowest mean of the other bounds, all of them valid. In parentheses: "
+        "the bound that was used before, divided by the lowest of all.",
         "",
         *page("One mean: betting", FIXED, one),
         *page("Means that change: progressive validation", CHANGING, two),

@@ -20,11 +20,13 @@ copyright = "the rhostar authors"
 version = release = rhostar.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-extensions += ["sphinx_copybutton", "sphinx_design", "public_names", "command_line", "mathml", "outputs", "gallery"]
+extensions += ["sphinx_copybutton", "sphinx_design"]
+extensions += ["public_names", "command_line", "mathml", "outputs", "unbroken", "gallery"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 html_math_renderer = "mathml"
+source_suffix = {".md": "markdown", ".ipynb": "markdown"}  # extensions/gallery.py runs notebooks
 highlight_language = "text"  # a block says its language; without one it is what a program printed
 myst_heading_anchors = 3
 exclude_patterns = ["images"]
@@ -32,8 +34,10 @@ exclude_patterns = ["images"]
 html_theme = "furo"
 html_title = "rhostar"
 html_static_path = ["static"]
+html_extra_path = ["../build/example"]  # extensions/gallery.py writes it
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+pygments_dark_style = "github-dark"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"

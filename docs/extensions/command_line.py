@@ -32,10 +32,16 @@ def _sections(context: click.Context, group: click.Group):
         path = inner.command_path
         section = nodes.section(ids=[nodes.make_id(path)])
         section += nodes.title("", path)
-        for paragraph in (command.help or "").split("\n\n"):
-            section += _paragraph(" ".join(paragraph.split()))
         usage = " ".join([path, *command.collect_usage_pieces(inner)])
-        section += nodes.literal_block(usage, usage, language="text")
+        blocks = [nodes.literal_block(usage, usage, language="text")]
+        for paragraph in (command.help or "").split("\n\n"):
+            text = " ".join(paragraph.split())
+            if text.startswith("Example: "):
+                example = text.removeprefix("Example: ")
+                blocks += [nodes.paragraph("", "Example:"), nodes.literal_block(example, example, language="sh")]
+            else:
+                section += _paragraph(text)
+        section += blocks
         rows = [record for parameter in command.get_params(inner) if (record := _row(parameter, inner))]
         section += _table(rows)
         yield section
@@ -48,10 +54,10 @@ def _row(parameter: click.Parameter, context: click.Context) -> tuple[str, str] 
 
 
 def _paragraph(text: str) -> nodes.paragraph:
-    """Return a text with its options as code: two hyphens are not a dash."""
-    parts = re.split(r"(?<!\S)(--?[a-z][\w-]*)", text)
+    """Return a text with its options, JSON and what is in backquotes as code: two hyphens are not a dash."""
+    parts = re.split(r"(`[^`]+`|\{\".*?\}|(?<!\S)--?[a-z][\w-]*(?: \w+=[\w.]*\w)?)", text)
     return nodes.paragraph(
-        "", "", *[nodes.literal("", part) if at % 2 else nodes.Text(part) for at, part in enumerate(parts)]
+        "", "", *[nodes.literal("", part.strip("`")) if at % 2 else nodes.Text(part) for at, part in enumerate(parts)]
     )
 
 

@@ -21,6 +21,7 @@ def _spaced(tex: str) -> str:
 def _shown(node: nodes.Element, as_block: bool) -> str:
     try:
         shown: str = tex2mathml(_spaced(node.astext()), as_block=as_block)
+        shown = re.sub(r"<msub>(?=\s*<mi>[gjpqyρμφψηχβγ]</mi>)", '<msub class="low">', shown)
         return shown.replace('class="capital-greek"', 'mathvariant="normal"')
     except MathError as error:
         logger.warning("mathematics: %s in %s", error, node.astext(), location=node)

@@ -14,9 +14,12 @@ class Outputs(SphinxPostTransform):
         """Go through the blocks of a page."""
         for block in self.document.findall(nodes.literal_block):
             before = block.previous_sibling()
-            follows = isinstance(before, nodes.literal_block) and before.get("language") in ("python", "bash")
+            follows = isinstance(before, nodes.literal_block) and before.get("language") in ("python", "bash", "sh")
             if follows and block.get("language") in ("text", "default"):
                 block["classes"].append("output")
+                lines = block.astext().splitlines()
+                if max(map(len, lines), default=0) > 110 or not any("  " in line.strip() for line in lines):
+                    block["classes"].append("sentences")  # no table: its lines may be wrapped
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

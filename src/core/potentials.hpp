@@ -39,29 +39,37 @@ class Zeroed {
   std::unique_ptr<T, Free> data_;
 };
 
+// The weights of a query by edge, for guides that look at some of them; or nothing.
+struct Today {
+  const void* weights = nullptr;
+  double (*read)(const void* weights, std::int64_t edge) = nullptr;
+
+  Today() = default;
+  template <class W>
+  explicit Today(const W* of_query)
+      : weights(of_query),
+        read([](const void* all, std::int64_t edge) { return static_cast<double>(static_cast<const W*>(all)[edge]); }) {
+  }
+  explicit operator bool() const { return weights != nullptr; }
+  double operator()(std::int64_t edge) const { return read(weights, edge); }
+};
+
 class Guide {
  public:
   // `place` says where the value of each vertex is kept, null if at its own number. Values are scaled when they are
   // read, and none is larger than `most` before that.
   Guide(std::int32_t n, double scale, double most = std::numeric_limits<double>::infinity(),
         const std::int32_t* place = nullptr)
-      : known_(static_cast<std::size_t>(n)), place_(place), scale_(scale), most_(most) {}
+      : known_(static_cast<std::size_t>(n)), scale_(scale), place_(place), most_(most) {}
   Guide(const Guide&) = delete;
   Guide& operator=(const Guide&) = delete;
   virtual ~Guide() = default;
 
-  //! Turns to a goal, or to the nearest of several. There is at least one, and all are vertices.
-  void aim(const std::int32_t* goals, std::int32_t count) {
-    if (std::equal(goals, goals + count, goals_.begin(), goals_.end())) return;
-    forget();  // if memory runs out in what follows, the next goal is not taken for this one
-    std::vector<std::int32_t> next(goals, goals + count), sorted;
-    if (count > 1) {
-      sorted = next;
-      std::sort(sorted.begin(), sorted.end());
-    }
-    turn(next);
-    goals_ = std::move(next);
-    sorted_ = std::move(sorted);
+  //! Turns to a goal, or to the nearest of several, under the weights of a query. There is at least one goal, and all
+  //! are vertices.
+  void aim(const std::int32_t* goals, std::int32_t count, const Today& today = {}) {
+    if (!std::equal(goals, goals + count, goals_.begin(), goals_.end())) turn_to(goals, count);
+    if (looks_) more_ = added(goals_, today);
   }
 
   //! The value of a vertex; computed once for each goal.
@@ -70,7 +78,10 @@ class Guide {
     const std::int32_t i = place_ ? place_[v] : v;
     double kept = known_[i];
     if (!is_known(kept)) kept = find(i);
-    return std::min(-kept, most_) * scale_;
+    const double value = std::min(-kept, most_) * scale_;
+    if (more_ > 0.0) [[unlikely]]
+      return is_goal(v) ? 0.0 : (value + more_) * (1.0 - 0x1p-51);  // the sum may round up
+    return value;
   }
   void prefetch(std::int32_t v) {
     if (plane_.at) __builtin_prefetch(plane_.at + 2 * std::int64_t{v});
@@ -106,6 +117,8 @@ class Guide {
     goals_.clear();
   }
   virtual void turn(const std::vector<std::int32_t>& goals) = 0;
+  //! What is added to the values of all vertices but the goals; asked for only if it looks.
+  virtual double added(const std::vector<std::int32_t>&, const Today&) const { return 0.0; }
   //! Computes what is kept at a place, and keeps it.
   virtual double find(std::int32_t place) = 0;
 
@@ -119,10 +132,24 @@ class Guide {
   Zeroed<double> known_;
   std::vector<std::int32_t> touched_;  // the places that are not zero
   Plane plane_;
+  double scale_;
+  bool looks_ = false;  // at the weights of queries
 
  private:
+  void turn_to(const std::int32_t* goals, std::int32_t count) {
+    forget();  // if memory runs out in what follows, the next goal is not taken for this one
+    std::vector<std::int32_t> next(goals, goals + count), sorted;
+    if (count > 1) {
+      sorted = next;
+      std::sort(sorted.begin(), sorted.end());
+    }
+    turn(next);
+    goals_ = std::move(next);
+    sorted_ = std::move(sorted);
+  }
+
   const std::int32_t* place_;
-  double scale_, most_;
+  double most_, more_ = 0.0;
   std::vector<std::int32_t> goals_, sorted_;  // sorted only if there are several
 };
 

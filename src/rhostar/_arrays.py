@@ -125,6 +125,11 @@ def per_vertex(values: ArrayLike, name: str, n: int, *, infinite: bool = False) 
 def weight_row(values: ArrayLike, name: str, m: int) -> NDArray[Any]:
     """Return `values` as one weight per edge in a type that the core reads; values are not checked."""
     array = as_array(values, name)
+    if not isinstance(values, np.ndarray) and getattr(getattr(values, "index", None), "nlevels", 1) > 1:
+        raise ArrayError(
+            f"{name} is a table by (tail, head), and its order may be another than that of the edges of the graph: "
+            f"pass {name}.to_numpy() if it is in the order of graph.tail and graph.head"
+        )
     if array.dtype not in WEIGHT_TYPES:
         if isinstance(values, np.ndarray):
             raise ArrayError(f"{name} must be an array of {WEIGHT_TYPE_NAMES}, got {array.dtype}")

@@ -29,6 +29,8 @@ from rhostar.graph import Graph
 from rhostar.instances import InstanceSet
 
 _PLAIN = (bool, int, str, NoneType)
+_ARRAY = get_origin(NDArray[Any])
+"""ndarray; from numpy 2.5 on, an alias of its own with the type of the numbers as its only argument."""
 _DAMAGED = (OSError, StorageError, KeyError, ValueError, TypeError, NameError, RecursionError)
 
 
@@ -119,8 +121,8 @@ def _restore(kind: Any, value: Any, parts: Mapping[str, NDArray[Any]]) -> Any:
         return value
     if kind is float:
         return float.fromhex(value)
-    if origin is np.ndarray:
-        array, (scalar,) = parts[value], get_args(inner[1])
+    if origin is _ARRAY:
+        array, scalar = parts[value], (get_args(inner[-1]) or inner)[-1]
         if scalar is Any or array.dtype == scalar or (scalar is np.str_ and array.dtype.kind == "U"):
             return array.copy()
     elif isinstance(value, list):

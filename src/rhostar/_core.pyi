@@ -315,7 +315,7 @@ class Potential:
     @property
     def evaluated(self) -> int:
         """How many values were computed so far; 0 unless it was lowered."""
-    def values(self, goals: _Indices, stop: Stop | None) -> PotentialValues: ...
+    def values(self, goals: _Indices, weights: _Reals | None, stop: Stop | None) -> PotentialValues: ...
 
 def lowered_potential(of: Potential, factor: float, loss: float) -> Potential:
     """Return the larger of `factor` times a potential and the potential less `loss`."""
@@ -337,6 +337,7 @@ def hierarchy_potential(
     roundings: int,
     beyond: float,
     scale: float,
+    entering: tuple[_Indices, _Indices, _Floats] | None,
 ) -> Potential | None: ...
 
 class SkeletonParts(_Result):

@@ -116,7 +116,7 @@ class ReadError(InputError):
 
 
 class LimitError(RhostarError):
-    """An exact count that was stopped at its maximum; the message says how far it got."""
+    """A count or a construction that exceeds its limit; the message says which limit, or how far it got."""
 
 
 class ModelError(InputError):

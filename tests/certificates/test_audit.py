@@ -398,3 +398,18 @@ def test_the_same_graph_with_edges_removed() -> None:
         router.update(graph.weights_of(G, "seconds"))
         router.update(edges=gone, weights=[np.inf] * len(gone))  # the same by name
         np.testing.assert_allclose(rs.audit(away, router, pairs=pairs).log.optimum, kept.optimum)
+
+
+def test_how_the_queries_were_answered_is_said() -> None:
+    """The factor and the missing reopening were dropped: the text was the same for any of them."""
+    graph = rs.Graph.grid(4, 4)
+    rng = np.random.default_rng(0)
+    queries = rs.InstanceSet(graph, rng.uniform(1, 2, (60, graph.m)), rng.integers(0, 14, 60), 15)
+    steps = rs.heuristics.Table(rs.distances_to(graph, np.ones(graph.m), 15), 15)
+    assert rs.audit(steps, queries).conditions.startswith("From 60 queries. ")
+    both = rs.audit(steps.scaled(1.5), queries, reopen=False)
+    words = "From 60 queries, answered by A* without reopening with the heuristic (scaled by 1.5). "
+    assert both.conditions.startswith(words)
+    assert words.strip() in both.to_dict()["conditions"]
+    text = " ".join(str(rs.audit(steps.scaled(1.5), queries)).split())
+    assert "answered by A* with the heuristic (scaled by 1.5)." in text

@@ -81,7 +81,7 @@ def wrong(found: rs.certificates.Audit, world: World) -> dict[str, bool]:
         else:
             assert one.key == "fix"
             factor = float(re.search(r"[Ss]caled by ([\d.]+)", one.text)[1])
-            share = float(re.search(rf"At most {NUMBER} of new", one.text)[1]) / 100
+            share = float(re.search(rf"[Aa]t most {NUMBER} of new", one.text)[1]) / 100
             over = max(0.0, 1.5 - 1 / factor)  # the share of estimates above optimum / factor
             said[one.key] = share < (over if not world.grouped else 1 - (1 - over) ** 10)
     return said

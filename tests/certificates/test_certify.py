@@ -514,7 +514,7 @@ def test_refused(arguments: dict[str, Any], error: type[Exception], message: str
         ({"integer_weights": 0}, InputError, "integer_weights"),
         ({"out_degree": 3}, AssumptionError, "has 4 children"),
         ({"algorithm": "gbfs", "upper": 1.5}, InputError, "gbfs"),
-        ({"caps": 1.2, "budget": 9}, InputError, "caps serve U2"),
+        ({"caps": 1.2, "budget": 9}, InputError, "caps are for U2"),
         ({"caps": [-1.0]}, InputError, "caps must be"),
         ({"duplicates": "drop"}, InputError, "duplicates must be"),
     ],

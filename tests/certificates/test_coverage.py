@@ -28,7 +28,7 @@ TRAP_RHO = np.array([0.0, 0.0, 0.0, 1.0])
 
 @pytest.fixture(autouse=True)
 def no_plans(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A weak guarantee says how many draws would help; to plan that takes a third of a second, thousands of times."""
+    """A weak guarantee says how many draws would help; to plan that thousands of times takes a minute."""
     monkeypatch.setattr(_holdout, "_needed", lambda *_: None)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import rhostar as rs
 from rhostar.errors import AssumptionError, UtilityError
+from rhostar.instances._provenance import ContentKeys
 from rhostar.utilities import Cost, Custom, Expansions, Suboptimality
 
 GRAPH = rs.Graph.grid(5, 5)
@@ -414,3 +415,14 @@ def test_weight_bounds_never_worsen_the_guarantee_on_train() -> None:
     for table in (plain, stated):
         assert any("state integer_weights=3" in note for note in table.notes)
     assert not any("integer_weights=" in note for note in integers.notes)
+
+
+def test_trips_from_vertex_0_are_not_taken_for_each_other() -> None:
+    """The hash of snapshot a with the ends (0, b) was that of snapshot b with the ends (0, a)."""
+    goals = np.array([1, 2, 3, 5, 4, 6, 7, 8] * 2)
+    for shift in range(1, 9):
+        weights = np.random.default_rng(shift).uniform(1, 2, size=(16, GRAPH.m))
+        trips = rs.InstanceSet(GRAPH, weights, 0, np.roll(goals, shift))
+        assert not ContentKeys.of(trips).repeats().any()
+    again = rs.InstanceSet(GRAPH, weights, 0, 5, rows=[0, 3, 0])
+    assert ContentKeys.of(again).repeats().tolist() == [False, False, True]

@@ -4,6 +4,7 @@ import json
 import re
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -180,6 +181,16 @@ def test_no_form_rounds_a_share_up(share: float) -> None:
         ({"rho": [2 * STEPS, 3 * STEPS]}, ["the best of 2 candidates"]),
         ({"algorithm": "gbfs", "utility": Expansions(limit=16.0)}, ["greedy best-first search"]),
         ({"groups": np.arange(200) % 20}, ["new groups drawn as these 20 were"]),
+        ({"rho": rs.heuristics.Table(STEPS, 15).scaled(1.75)}, ["(scaled by 1.75)"]),
+        (
+            {"rho": rs.heuristics.Table(STEPS, 15).scaled(1.5).scaled(2.0), "budget": 9},
+            ["(scaled by 3)", "budget of 9"],
+        ),
+        ({"rho": rs.learners.Potentials(scale=1.6).fit(draw(9, seed=5)), "reopen": False}, ["(scaled by 1.6)"]),
+        (
+            {"rho": rs.learners.Scaled(rs.learners.Portfolio(n_clusters=3), 1.3).fit(draw(60, seed=3))},
+            ["this portfolio of 3 tables", "(scaled by 1.3)"],
+        ),
     ],
 )
 def test_every_form_names_what_was_run(options: dict[str, Any], words: list[str]) -> None:
@@ -188,6 +199,30 @@ def test_every_form_names_what_was_run(options: dict[str, Any], words: list[str]
         for word in (*words, table.best.population):
             assert word in text, name
         assert not re.search(r",[;,.]|, \(", text), name
+
+
+def test_a_factor_is_kept_in_files_and_in_every_kind_of_certificate(tmp_path: Path) -> None:
+    """It was dropped: "this rho" was the same for any factor, and so was JSON."""
+    train = draw(60, seed=3)
+    learned = rs.learners.MeanDistance().fit(train).heuristic_.scaled(1.25)
+    rs.Model.of(rs.learners.Scaled(rs.learners.MeanDistance(), 1.25).fit(train), GRAPH).save(tmp_path / "model.npz")
+    read = rs.Model.load(tmp_path / "model.npz")
+    several = rs.learners.PerGoal(rs.learners.MeanDistance()).fit(draw(60, seed=3, goals=np.tile([14, 15], 30)))
+    weights = rs.learners.Potentials("median", scale=1.25).fit(train)
+    found = [
+        certify(read).best,
+        certify(several.heuristic_.scaled(1.25), holdout=draw(80, goals=np.tile([14, 15], 40))).best,
+        certify(weights.heuristic_.only_table() or weights).best,
+        rs.certify_training(learned, train, EXCESS, lower=1.0, upper=1.5).best,
+        rs.certificates.progressive(rs.learners.Scaled(rs.learners.MeanDistance(), 1.25), train, EXCESS).certificate,
+        rs.certificates.certify_any_goal(weights, draw(60, seed=4), caps=2.0, limit=4.0),
+    ]
+    for one in found:
+        assert one.factor == json.loads(one.to_json())["factor"] == 1.25, one.label
+        assert "(scaled by 1.25)" in one.sentence
+        assert "(scaled by 1.25)" in one.summary
+    assert certify(STEPS).best.factor == 1.0
+    assert "scaled" not in certify(STEPS).best.sentence
 
 
 def test_every_form_says_that_it_was_chosen_by_looking() -> None:
@@ -323,7 +358,7 @@ def test_few_days_are_said_to_be_few_with_how_many_would_do() -> None:
     row = table.best
     assert row.value - row.observed > 2.0
     for text in (table.brief, str(table), str(row), table._repr_html_()):
-        assert f"rests on only 4 groups. About {row.needed:,} groups" in " ".join(text.split())
+        assert f"is based on only 4 groups. About {row.needed:,} groups" in " ".join(text.split())
     page = _card(report.certificate_section(table).guarantee, "")
     assert row.weakness in page
     near = 0

@@ -32,7 +32,7 @@ def test_a_distance(capsys: pytest.CaptureFixture[str], trips: Path, tmp_path: P
 
 
 def test_a_model(capsys: pytest.CaptureFixture[str], trips: Path, tmp_path: Path) -> None:
-    assert run(capsys, "fit", trips, "-o", tmp_path / "model.npz", "--fraction", 0.5)[0] == 0
+    assert run(capsys, "learn", trips, "-o", tmp_path / "model.npz", "--fraction", 0.5)[0] == 0
     found = answer(capsys, "audit", trips, "-m", tmp_path / "model.npz")
     assert found["queries"] == 250, "those that it was not learned from"
     assert found["statements"][1]["measured"] == 0

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 
 import rhostar as rs
 from rhostar.cli import _options as options
-from rhostar.cli.main import main
+from rhostar.cli.main import _notes, main
 from rhostar.datasets import _formats
 from support.commands import answer, run
 from support.failures import no_space
@@ -27,7 +28,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rs.InstanceSet(graph, weights, sources=np.arange(30).repeat(2), goal=41).save(home / "set")
     other = rs.Graph.grid(7, 6)
     rs.InstanceSet(other, other.length, sources=[0, 1], goal=41).save(home / "other")
-    assert main(["fit", str(home / "set"), "-o", str(home / "model.npz"), "-l", "MeanDistance", "--json"]) == 0
+    assert main(["learn", str(home / "set"), "-o", str(home / "model.npz"), "-l", "MeanDistance", "--json"]) == 0
     (home / "edges.csv").write_text("tail,head,weight\na,b,1\nb,c,2\nc,a,3\nc,d,1\n")
     return home
 
@@ -69,7 +70,7 @@ def test_import_reads_real_files(capsys: pytest.CaptureFixture[str], tmp_path: P
 def test_fit_takes_parameters_and_splits(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     out = tmp_path / "m.npz"
     found = answer(
-        capsys, "fit", data / "set", "-o", out, "-l", "MeanDistance", "-s", "statistic=min", "--fraction", 0.5
+        capsys, "learn", data / "set", "-o", out, "-l", "MeanDistance", "-s", "statistic=min", "--fraction", 0.5
     )
     assert (found["learned_from"], found["unseen"]) == (30, 30)
     model = rs.Model.load(out)
@@ -78,11 +79,12 @@ def test_fit_takes_parameters_and_splits(capsys: pytest.CaptureFixture[str], dat
     train = instances.split(0.5, 0)[0]
     assert np.array_equal(model.heuristic.values, rs.learners.MeanDistance(statistic="min").fit(train).rho_)
     assert (
-        answer(capsys, "fit", data / "set", "-o", out, "-l", "MeanDistance", "--fraction", 1, "--force")["unseen"] == 0
+        answer(capsys, "learn", data / "set", "-o", out, "-l", "MeanDistance", "--fraction", 1, "--force")["unseen"]
+        == 0
     )
     code, _, err = run(capsys, "evaluate", data / "set", "-m", out)
     assert code == 2
-    assert "all 60 instances were used for learning" in err
+    assert "all 60 instances were learned from" in err
     assert run(capsys, "evaluate", data / "set", "-m", out, "--all")[0] == 0
 
 
@@ -129,7 +131,7 @@ def test_the_table_of_evaluate_has_the_tail_and_fits_the_screen(
     instances.save(tmp_path / "set")
     train, test = instances.split(0.5, 0)
     rho = rs.learners.MeanDistance().fit(train).rho_
-    answer(capsys, "fit", tmp_path / "set", "-o", tmp_path / "a.npz", "-l", "MeanDistance", "--fraction", 0.5)
+    answer(capsys, "learn", tmp_path / "set", "-o", tmp_path / "a.npz", "-l", "MeanDistance", "--fraction", 0.5)
     words = ("evaluate", tmp_path / "set", "-m", f"a long name={tmp_path / 'a.npz'}", "-b", "zero")
     code, out, _ = run(capsys, *words)
     first, head, *rows = out.splitlines()
@@ -141,7 +143,7 @@ def test_the_table_of_evaluate_has_the_tail_and_fits_the_screen(
     shown = [float(word) for word in rows[1].split()[-3:]]
     assert shown == pytest.approx([100 * excess.mean(), 100 * high, 100 * excess.max()], rel=1e-3)
 
-    answer(capsys, "fit", tmp_path / "set", "-o", tmp_path / "g.npz", "-l", "SelfImitatedRanking", "-a", "gbfs")
+    answer(capsys, "learn", tmp_path / "set", "-o", tmp_path / "g.npz", "-l", "SelfImitatedRanking", "-a", "gbfs")
     both = (*words, "-m", f"greedy={tmp_path / 'g.npz'}", "-b", "euclidean", "--no-reopen", "--all", "--budget", 40)
     code, out, _ = run(capsys, *both)
     first, head, *rows = out.splitlines()
@@ -177,7 +179,7 @@ def test_a_second_import_with_the_same_seed_is_the_same_draw(
     for name, seed in (("first", 0), ("second", 0), ("other", 1)):
         answer(capsys, "import", data / "edges.csv", "-o", tmp_path / name, "-n", 50, "--goal", "d", "--seed", seed)
     model = tmp_path / "model.npz"
-    answer(capsys, "fit", tmp_path / "first", "-o", model, "-l", "MeanDistance")
+    answer(capsys, "learn", tmp_path / "first", "-o", model, "-l", "MeanDistance")
     words = ("-m", model, "-u", "suboptimality", "-H", 20)
     first, second = (answer(capsys, "certify", tmp_path / name, *words) for name in ("first", "second"))
     assert second == first
@@ -264,14 +266,14 @@ def test_certify_takes_what_bounds_for_every_rho_cannot_use(
     capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
 ) -> None:
     model = tmp_path / "m.npz"
-    answer(capsys, "fit", data / "set", "-o", model, "-l", "Portfolio")
+    answer(capsys, "learn", data / "set", "-o", model, "-l", "Portfolio")
     found = answer(capsys, "certify", data / "set", "-m", model, "-u", "suboptimality", "-H", 20)
     assert found["rows"][0]["label"].startswith("H4")
 
 
 def test_fit_resumes(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     parts, out = tmp_path / "parts", tmp_path / "m.npz"
-    fit = ("fit", data / "set", "-o", out, "-l", "MeanDistance", "--resume", parts)
+    fit = ("learn", data / "set", "-o", out, "-l", "MeanDistance", "--resume", parts)
     answer(capsys, *fit)
     whole = {path.name: path.stat().st_mtime_ns for path in parts.iterdir()}
     assert len(whole) > 1
@@ -285,7 +287,7 @@ def test_fit_resumes(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: P
 
 
 def test_fit_auto_needs_no_names(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
-    found = answer(capsys, "fit", data / "set", "-o", tmp_path / "m.npz", "-a", "gbfs", "--effort", "quick")
+    found = answer(capsys, "learn", data / "set", "-o", tmp_path / "m.npz", "-a", "gbfs", "--effort", "quick")
     assert found["learned_from"] == 42
     assert rs.Model.load(tmp_path / "m.npz").search_with() == "gbfs"
 
@@ -352,11 +354,14 @@ def test_report(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) 
         (["route", "{data}/set", "--snapshot", "0", "--from", "99", "--to", "3"], "'99' is not a vertex in 0..41"),
         (["evaluate", "{data}/set", "-a", "dijkstra"], "'dijkstra' is not one of 'astar', 'gbfs'"),
         (["evaluate", "{data}/set", "-b", "magic"], "--baseline must be one of"),
-        (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "Magic"], "--learner must be auto or one of"),
-        (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "x=1"], "no parameter 'x'"),
-        (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "statistic=max"], "statistic must be"),
-        (["fit", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "what"], "name=value"),
-        (["fit", "{data}/set", "-o", "{data}/edges.csv/m.npz", "-l", "MeanDistance"], "is not a folder"),
+        (["learn", "{data}/set", "-o", "{tmp}/m.npz", "-l", "Magic"], "--learner must be auto or one of"),
+        (["learn", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "x=1"], "no parameter 'x'"),
+        (
+            ["learn", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "statistic=max"],
+            "statistic must be",
+        ),
+        (["learn", "{data}/set", "-o", "{tmp}/m.npz", "-l", "MeanDistance", "-s", "what"], "name=value"),
+        (["learn", "{data}/set", "-o", "{data}/edges.csv/m.npz", "-l", "MeanDistance"], "is not a folder"),
         (["report", "{data}/set", "-o", "{data}/edges.csv/r.html"], "could not write"),
         (["bounds", "-n", "50", "-e", "0"], "epsilon"),
         (["bounds", "-n", "50", "-e", "0.1", "-N", "10", "-d", "0.1"], "give --epsilon or --samples, not both"),
@@ -391,7 +396,7 @@ def test_bad_input_is_one_line_and_two(
 @pytest.mark.parametrize(
     "words",
     [
-        ["fit", "{data}/set", "-l", "MeanDistance", "-o"],
+        ["learn", "{data}/set", "-l", "MeanDistance", "-o"],
         ["report", "{data}/set", "--scenes", "0", "-o"],
     ],
     ids=lambda words: words[0],
@@ -409,7 +414,7 @@ def test_a_device_is_not_replaced(
 
 def test_goals_are_called_by_their_labels(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     assert answer(capsys, "import", data / "edges.csv", "-o", tmp_path / "set", "--goal", "c")["goals"] == ["c"]
-    answer(capsys, "fit", tmp_path / "set", "-o", tmp_path / "m.npz", "-l", "MeanDistance")
+    answer(capsys, "learn", tmp_path / "set", "-o", tmp_path / "m.npz", "-l", "MeanDistance")
     assert answer(capsys, "info", tmp_path / "m.npz")["goals"] == ["c"]
 
 
@@ -428,7 +433,7 @@ def test_a_model_of_all_instances_gets_the_bounds_for_every_rho(
     capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
 ) -> None:
     model = tmp_path / "all.npz"
-    answer(capsys, "fit", data / "set", "-o", model, "-l", "MeanDistance", "--fraction", 1)
+    answer(capsys, "learn", data / "set", "-o", model, "-l", "MeanDistance", "--fraction", 1)
     code, out, err = run(capsys, "certify", data / "set", "-m", model, "-u", "ratio", "-H", 3, "--full")
     assert (code, err) == (0, "")
     assert "H1-kl" in out
@@ -453,7 +458,7 @@ def test_an_unwritable_place_keeps_what_it_held(
     monkeypatch.setattr(Path, "replace", no_space)
     for words in (
         ["report", data / "set", "-o", page, "--scenes", 0, "--force"],
-        ["fit", data / "set", "-o", model, "-l", "MeanDistance", "--force"],
+        ["learn", data / "set", "-o", model, "-l", "MeanDistance", "--force"],
     ):
         code, out, err = run(capsys, *words)
         assert (code, out) == (2, "")
@@ -495,7 +500,7 @@ def test_help_is_light_and_complete(capsys: pytest.CaptureFixture[str]) -> None:
         "import",
         "info",
         "advise",
-        "fit",
+        "learn",
         "route",
         "matrix",
         "within",
@@ -516,7 +521,7 @@ def test_help_is_light_and_complete(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "--version")[1] == f"rhostar {rs.__version__}\n"
     code = """
 import sys
-from rhostar.cli.main import main
+from rhostar.cli.main import _notes, main
 try:
     main(["--help"])
 finally:
@@ -595,3 +600,10 @@ def test_one_goal_is_no_plural(capsys: pytest.CaptureFixture[str], data: Path) -
     for path in (data / "set", data / "model.npz"):
         lines = [line.split() for line in run(capsys, "info", path)[1].splitlines()]
         assert ["goal", "41"] in lines
+
+
+def test_a_note_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with _notes():
+        for text in ("one", "two", "one", "one"):
+            warnings.warn(text, rs.errors.RhostarWarning, stacklevel=1)
+    assert capsys.readouterr().err == "note: one\nnote: two\n"

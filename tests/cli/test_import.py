@@ -118,7 +118,8 @@ def test_columns_by_name(capsys: pytest.CaptureFixture[str], times: Path, tmp_pa
     code, _, err = run(capsys, *words)
     assert code == 2
     assert (
-        "the table has from_id, to_id, seconds, time; say which one it is with tail=NAME (--columns tail=NAME)" in err
+        "the table has from_id, to_id, seconds, time; say which they are with "
+        "tail=from_id, head=to_id, weight=seconds (--columns tail=from_id,head=to_id,weight=seconds)" in err
     )
     for wrong in ("tail", "tail=", "color=red"):
         code, _, err = run(capsys, *words, "--columns", wrong)
@@ -284,8 +285,19 @@ def test_a_new_day_is_not_a_training_set(capsys: pytest.CaptureFixture[str], tmp
         ]
         (tmp_path / f"{day}.csv").write_text("tail,head,weight,snapshot\n" + "\n".join(rows) + "\n")
         answer(capsys, "import", tmp_path / f"{day}.csv", "-o", tmp_path / f"day{day}", "--goal", "7", "-n", 60)
-    answer(capsys, "fit", tmp_path / "day1", "-o", tmp_path / "m.npz")
+    answer(capsys, "learn", tmp_path / "day1", "-o", tmp_path / "m.npz")
     found = answer(capsys, "evaluate", tmp_path / "day2", "-m", tmp_path / "m.npz")
     assert found["instances"] == 60
     code, out, _ = run(capsys, "certify", tmp_path / "day2", "-m", tmp_path / "m.npz", "-u", "cost", "-H", 30)
     assert (code, "with probability" in " ".join(out.split())) == (0, True)
+
+
+def test_snapshots_without_a_trip_are_counted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    table = tmp_path / "times.csv"
+    rows = [f"{a},{b},{k + 1},{k}" for k in range(6) for a, b in (("a", "b"), ("b", "a"))]
+    table.write_text("\n".join(["tail,head,weight,snapshot", *rows]) + "\n")
+    few = lines(capsys, "import", table, "-o", tmp_path / "few", "--goal", "a", "--count", "1")
+    assert few["snapshots without a trip"] == "5 of 6 that were read"
+    assert "snapshots without a trip" not in lines(
+        capsys, "import", table, "-o", tmp_path / "many", "--goal", "a", "--count", "200"
+    )

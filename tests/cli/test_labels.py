@@ -33,7 +33,7 @@ def test_certificates_name_goals_as_the_user_does(capsys: pytest.CaptureFixture[
     sources = np.where(np.isin(trips.sources, [5, 9]), 7, trips.sources)
     both = rs.InstanceSet(trips.graph, trips.weights, sources, goals, rows=trips.rows)
     both.save(city / "both")
-    answer(capsys, "fit", city / "both", "-o", city / "m.npz", "-l", "PerGoal", "--fraction", 0.5)
+    answer(capsys, "learn", city / "both", "-o", city / "m.npz", "-l", "PerGoal", "--fraction", 0.5)
     words = ["certify", city / "both", "-m", city / "m.npz", "-u", "expansions", "-H", 300]
     code, out, _ = run(capsys, *words, "--by", "goal", "--full")
     assert code == 0

@@ -68,6 +68,11 @@ def test_time_of_day_and_alternatives(folder: Path, capsys: pytest.CaptureFixtur
     day = folder / "day.csv"
     rows = [f"{tail},{head},{weight + 2 * (time == 10)},{time}" for time in (10, 0) for tail, head, weight in ROADS]
     day.write_text("\n".join(["tail,head,weight,time", *rows]) + "\n")
+    jam = folder / "jam.csv"
+    rows = [
+        f"{tail},{head},{weight + 30 * (time == 10)},{time}" for time in (0, 10, 20) for tail, head, weight in ROADS
+    ]
+    jam.write_text("\n".join(["tail,head,weight,time", *rows]) + "\n")
     timed = [*ask, "--weights", day, "--columns", "snapshot=time"]
     code, out, _ = run(capsys, *timed, "--depart", 5)
     found = json.loads(out)
@@ -86,6 +91,12 @@ def test_time_of_day_and_alternatives(folder: Path, capsys: pytest.CaptureFixtur
         (["--weights", day, "--columns", "snapshot=time", "--depart", 11], "depart must be a time from 0 to 10"),
         (["--snapshot", 0, "--period", 24], "which are not given"),
         (["--snapshot", 0, "--alternatives", 0], "alternatives"),
+        (
+            ["--weights", day, "--columns", "snapshot=time", "--depart", 5, "--arrive", 9],
+            "one of --depart and --arrive",
+        ),
+        (["--weights", jam, "--depart", 5], "jam.csv: weights[1, 0] (edge 'bridge' -> 'work')"),
+        (["--weights", jam, "--depart", 5], "allow waiting (--waiting)"),
     ):
         code, _, error = run(capsys, *ask, *wrong)
         assert code == 2
@@ -110,10 +121,17 @@ def test_costs_of_one_query(folder: Path, capsys: pytest.CaptureFixture[str]) ->
         (["--avoid", "home:office"], "'office' is not a label"),
         (["--avoid", "home:work"], "no edge 'home' -> 'work'"),
         (["--change", "home:bridge"], "TAIL:HEAD=WEIGHT"),
-        (["--change", "home:bridge=-1"], "must be at least 0"),
+        (["--change", "home:bridge=-1"], "--change home:bridge=-1: a weight must be at least 0"),
+        (["--change", "home:bridge=nan"], "--change home:bridge=nan: a weight must be at least 0"),
     ):
         code, _, error = run(capsys, *ask, *wrong)
         assert (code, words in error) == (2, True), error
+
+
+def test_options_of_one_query_are_not_for_a_service(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for option in (["--avoid", "tunnel"], ["--depart", 5], ["--arrive", 5], ["--alternatives", 2]):
+        code, _, error = run(capsys, "route", folder / "trips", "-", *option)
+        assert (code, "options of one query" in error) == (2, True), error
 
 
 def test_geojson(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

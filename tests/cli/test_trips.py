@@ -20,7 +20,7 @@ def trips(tmp_path: Path) -> Path:
 
 def test_fit_and_route_to_any_goal(capsys: pytest.CaptureFixture[str], trips: Path) -> None:
     model = trips / "any.npz"
-    found = answer(capsys, "fit", trips / "trips", "-o", model, "--any-goal")
+    found = answer(capsys, "learn", trips / "trips", "-o", model, "--any-goal")
     assert (found["learner"], found["goals"]) == ("Potentials", "any")
     instances = rs.InstanceSet.load(trips / "trips")
     for goal in (3, 41):
@@ -31,22 +31,22 @@ def test_fit_and_route_to_any_goal(capsys: pytest.CaptureFixture[str], trips: Pa
     shown = answer(capsys, "info", model)
     assert (shown["model"], shown["goals"]) == ("Potentials", "any")
     assert run(capsys, "evaluate", trips / "trips", "-m", model, "-b", "euclidean", "-b", "landmarks")[0] == 0
-    clusters = answer(capsys, "fit", trips / "trips", "-o", model, "--any-goal", "-s", "n_clusters=2", "--force")
+    clusters = answer(capsys, "learn", trips / "trips", "-o", model, "--any-goal", "-s", "n_clusters=2", "--force")
     assert clusters["learner"] == "Potentials"
     assert (
-        answer(capsys, "fit", trips / "trips", "-o", model, "--any-goal", "-l", "Landmarks", "--force")["goals"]
+        answer(capsys, "learn", trips / "trips", "-o", model, "--any-goal", "-l", "Landmarks", "--force")["goals"]
         == "any"
     )
 
 
 def test_a_learner_for_one_goal_is_refused(capsys: pytest.CaptureFixture[str], trips: Path) -> None:
     code, _, err = run(
-        capsys, "fit", trips / "trips", "-o", trips / "m.npz", "--any-goal", "-l", "PerGoal", "-s", "learner=None"
+        capsys, "learn", trips / "trips", "-o", trips / "m.npz", "--any-goal", "-l", "PerGoal", "-s", "learner=None"
     )
     assert code == 2
     graph = rs.Graph.grid(3, 3)
     rs.InstanceSet(graph, np.ones((4, graph.m)), 0, 8).save(trips / "one")
-    code, _, err = run(capsys, "fit", trips / "one", "-o", trips / "m.npz", "--any-goal", "-l", "MeanDistance")
+    code, _, err = run(capsys, "learn", trips / "one", "-o", trips / "m.npz", "--any-goal", "-l", "MeanDistance")
     assert code == 2
     assert err == (
         "rhostar: MeanDistance learns values for given goals only; with --any-goal use Potentials or Landmarks\n"

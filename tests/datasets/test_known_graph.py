@@ -148,5 +148,5 @@ def test_a_known_graph_both_ways(tmp_path: Path) -> None:
         with pytest.raises(rs.errors.InputError, match="graph must be a Graph"):
             read(table, "roads")
     alike = rs.Graph.from_edges(2, [0, 1], [1, 0], labels=[1, "1"])
-    with pytest.raises(rs.errors.InputError, match="cannot tell apart"):
+    with pytest.raises(rs.errors.InputError, match="cannot distinguish"):
         rs.datasets.read_snapshot(table, alike)

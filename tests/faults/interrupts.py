@@ -15,11 +15,14 @@ import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
+from typer.main import get_command
 
 import rhostar as rs
+from rhostar.cli.main import app
 
 MOST = 2.0
 """Seconds."""
@@ -58,8 +61,8 @@ def prepare(home: Path, size: int) -> dict[str, list[object]]:
         "import dimacs": ["import", home / "x.gr", "-o", out, "--goal", "1", "-n", "3000"],
         "info": ["info", folder],
         "advise": ["advise", folder, "--queries", "50"],
-        "fit": ["fit", folder, "-o", out, "--mean-excess", "1%"],
-        "fit exact": ["fit", folder, "-o", out],
+        "learn": ["learn", folder, "-o", out, "--mean-excess", "1%"],
+        "learn exact": ["learn", folder, "-o", out],
         "route": ["route", *with_today, "--from", "0", "--to", str(graph.n - 1)],
         "matrix": ["matrix", *with_today, "--from", some, "--to", some],
         "within": ["within", *with_today, "--from", "0", "--max-cost", "1e9"],
@@ -75,6 +78,14 @@ def prepare(home: Path, size: int) -> dict[str, list[object]]:
         "theory dual": ["theory", "dual", folder, "-m", mean],
         "theory atlas": ["theory", "atlas"],
     }
+
+
+def known(group: Any = None, before: str = "") -> set[str]:
+    """Return all commands that there are."""
+    found: set[str] = set()
+    for name, command in (get_command(app) if group is None else group).commands.items():
+        found |= known(command, f"{name} ") if hasattr(command, "commands") else {before + name}
+    return found
 
 
 class Child:
@@ -149,6 +160,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         commands = prepare(home, options.size)
+        tried = {" ".join(map(str, words[: 1 + (words[0] == "theory")])) for words in commands.values()}
+        assert tried == known(), f"not every command is interrupted: {tried ^ known()}"
         clean(home)
         startup, _ = Child(["--version"], home).end()
         for name, words in commands.items():

@@ -125,7 +125,7 @@ def operations() -> dict[str, Callable[[], Any]]:
     return {
         "routes": routes,
         "matrix": lambda: router().matrix(some, some[:500]).tobytes(),
-        "certify": lambda: rs.certify(rho, instances, limit, lower=1.0, groups=False).to_json(),
+        "certify": lambda: rs.certify(rho, instances, limit, lower=1.0, groups=False, duplicates="allow").to_json(),
         "learn": learned,
     }
 

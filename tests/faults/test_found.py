@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -89,8 +90,12 @@ def test_ctrl_c_ends_the_reading_of_a_table(tmp_path: Path) -> None:
         read_on()
 
 
+def _sequences() -> sequences.Counter[str]:
+    return sum((sequences.run(number) for number in range(30)), sequences.Counter())
+
+
 def test_random_sequences_of_calls_agree_with_brute_force() -> None:
-    done = sum((sequences.run(number) for number in range(30)), sequences.Counter())
+    done = _sequences()
     assert set(done) == {step.__name__ for step in sequences.STEPS}
 
 
@@ -111,6 +116,31 @@ def test_a_wrong_answer_in_a_sequence_is_noticed(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(rs.Router, "matrix", broken)
     with pytest.raises(AssertionError):
         sequences.run(0)
+
+
+@pytest.mark.parametrize("kind", ["avoid", "avoid_vertices", "changes", "factors", "mix"])
+def test_costs_of_a_query_that_are_ignored_are_noticed(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = rs.Router._priced
+
+    def deaf(self: rs.Router, snapshot: Any, costs: dict[str, Any]) -> Any:
+        return real(self, snapshot, {name: value for name, value in costs.items() if name != kind})
+
+    monkeypatch.setattr(rs.Router, "_priced", deaf)
+    with pytest.raises(AssertionError):
+        _sequences()
+
+
+@pytest.mark.parametrize("step", [sequences.depart, sequences.arrive])
+def test_other_weights_by_time_are_noticed(step: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = rs.Router.update_by_time
+
+    def slow(self: rs.Router, weights: np.ndarray, *arguments: Any, **options: Any) -> None:
+        real(self, weights + 1e-3, *arguments, **options)
+
+    monkeypatch.setattr(rs.Router, "update_by_time", slow)
+    monkeypatch.setattr(sequences, "STEPS", {step: 1.0})
+    with pytest.raises(AssertionError):
+        _sequences()
 
 
 def _map(path: Path, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -176,6 +176,8 @@ def test_labels_and_cells() -> None:
     numbered = rs.Graph.from_edges(2, [0], [1], labels=[10, 20])
     with pytest.raises(rs.errors.VertexError, match=r"no vertex has the label '20'; there is 20, of type int"):
         numbered.vertex("20")
+    with pytest.raises(rs.errors.VertexError, match=r"no vertex has the label '020'; a label looks like 10"):
+        numbered.vertex("020")
     grid = rs.Graph.grid(2, 3)
     assert grid.vertex((1, 0)) == 3
     for cell in ((2, 0), (0, 3), (-1, 0), "ab", 4, (1,), (0.5, 0)):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rhostar as rs
-from rhostar.errors import ArrayError, InputError, LimitError, ModelError, StorageError, WeightError
+from rhostar.errors import ArrayError, HeuristicError, InputError, LimitError, ModelError, StorageError, WeightError
 from rhostar.heuristics import DistanceHeuristic
 from rhostar.heuristics._storage import from_parts, to_parts
 from rhostar.hierarchy._order import elimination_order, require_dissectable
@@ -262,3 +262,84 @@ def test_graphs_with_too_many_edges_to_count_are_refused() -> None:
     require_dissectable(2**30 - 1)
     with pytest.raises(rs.errors.LimitError, match=r"fewer than 2\*\*30 edges"):
         require_dissectable(2**30)
+
+
+def delayed(graph: rs.Graph, usual: np.ndarray, today: np.ndarray, goal: int, scale: float) -> np.ndarray:
+    """Return what ρ with the delay at the goal should be, by its definition."""
+    rho = scale * rs.distances_to(graph, usual, goal)
+    into = np.flatnonzero((graph.head == goal) & (today < np.inf))
+    delay = (today[into] - scale * usual[into]).min() if into.size else 0.0
+    rho += max(delay, 0.0)
+    rho[goal] = 0.0
+    return rho
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+def test_a_delay_at_the_goal_raises_the_values_and_keeps_the_optimum(dtype: type) -> None:
+    rng = np.random.default_rng(3)
+    raised = 0
+    for _ in range(30):
+        graph = rs.Graph.grid(int(rng.integers(2, 9)), int(rng.integers(2, 9)), neighbors=8)
+        usual = rng.integers(1, 9, graph.m).astype(np.float64)
+        today = (usual + rng.integers(0, 9, (2, graph.m)) * (rng.random((2, graph.m)) < 0.9)).astype(dtype)
+        if dtype is np.float64:
+            today[rng.random(today.shape) < 0.05] = np.inf
+        plain = DistanceHeuristic(graph, usual, precision="double")
+        raising = DistanceHeuristic(graph, usual, precision="double", goal_delay=True)
+        assert raising.uses_weights
+        assert not plain.uses_weights
+        kept = pickle.loads(pickle.dumps(raising))
+        pairs = [(int(s), int(t)) for s, t in rng.integers(0, graph.n, (8, 2)) if s != t]
+        for row in today:
+            for source, goal in pairs:
+                for scale in (1.0, 0.5, 2.0):
+                    rho = raising.scaled(scale)
+                    table = rho.table(goal, row)
+                    np.testing.assert_allclose(table, delayed(graph, usual, row, goal, scale), rtol=1e-12)
+                    np.testing.assert_array_equal(table, kept.scaled(scale).table(goal, row))
+                    runs = [rs.astar(graph, row, source, goal, one) for one in (rho, table)]
+                    assert runs[0].expanded == runs[1].expanded
+                    assert runs[0].cost == runs[1].cost
+                table = raising.table(goal, row)
+                assert (table <= rs.distances_to(graph, row, goal)).all()  # by no rounding either
+                raised += int(table.sum() > plain.table(goal).sum())
+                found, optimum = (rs.astar(graph, row, source, goal, one) for one in (raising, np.zeros(graph.n)))
+                assert (found.status, found.cost) == (optimum.status, optimum.cost)
+        # The same in a batch, where the goal stays and the weights change.
+        both = [(row, *pair) for pair in pairs for row in (0, 1)]
+        rows, sources, goals = (list(column) for column in zip(*both, strict=True))
+        batch = rs.InstanceSet(graph, today, sources, goals, rows=rows, infeasible="keep")
+        runs = rs.solve_many(batch, raising)
+        singles = [rs.astar(graph, today[row], source, goal, raising) for row, source, goal in both]
+        assert runs.expanded.tolist() == [one.expanded for one in singles]
+    assert raised > 50
+
+
+def test_values_with_a_delay_need_the_weights() -> None:
+    graph = rs.Graph.grid(3, 3)
+    rho = DistanceHeuristic(graph, graph.length, goal_delay=True)
+    with pytest.raises(HeuristicError, match="pass weights"):
+        rho.table(8)
+    assert rho.table([2, 8], 3 * graph.length)[[0, 2, 8]].tolist() == pytest.approx([4.0, 0.0, 0.0])
+
+
+def test_a_delay_is_saved_and_damaged_edges_are_refused() -> None:
+    graph = rs.Graph.grid(4, 4)
+    rho = DistanceHeuristic(graph, graph.length, goal_delay=True)
+    parts, facts = to_parts(rho)
+    back = from_parts(parts, facts)
+    np.testing.assert_array_equal(back.table(5, 2 * graph.length), rho.table(5, 2 * graph.length))
+    for name, value in (("entering_first", 99), ("entering_edge", graph.m), ("entering_edge", -1)):
+        damaged = next(key for key in parts if key.endswith(name))
+        broken = parts[damaged].copy()
+        broken[-1] = value
+        with pytest.raises(StorageError):
+            from_parts(parts | {damaged: broken}, facts)
+
+
+def test_values_with_a_delay_take_weights_of_one_kind_only() -> None:
+    graph = rs.Graph.grid(3, 3)
+    rho = DistanceHeuristic(graph, graph.length, goal_delay=True)
+    with pytest.raises(ArrayError, match="one value for each of the"):
+        rho.table(8, graph.length[:-1])
+    np.testing.assert_array_equal(rho.table(8, rs.Snapshot(graph, graph.length)), rho.table(8, graph.length))

@@ -112,7 +112,7 @@ def test_a_router_says_what_is_wrong(streets: nx.MultiDiGraph) -> None:
         rs.Router.from_osmnx(streets, "speed")
     route = rs.Router.from_osmnx(streets).route(53, 99)
     streets.nodes[99]["y"] = 5_000_000.0
-    with pytest.raises(rs.errors.GraphError, match="is no longitude and latitude"):
+    with pytest.raises(rs.errors.GraphError, match="is not a longitude and latitude"):
         rs.interop.osmnx.route_geojson(streets, route)
     streets.remove_edge(54, 99)
     with pytest.raises(rs.errors.EdgeError, match=r"has no edge \(54, 99, 0\)"):

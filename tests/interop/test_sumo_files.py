@@ -101,7 +101,7 @@ def test_bad_files(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="no intervals"):
         rs.interop.from_sumo(net(tmp_path), empty)
     empty.write_text("<net>")
-    with pytest.raises(ReadError, match="this is no XML"):
+    with pytest.raises(ReadError, match="this is not XML"):
         rs.interop.from_sumo(empty)
     with pytest.raises(InputError, match="could not read"):
         rs.interop.from_sumo(tmp_path / "nothing.xml")

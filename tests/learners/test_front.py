@@ -92,7 +92,7 @@ def cases() -> list[rs.InstanceSet]:
 @pytest.mark.filterwarnings("ignore::rhostar.errors.RhostarWarning")
 def test_lower_bounds_times_a_factor_and_smaller_limits_never_win(case: int) -> None:
     train = cases()[case]
-    name = "Potentials()" if not isinstance(train.goal, int) else "LowerEnvelope()"
+    name = "Potentials(goal_delay=True)" if not isinstance(train.goal, int) else "LowerEnvelope()"
     winners = []
     for limit in (0.005, 0.02, 0.1, np.inf):
         learner = rs.learners.Auto(mean_excess=limit, effort="quick").fit(train)

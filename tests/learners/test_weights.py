@@ -215,3 +215,23 @@ def test_progress_is_shown_to_those_who_ask(capsys: pytest.CaptureFixture[str]) 
         shown = capsys.readouterr()
         assert ("ranking" in shown.err) == bool(verbose)
         assert shown.out == ""
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_stated_bounds_may_be_rounded_as_the_weights_are(kind: type) -> None:
+    graph = rs.Graph.grid(3, 3)
+    weights = np.full((2, graph.m), 6.755939524, dtype=np.float32).astype(kind)
+    instances = rs.InstanceSet(graph, weights, sources=0, goal=8)
+    seen = float(weights[0, 0])
+    assert seen < 6.755939524
+    learners = (
+        rs.learners.LowerEnvelope(lower=6.755939524),
+        rs.learners.Potentials(lower=np.full(graph.m, 6.755939524)),
+    )
+    for learner in learners:
+        if kind is np.float32:
+            found = learner.fit(instances).heuristic_.consistent_for
+            assert (found == seen).all(), "the bound is the lower of both, so that A* stays optimal"
+        else:
+            with pytest.raises(rs.errors.WeightError, match="the lower of both"):
+                learner.fit(instances)

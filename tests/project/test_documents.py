@@ -8,19 +8,24 @@ import inspect
 import itertools
 import json
 import re
+import shlex
 import subprocess
 import sys
 import types
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import code_map
+import notebooks
 import numpy as np
 import pages
 import pytest
+import typer
 
 import rhostar as rs
+from rhostar.cli import main
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -38,11 +43,84 @@ def test_what_code_prints_is_written_into_a_page(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(
         "```python\nx = 1\nprint(x)\n```\n\n```\n2\n```\n\n```\nkept\n```\n\n```python\nx += 1\n```\n\n```\nkept\n```\n"
+        "```python\nprint(x)\n```\n\n## With files\n\n```\nkept\n```\n"
     )
     assert pages.update(page)
     assert page.read_text().count("```\n1\n```") == 1
-    assert page.read_text().count("```\nkept\n```") == 2
+    assert page.read_text().count("```\nkept\n```") == 3, "a block after other text is no output"
     assert not pages.update(page)
+
+
+@pytest.mark.parametrize("path", notebooks.NOTEBOOKS, ids=lambda path: path.name)
+def test_notebooks_run_and_are_stored_without_output(path: Path, tmp_path: Path) -> None:
+    book = json.loads(path.read_text())
+    code = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
+    assert len({cell["id"] for cell in book["cells"]}) == len(book["cells"])
+    text = notebooks.page(path.read_text(), path.stem, tmp_path)
+    pictures = re.findall(r"^!\[.+\]\((.*)\)$", text, flags=re.MULTILINE)
+    assert len(pictures) >= 2
+    assert all(Path(picture).stat().st_size > 5_000 for picture in pictures)
+    assert text.count("```python\n") == len(code)
+    for file in re.findall(r"\]\((\.\.[^)]*)\)", text):
+        assert (path.parent / file).exists(), file
+
+
+def test_there_are_two_notebooks() -> None:
+    assert [path.stem for path in notebooks.NOTEBOOKS] == ["learn_and_certify", "route"]
+
+
+def commands(path: Path) -> list[list[str]]:
+    """Return the words of every call of the program in the shell blocks of a page."""
+    blocks = re.findall(r"^```(?:sh|bash)\n(.*?)^```$", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    calls = [shlex.split(part, comments=True) for line in lines for part in re.split(r" && | \| ", line)]
+    return [words[1:] for words in calls if words[:1] == ["rhostar"]]
+
+
+def examples() -> Iterator[list[str]]:
+    """Yield the words of the example in the help of every command."""
+    for name, command in every_command(program(), ()):
+        found = re.findall(r"^Example: rhostar (.*)$", command.help or "", flags=re.MULTILINE)
+        assert len(found) == 1, f"{name}: {found}"
+        assert command.help.endswith(found[0])
+        assert found[0].startswith(" ".join(name))
+        assert len(found[0]) <= 61, "it would be wrapped on a screen of 80 columns"
+        yield shlex.split(found[0])
+
+
+def every_command(group: Any, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from every_command(command, (*above, name))
+        else:
+            yield (*above, name), command
+
+
+def program() -> Any:
+    assert main.app.registered_commands
+    return typer.main.get_command(main.app)
+
+
+def parses(words: list[str]) -> None:
+    """Parse a call of the program, without running it; raises if it has no such command, option or value."""
+    command = program()
+    while hasattr(command, "commands"):
+        command, words = command.commands[words[0]], words[1:]
+    command.make_context(command.name, list(words))
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+def test_commands_on_the_pages_are_those_of_the_program(path: Path) -> None:
+    for words in commands(path):
+        parses(words)
+
+
+def test_every_help_has_one_example_that_parses() -> None:
+    found = list(examples())
+    assert len(found) >= 17
+    for words in found:
+        parses(words)
 
 
 def slug(heading: str) -> str:

@@ -2,15 +2,19 @@
 
 import os
 import re
+import runpy
+import shlex
 import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
 
 import numpy as np
+import pages
 import pytest
 
 import rhostar as rs
+from rhostar.cli.main import main
 from support.calls import count_calls
 from support.text import words_and_numbers
 
@@ -79,6 +83,17 @@ def test_workflows_run_what_continuous_integration_runs() -> None:
         assert re.search(rf"[ \[]{target}[ ,\]]", weekly), target
 
 
+def test_every_target_does_something() -> None:
+    """Make says nothing about a target that is phony and has lost its rule: it succeeds."""
+    text = (ROOT / "Makefile").read_text()
+    named = {name for line in re.findall(r"^\.PHONY: (.*)$", text, flags=re.MULTILINE) for name in line.split()}
+    rules = re.findall(r"^([a-z-]+):.*?  ## .*\n(?=\t|build:|\n)", text, flags=re.MULTILINE)
+    assert named == set(rules)
+    for page in (*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")):
+        for target in re.findall(r"`make ([a-z][a-z-]*)", page.read_text()):
+            assert target in named, (page, target)
+
+
 def test_contributing_lists_every_target() -> None:
     listed = subprocess.run(
         ["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True
@@ -124,17 +139,53 @@ def test_the_first_example_prints_what_it_should_and_draws(tmp_path: Path) -> No
     assert (tmp_path / "first_search.png").stat().st_size > 50_000
 
 
+def readme_block(part: str) -> str:
+    """Return the block of printed text in the README that has this part."""
+    blocks = pages.BLOCK.finditer((ROOT / "README.md").read_text())
+    (found,) = (block[2] for block in blocks if block[1] == "" and part in block[2])
+    return found
+
+
+def assert_shows(shown: str, printed: str, *, times: bool = False) -> None:
+    """Assert that a block shows a part of what is printed: the same words, nearly the same numbers, except times."""
+    words, numbers = words_and_numbers(shown)
+    all_words, all_numbers = words_and_numbers(printed)
+    assert words in all_words, f"{words}\nis not in\n{all_words}"
+    start = all_words[: all_words.index(words)].count("#")
+    found = all_numbers[start : start + len(numbers)]
+    if times:
+        found, numbers = ([x for x in these if x == 0 or x > 0.1] for these in (found, numbers))
+    assert found == pytest.approx(numbers, rel=0.05, abs=0.02)
+
+
+def test_the_commands_of_the_readme_print_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runpy.run_path(str(ROOT / "examples" / "own_files.py"))["main"](tmp_path)
+    monkeypatch.chdir(tmp_path)
+    blocks = [block[2] for block in pages.BLOCK.finditer((ROOT / "README.md").read_text()) if block[1] == "sh"]
+    lines = [shlex.split(line, comments=True) for line in "".join(blocks).splitlines()]
+    calls = [words[1:] for words in lines if words[0] == "rhostar"]
+    assert [words[0] for words in calls] == ["import", "route", "learn", "evaluate", "certify", "audit", "report"]
+    printed = {}
+    for words in calls:
+        assert main(words) == 0
+        printed[words[0]] = capsys.readouterr().out
+        assert max(map(len, printed[words[0]].splitlines())) <= 80, words
+    for name, shown in zip(("route", "evaluate"), readme_block("a131\n").split("\n\n"), strict=True):
+        assert_shows(shown, printed[name], times=True)
+    assert (tmp_path / "report.html").stat().st_size > 100_000
+
+
 @pytest.mark.slow
 def test_the_demo_prints_what_the_readme_says(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "rhostar", "demo", "--out", str(tmp_path)]
     demo = subprocess.run(command, capture_output=True, text=True, check=True)
-    table, _, place = demo.stdout.rpartition("The page, with the searches to watch: ")
-    blocks = re.findall(r"^```\n(.*?)^```$", (ROOT / "README.md").read_text(), flags=re.DOTALL | re.MULTILINE)
-    words, numbers = words_and_numbers(table)
-    shown = [found for text in blocks if (found := words_and_numbers(text))[0] == words]
-    assert shown, f"no block of the README has the words of\n{table}"
-    assert numbers == pytest.approx(shown[0][1], rel=0.05, abs=0.02)
-    assert max(map(len, table.splitlines())) <= 80
+    printed, _, place = demo.stdout.rpartition("The page, with the searches to watch: ")
+    shown = readme_block("in a city of")
+    assert shown.count("\n") >= 10
+    assert_shows(shown, printed)
+    assert max(map(len, printed.splitlines())) <= 80
     page = Path(place.rsplit(" (", 1)[0])
     assert 100_000 < page.stat().st_size < 3_000_000
 

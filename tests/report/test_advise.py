@@ -46,7 +46,7 @@ def test_other_numbers_of_queries() -> None:
     assert "The fastest by queries per update: from 1 envelope; from 100 elsewhere; from\n1,000 tables." in str(found)
     assert "Use envelope: 5.0 times as fast as Dijkstra, after 1 s once." in str(found)
     alone = Advice(found.options[:1], 10, 1, 0.0, "")
-    assert "Use Dijkstra: nothing that is good enough is faster." in str(alone)
+    assert "Use Dijkstra: no accepted option is faster." in str(alone)
     assert "from 1 learned" not in str(found)  # not good enough at this mean_excess
 
 

@@ -152,22 +152,28 @@ def test_the_page_holds_the_state_of_the_search_at_every_step(
             assert tab.complaints == []
 
 
+@pytest.mark.parametrize("ties", [False, True])
 def test_a_query_of_the_readers_own_is_answered_as_the_core_does(
-    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ties: bool
 ) -> None:
-    """Cost, expansions and every event, on 100 queries, half of them with streets closed by the reader."""
+    """Cost, path, expansions and every event on 100 queries: half with ties, half with streets closed by the reader."""
     monkeypatch.setattr("rhostar.report._page._charts", lambda section: lambda *words: "")
     city = rs.datasets.city(300, seed=5)
     past, new = city.draw(60, seed=1), city.draw(20, seed=2)
+    if ties:
+        past, new = (
+            rs.InstanceSet(city.graph, np.ceil(drawn.weights), drawn.sources, city.goal) for drawn in (past, new)
+        )
     learner = rs.learners.Potentials(n_clusters=2).fit(past)
     report = rs.report.build(new, {"Dijkstra": np.zeros(city.graph.n), "any goal": learner})
     graph, own, rng = city.graph, report["replay"].own, np.random.default_rng(0)
     weights, edges = own.weights.copy(), own.methods[1][2]
+    assert (np.unique(weights).size < 10) == ties
     with Tab(browser, rs.report.write(report, tmp_path / "report.html")) as tab:
         tab.page.select_option("#scene", label="your own query")
-        for query in range(100):
+        for query in range(50):
             source, goal = map(int, rng.choice(graph.n, 2, replace=False))
-            if query >= 50:
+            if query >= 25:
                 edge = int(rng.integers(graph.m))
                 a, b = int(graph.tail[edge]), int(graph.head[edge])
                 tab.ask(f"rhostarReplay.close({a}, {b})")
@@ -175,8 +181,9 @@ def test_a_query_of_the_readers_own_is_answered_as_the_core_does(
                 weights[street] = np.inf if np.isfinite(weights[street]).any() else own.weights[street]
             tab.ask(f"rhostarReplay.ask({{source: {source}, goal: {goal}}})")
             found = tab.ask(
-                """rhostarReplay.own.scene.searches.map(s => ({cost: s.status === "solved" ? s.cost : null,
-                expanded: s.expanded, code: [...s.log.code], vertex: [...s.log.vertex]}))"""
+                """rhostarReplay.own.scene.searches.map((s, i) => ({cost: s.status === "solved" ? s.cost : null,
+                expanded: s.expanded, code: [...s.log.code], vertex: [...s.log.vertex],
+                path: rhostarReplay.panels[i].course.path().reverse()}))"""
             )
             tables = [np.zeros(graph.n), rs.distances_to(graph, edges, goal)]
             for search, rho in zip(found, tables, strict=True):
@@ -184,6 +191,8 @@ def test_a_query_of_the_readers_own_is_answered_as_the_core_does(
                 run = rs.astar(graph, weights, source, goal, np.where(far, 2 * rho[~far].max(), rho), trace=True)
                 assert search["cost"] == (run.cost if run.status == "solved" else None)
                 assert search["expanded"] == run.expanded
+                if run.status == "solved":
+                    assert search["path"] == run.path.tolist()
                 kept = run.trace.kind != Event.CLOSE
                 assert search["code"] == [_CODE[Event(kind)] for kind in run.trace.kind[kept]]
                 assert search["vertex"] == run.trace.vertex[kept].tolist()
@@ -196,7 +205,9 @@ def test_a_click_sets_the_start_and_the_goal_and_closes_a_street(browser: Any, t
     page = rs.report.write(rs.report.build(city.draw(5, seed=2), methods), tmp_path / "report.html")
     with Tab(browser, page) as tab:
         assert not tab.page.locator("#own").is_visible()
-        tab.page.select_option("#scene", label="your own query")
+        tab.page.click("#own-begin")
+        assert tab.page.locator("#own").is_visible()
+        assert not tab.page.locator("#own-begin").is_visible()
         spot = """(v => { const p = rhostarReplay.panels[0], box = p.canvas.getBoundingClientRect();
             return {x: p.x(v) * box.width / p.canvas.width, y: p.y(v) * box.height / p.canvas.height}; })"""
         for what, vertex in (("source", 17), ("goal", 211)):
@@ -599,3 +610,11 @@ def test_injected_script_would_not_run(browser: Any, grid_page: Path, tmp_path: 
         assert tab.ask("window.hit") is None
         assert any("Content Security Policy" in text for text in tab.complaints)
         assert json.dumps(tab.ask("rhostarReplay.clock.last"))  # the page itself works
+
+
+def test_the_page_opens_with_a_map(browser: Any, grid_page: Path) -> None:
+    """Without scrolling, at least a third of the maps is in sight."""
+    with Tab(browser, grid_page, viewport={"width": 1280, "height": 900}) as tab:
+        box = tab.page.locator("#canvas-a").bounding_box()
+        assert box["y"] + box["height"] / 3 < 900
+        assert box["y"] < tab.page.locator(".tiles").bounding_box()["y"]

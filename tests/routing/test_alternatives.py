@@ -10,6 +10,7 @@ import pytest
 import rhostar as rs
 from rhostar.errors import InputError, VertexError
 from support.digraphs import all_pairs, random_digraph, random_weights
+from support.random_queries import seeds
 
 CLOSE = 1 + 1e-8
 
@@ -52,7 +53,7 @@ def check(routes: list, weights: np.ndarray, exact: np.ndarray, ends: tuple, sha
         used.update(edges.tolist())
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60, each=25))
 def test_every_alternative_keeps_the_conditions(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph = random_digraph(rng, 20) if seed % 3 else rs.Graph.grid(*rng.integers(3, 7, 2).tolist())

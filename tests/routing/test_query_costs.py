@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import math
-import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,10 @@ from hypothesis import strategies as st
 import rhostar as rs
 from rhostar.errors import ArrayError, EdgeError, InputError, VertexError, WeightError
 from rhostar.routing import _work as work
+from support.random_queries import queries
 
-QUERIES = int(os.environ.get("RHOSTAR_RANDOM_QUERIES", "3000"))
-"""How many random queries of each kind; ``RHOSTAR_RANDOM_QUERIES=100000`` for a long test."""
+QUERIES = queries(3000)
+"""How many random queries of each kind."""
 KINDS = ("avoid", "avoid_vertices", "rise", "fall", "factors", "mix", "all")
 MODES = ("new", "guided", "customized")
 CLASSES = ("street", "road", 7)
@@ -84,6 +84,8 @@ class Network:
         for name, share in mix.items():
             if share > 0:
                 found = found + share * self.rows[name]
+        for row in self.rows.values() if "mix" in costs else ():
+            found[np.isinf(row)] = np.inf  # also what a criterion without a share closes
         if "changes" in costs:
             for edge, weight in zip(*costs["changes"], strict=True):
                 found[edge] = weight
@@ -182,7 +184,7 @@ def check(network: Network, costs: dict[str, Any], rng: np.random.Generator) -> 
 def test_random_queries(kind: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers of searches without a guide, with one, and of hierarchies of their own."""
     rng = np.random.default_rng(KINDS.index(kind) + 10 * MODES.index(mode))
-    for _ in range(QUERIES // 5 // len(MODES)):
+    for _ in range(-(-QUERIES // 5 // len(MODES))):
         network = Network(rng, mode)
         with monkeypatch.context() as patch:
             if mode != "customized":  # or the hierarchies of such small graphs would cost nothing
@@ -459,3 +461,19 @@ def test_what_the_router_lacks() -> None:
         router.update([1.0, 2.0], criterion="toll")
     with pytest.raises(InputError, match="snapshot and mix exclude each other"):
         streets().route("a", "b", mix={"time": 1}, snapshot=streets().snapshot)
+
+
+def test_what_one_criterion_closes_is_closed_in_every_mix() -> None:
+    tolls = np.array([0.0, 0.0, 3.0, 1.0])
+    router = rs.Router.from_edges(
+        3, [0, 1, 0, 1], [1, 2, 2, 2], criteria={"time": [1.0, np.inf, 9.0, 5.0], "toll": tolls}
+    )
+    for _ in range(2):  # by a search, then by the index
+        assert router.route(0, 2, mix={"toll": 1.0}).edges.tolist() == [0, 3]  # not by the closed parallel edge 1
+        assert router.route(0, 2, mix={"time": 0.0, "toll": 2.0}, avoid=[3]).cost == 6.0
+        assert router.matrix([0], [2], mix={"toll": 1.0})[0, 0] == 1.0
+        router.prepare()
+    router.update(edges=[3], weights=[np.inf])
+    assert router.route(0, 2, mix={"toll": 1.0}).edges.tolist() == [2]
+    router.update(edges=[1, 3], weights=[1.0, 1.0])
+    assert router.route(0, 2, mix={"toll": 1.0}).cost == 0.0

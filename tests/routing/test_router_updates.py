@@ -264,3 +264,17 @@ def test_threads_see_one_set_of_weights() -> None:
         thread.join()
     assert wrong == []
     assert updates > 0
+
+
+def test_a_table_by_labels_is_not_taken_for_an_array() -> None:
+    pandas = pytest.importorskip("pandas")
+    graph = rs.Graph.from_edges(3, [2, 0, 1], [0, 1, 2], labels=["a", "b", "c"])
+    router = rs.Router(graph)
+    table = pandas.Series([10.0, 20.0, 30.0], index=pandas.MultiIndex.from_tuples([("c", "a"), ("a", "b"), ("b", "c")]))
+    for call in (router.update, lambda weights: rs.astar(graph, weights, 0, 1, np.zeros(3))):
+        with pytest.raises(rs.errors.ArrayError, match=r"its order may be another than that of the edges of the graph"):
+            call(table)
+    router.update(pandas.Series([20.0, 30.0, 10.0]))  # without labels, it is an array
+    assert router.route("a", "b").cost == 20.0
+    router.update(edges=list(table.index), weights=2 * table.to_numpy())
+    assert router.route("a", "b").cost == 40.0

@@ -11,6 +11,7 @@ import rhostar as rs
 from rhostar.errors import ArrayError, EdgeError, GraphError, InputError, VertexError, WeightError
 from rhostar.routing import Street, TurnRouter
 from support.digraphs import random_digraph
+from support.random_queries import seeds
 
 
 class Case:
@@ -78,7 +79,7 @@ class Case:
         assert total == cost
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40, each=30))
 def test_answers_equal_brute_force(seed: int) -> None:
     rng = np.random.default_rng(seed)
     case = Case(rng)

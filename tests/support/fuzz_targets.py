@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import rhostar as rs
+from rhostar.cli._trips import read as read_trips
 from rhostar.errors import RhostarError
 from support import mutations as damage
 
@@ -39,6 +40,12 @@ NODES = "".join(f"{v} {v}.5 -2e1\n" for v in range(6))
 EDGES = "".join(f"{e} {e} {e + 1} 12.{e}\n" for e in range(5))
 CSV = "tail,head,weight,snapshot\n" + "".join(f"{k % 3},{(k + 1) % 3},{k}.5,day{k // 4}\n" for k in range(12))
 
+TODAY = "tail,head,weight\n" + "".join(f"{v},{(v + 1) % 6},{v}.25\n" for v in range(6))
+TRIPS = "source,goal,snapshot\n0,3,mon\n1,2,tue\n5,4,mon\n2,0,tue\n"
+LOG = "query,estimate,optimum,cost,factor,effort,day\n" + "".join(
+    f"q{k % 3},{k}.5,{k + 1},{k + 2}e0,{1 + k // 3},{9 - k},mon\n" for k in range(6)
+)
+
 
 def _text(name: str, content: str) -> Callable[[Path], None]:
     return lambda folder: (folder / name).write_text(content) and None
@@ -58,6 +65,11 @@ def _any(how: damage.Damage) -> Callable[[np.random.Generator, Path], None]:
         _one(files[int(rng.integers(len(files)))].name, how)(rng, folder)
 
     return apply
+
+
+def _circle() -> rs.InstanceSet:
+    graph = rs.Graph.from_edges(6, np.arange(6), (np.arange(6) + 1) % 6)
+    return rs.InstanceSet(graph, np.ones((2, 6)), [0, 1], goal=5)
 
 
 def _coordinates(folder: Path) -> None:
@@ -266,6 +278,21 @@ TARGETS: dict[str, Target] = {
         _text("x.csv", CSV),
         _one("x.csv", damage.damaged_text),
         lambda f: rs.datasets.read_edge_table(f / "x.csv", missing="closed"),
+    ),
+    "snapshot": Target(
+        _text("x.csv", TODAY),
+        _one("x.csv", damage.damaged_text),
+        lambda f: rs.datasets.read_snapshot(f / "x.csv", _circle().graph, missing="closed"),
+    ),
+    "trips": Target(
+        _text("x.csv", TRIPS),
+        _one("x.csv", damage.damaged_text),
+        lambda f: read_trips(f / "x.csv", _circle(), ["mon", "tue"]),
+    ),
+    "log": Target(
+        _text("x.csv", LOG),
+        _one("x.csv", damage.damaged_text),
+        lambda f: rs.audit(rs.certificates.read_log(f / "x.csv")).to_json(),
     ),
     "parquet": Target(
         _parquet, _damaged_parquet, lambda f: rs.datasets.read_edge_table(f / "x.parquet", missing="closed")

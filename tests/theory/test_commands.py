@@ -18,7 +18,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     graph = rs.Graph.grid(6, 7)
     weights = np.random.default_rng(0).integers(1, 9, size=(60, graph.m)).astype(float)
     rs.InstanceSet(graph, weights, sources=np.arange(30).repeat(2), goal=41).save(home / "set")
-    assert main(["fit", str(home / "set"), "-o", str(home / "model.npz"), "-l", "MeanDistance", "--json"]) == 0
+    assert main(["learn", str(home / "set"), "-o", str(home / "model.npz"), "-l", "MeanDistance", "--json"]) == 0
     return home
 
 

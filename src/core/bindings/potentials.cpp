@@ -37,18 +37,21 @@ struct PotentialValues {
   std::vector<double> rho;
 };
 
-// The value of every vertex, for one goal or for the nearest of several.
-PotentialValues values(const SharedPotential& shared, Indices goals, Stop* stop) {
+// The value of every vertex, for one goal or for the nearest of several. Weights, if any, are for guides that look at
+// them, one for each edge.
+PotentialValues values(const SharedPotential& shared, Indices goals, const Row& weights, Stop* stop) {
   const Potential& potential = shared.get();
   bool fits = goals.size() > 0;
   for (std::size_t i = 0; fits && i < goals.size(); ++i) fits = 0 <= goals(i) && goals(i) < potential.n;
+  Today today;
+  if (weights.is_valid()) fits = with_weights(weights, [&](const auto* data) { today = Today(data); }) && fits;
   if (!fits) return bad_input<PotentialValues>();
   PotentialValues all;
   PythonInterrupt interrupt(stop);
   {
     Unlocked unlocked;
     Guided guide(potential);
-    (*guide).aim(goals.data(), static_cast<std::int32_t>(goals.size()));
+    (*guide).aim(goals.data(), static_cast<std::int32_t>(goals.size()), today);
     all.rho.reserve(static_cast<std::size_t>(potential.n));
     for (std::int32_t v = 0; v < potential.n; ++v) {
       if ((v & 0xFFF) == 0 && interrupt.requested()) {
@@ -70,7 +73,8 @@ void bind_potentials(nb::module_& module) {
   nb::class_<SharedPotential>(module, "Potential")
       .def_prop_ro("n", [](const SharedPotential& self) { return self.get().n; })
       .def_prop_ro("evaluated", [](const SharedPotential& self) { return self.get().evaluated(); })
-      .def("values", &values, nb::arg("goals").noconvert(), nb::arg("stop").none());
+      .def("values", &values, nb::arg("goals").noconvert(), nb::arg("weights").noconvert().none(),
+           nb::arg("stop").none());
   module.def("lowered_potential", &lowered_potential, nb::arg("of"), nb::arg("factor"), nb::arg("loss"));
   module.def("metric_potential", &metric_potential, nb::arg("metric"), nb::arg("coordinates").noconvert(),
              nb::arg("scale"));

@@ -31,7 +31,7 @@ struct Batch {
     if (bound) return {.table = bound[bound_of[i]]};
     if (!bound_guides) return {};
     Guide* const guide = bound_guides[bound_of[i]];
-    guide->aim(goals + i, 1);
+    guide->aim(goals + i, 1, Today(weights + rows[i] * stride));
     return {.guide = guide};
   }
 };
@@ -46,7 +46,7 @@ Ending each_instance(const Batch<Arcs, W>& batch, Interrupt* interrupt, Search&&
     const std::int32_t which = batch.rho_of[i];
     const Rule rule = [&] {
       if constexpr (is_guided<Rule>) {
-        batch.guides[which]->aim(batch.goals + i, 1);
+        batch.guides[which]->aim(batch.goals + i, 1, Today(batch.weights + batch.rows[i] * batch.stride));
         return Rule{{batch.guides[which]}};
       } else {
         return Rule{{batch.rho[which]}};

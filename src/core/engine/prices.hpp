@@ -7,13 +7,15 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace rhostar {
 
 class Prices {
  public:
-  // The sum of coefficient[i] * rows[i], added from the first one on. At least one row.
+  // The sum of coefficient[i] * rows[i], added from the first one on. At least one row; the first coefficient is
+  // positive. A row with the coefficient 0 closes the edges that are closed in it, and adds nothing else.
   std::vector<const double*> rows;
   std::vector<double> coefficients;
   // factor[class_of[edge]] multiplies the sum; null: no factors.
@@ -38,23 +40,50 @@ class Prices {
   }
   const std::vector<std::int32_t>& own_edges() const { return edges_; }
   const std::vector<double>& own_weights() const { return weights_; }
-  bool has_own(std::int64_t edge) const {
-    return may_be_own(edge) && std::binary_search(edges_.begin(), edges_.end(), static_cast<std::int32_t>(edge));
-  }
+  bool has_own(std::int64_t edge) const { return find_own(edge) != nullptr; }
 
-  [[gnu::always_inline]] double operator()(std::int64_t edge) const {
-    if (may_be_own(edge)) [[unlikely]] {
-      const auto found = std::lower_bound(edges_.begin(), edges_.end(), static_cast<std::int32_t>(edge));
-      if (found != edges_.end() && *found == edge) return weights_[static_cast<std::size_t>(found - edges_.begin())];
+  double operator()(std::int64_t edge) const { return Reader(*this)(edge); }
+
+  // What a search holds while it reads weights: all that it needs for one of them, at hand.
+  class Reader {
+   public:
+    explicit Reader(const Prices& prices)
+        : prices_(&prices), filter_(prices.filter_.data()), mask_(prices.mask_), row_(prices.rows[0]),
+          coefficient_(prices.coefficients[0]), class_of_(prices.class_of), factors_(prices.factors.data()),
+          rows_(prices.rows.size()) {}
+    [[gnu::always_inline]] double operator()(std::int64_t edge) const {
+      if (filter_[static_cast<std::size_t>((edge & mask_) >> 6)] >> (edge & 63) & 1) [[unlikely]] {
+        const double* const own = prices_->find_own(edge);
+        if (own) return *own;
+      }
+      double weight = coefficient_ * row_[edge];
+      if (rows_ > 1) [[unlikely]]
+        weight = prices_->add_rows(edge, weight);
+      return class_of_ ? weight * factors_[class_of_[edge]] : weight;
     }
-    double weight = coefficients[0] * rows[0][edge];
-    for (std::size_t i = 1; i < rows.size(); ++i) weight += coefficients[i] * rows[i][edge];
-    return class_of ? weight * factors[class_of[edge]] : weight;
-  }
+
+   private:
+    const Prices* prices_;
+    const std::uint64_t* filter_;
+    std::int64_t mask_;
+    const double* row_;
+    double coefficient_;
+    const std::uint16_t* class_of_;
+    const double* factors_;
+    std::size_t rows_;
+  };
 
  private:
-  bool may_be_own(std::int64_t edge) const {
-    return filter_[static_cast<std::size_t>((edge & mask_) >> 6)] >> (edge & 63) & 1;
+  [[gnu::noinline]] const double* find_own(std::int64_t edge) const {
+    const auto found = std::lower_bound(edges_.begin(), edges_.end(), static_cast<std::int32_t>(edge));
+    return found != edges_.end() && *found == edge ? weights_.data() + (found - edges_.begin()) : nullptr;
+  }
+  double add_rows(std::int64_t edge, double weight) const {
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      const double more = rows[i][edge];
+      weight += more == std::numeric_limits<double>::infinity() ? more : coefficients[i] * more;
+    }
+    return weight;
   }
 
   std::vector<std::int32_t> edges_;  // increasing
@@ -66,9 +95,9 @@ class Prices {
 // Arcs of any kind with these weights.
 template <class Arcs>
 struct PricedArcs : Arcs {
-  const Prices* prices;
-  PricedArcs(const Arcs& arcs, const Prices& of_query) : Arcs(arcs), prices(&of_query) {}
-  double weight(std::int32_t arc) const { return (*prices)(Arcs::edge(arc)); }
+  Prices::Reader price;
+  PricedArcs(const Arcs& arcs, const Prices& of_query) : Arcs(arcs), price(of_query) {}
+  double weight(std::int32_t arc) const { return price(Arcs::edge(arc)); }
 };
 
 }  // namespace rhostar

@@ -186,16 +186,49 @@ struct IndexView {
   void prefetch(std::int64_t arc) const { __builtin_prefetch(up + arc); }
 };
 
+// The edges into each vertex v: edge[first[v]] .. edge[first[v + 1] - 1]; and the weights of the distances, by edge.
+// Null if nobody looks.
+struct Entries {
+  const std::int32_t *first = nullptr, *edge = nullptr;
+  const double* usual = nullptr;
+
+  bool is_good(std::int32_t n, std::int64_t m) const {
+    if (first[0] != 0 || first[n] != m) return false;
+    for (std::int32_t v = 0; v < n; ++v)
+      if (first[v] > first[v + 1]) return false;
+    return std::all_of(edge, edge + m, [m](std::int32_t e) { return 0 <= e && e < m; });
+  }
+};
+
 // `beyond` is the value of vertices from which there is no path: no finite value exceeds it, so that rho is consistent
 // for the weights. These vertices are searched too, after all others, since their arcs may be open today.
+//
+// With entries, all values but those of the goals are larger by the least delay on an edge into a goal: how much more
+// it costs in the query than usually. Every path uses one of these edges. So values stay below the true distances, and
+// consistent but for the rounding of the sum, if no weight of the query is below those of the distances.
 template <class View>
 class HierarchyGuide : public Guide {
  public:
-  HierarchyGuide(std::int32_t n, const View& view, double beyond, double scale)
-      : Guide(n, scale, beyond, view.rank), view_(view) {}
+  HierarchyGuide(std::int32_t n, const View& view, double beyond, double scale, const Entries& entries = {})
+      : Guide(n, scale, beyond, view.rank), view_(view), entries_(entries) {
+    looks_ = entries.first != nullptr;
+  }
 
  protected:
   void turn(const std::vector<std::int32_t>& goals) override { lead_to(goals, nullptr); }
+
+  double added(const std::vector<std::int32_t>& goals, const Today& today) const override {
+    double least = no_way;
+    for (const std::int32_t goal : goals)
+      for (std::int32_t i = entries_.first[goal]; i < entries_.first[goal + 1]; ++i) {
+        const double weight = today ? today(entries_.edge[i]) : 0.0;
+        if (weight == no_way) continue;
+        const double delay = weight - scale_ * entries_.usual[entries_.edge[i]];
+        if (!(delay > 0.0)) return 0.0;
+        least = std::min(least, delay);
+      }
+    return least < no_way ? least : 0.0;
+  }
 
   // The least over the goals of the distance to it and what comes after it; after[i] is 0 if null.
   void lead_to(const std::vector<std::int32_t>& goals, const double* after) {
@@ -237,6 +270,8 @@ class HierarchyGuide : public Guide {
   View view_;
 
  private:
+  Entries entries_;
+
   std::int32_t parent(std::int32_t r) const {
     const GuideRow& row = view_.rows[r];
     return row.chain() ? r + 1 : row.count() ? view_.list[row.list] : -1;
@@ -274,18 +309,21 @@ class HierarchyPotential final : public Potential {
  public:
   // Where sums round, each of `roundings` sums that the weight of an edge is part of, and the two products with the
   // scale, may make it too large by 2^-53 of itself: that much comes off. (1 + e)^k (1 - k e) <= 1.
-  HierarchyPotential(const GuideView<Real>& view, std::int64_t roundings, double beyond, double scale)
+  HierarchyPotential(const GuideView<Real>& view, std::int64_t roundings, double beyond, double scale,
+                     const Entries& entries)
       : Potential(view.n), view_(view), beyond_(beyond),
-        scale_(roundings == 0 ? scale : scale * (1.0 - static_cast<double>(roundings + 3) * 0x1p-53)) {}
+        scale_(roundings == 0 ? scale : scale * (1.0 - static_cast<double>(roundings + 3) * 0x1p-53)),
+        entries_(entries) {}
 
  protected:
   std::unique_ptr<Guide> make() const override {
-    return std::make_unique<HierarchyGuide<GuideView<Real>>>(n, view_, beyond_, scale_);
+    return std::make_unique<HierarchyGuide<GuideView<Real>>>(n, view_, beyond_, scale_, entries_);
   }
 
  private:
   GuideView<Real> view_;
   double beyond_, scale_;
+  Entries entries_;
 };
 
 }  // namespace rhostar

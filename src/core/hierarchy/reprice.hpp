@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/best_first.hpp"
@@ -53,20 +54,21 @@ struct Term {
   double scale;
 };
 
-// The sum of the terms; +inf where there is no path under any weights of the query.
+// The sum of the terms, at least one; +inf where there is no path under any weights of the query.
 struct SumRho {
   static constexpr bool infinite = true;
-  const Term* terms;
-  std::size_t count;
-  double shrink;
-  double of(std::int32_t v) const {
-    double sum = 0.0;
-    for (std::size_t i = 0; i < count; ++i) sum += terms[i].scale * (*terms[i].guide)(v);
+  IndexGuide* first;
+  double scale, shrink;
+  std::span<const Term> others;
+
+  SumRho(const std::vector<Term>& terms, double shrinking)
+      : first(terms[0].guide), scale(terms[0].scale), shrink(shrinking), others(std::span(terms).subspan(1)) {}
+  [[gnu::always_inline]] double of(std::int32_t v) const {
+    double sum = scale * (*first)(v);
+    for (const Term& term : others) sum += term.scale * (*term.guide)(v);
     return sum * shrink;
   }
-  void prefetch(const auto& arcs, std::int32_t v) const {
-    if (count) terms[0].guide->prefetch(arcs.outer(v));
-  }
+  void prefetch(const auto& arcs, std::int32_t v) const { first->prefetch(arcs.outer(v)); }
 };
 
 struct Fall {
@@ -145,10 +147,14 @@ inline Ending aim_term(const Term& term, std::size_t count, std::int32_t goal, c
 // Drops the terms that say little at the source: each costs as much as the others. The rest is still a lower bound.
 inline void keep_large(std::vector<Term>& terms, std::int32_t source) {
   constexpr double least_share = 0.1;
-  double sum = 0.0;
-  for (const Term& term : terms) sum += term.scale * (*term.guide)(source);
-  if (terms.size() > 1 && sum < no_way)
-    std::erase_if(terms, [&](const Term& term) { return term.scale * (*term.guide)(source) < least_share * sum; });
+  const auto value = [source](const Term& term) { return term.scale * (*term.guide)(source); };
+  double sum = 0.0, most = 0.0;
+  for (const Term& term : terms) {
+    sum += value(term);
+    most = std::max(most, value(term));
+  }
+  if (sum < no_way)
+    std::erase_if(terms, [&](const Term& term) { return value(term) < std::min(least_share * sum, most); });
 }
 
 // Values must not exceed the true distances. Each length of the hierarchy is a sum in which the weight of an edge is

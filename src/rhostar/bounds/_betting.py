@@ -61,12 +61,12 @@ def betting(
     side: arrays.Side = "upper",
     random_state: int = 0,
 ) -> ConfidenceInterval:
-    """Bound the mean by betting, whatever order the values are stored in.
+    """Bound the mean by betting; the order of the values does not matter.
 
-    The stakes are those of Chernoff's bound, raised as far as the values before vary less than 0 and H do; see the
-    module's docstring. The values are sorted and then permuted at random, many times; the probability is over the draw
-    of the values and of the permutations. For values of 0 and H it is Chernoff's bound (:func:`kullback_leibler`), and
-    for others about as tight as if their variance had been known.
+    The stakes are those of Chernoff's bound, raised if the earlier values vary less than values of 0 and H would; see
+    the module's docstring. The values are sorted and then permuted at random, many times; the probability is over the
+    draw of the values and of the permutations. For values of 0 and H it is Chernoff's bound (:func:`kullback_leibler`),
+    and for others about as tight as if their variance had been known.
 
     Parameters
     ----------
@@ -160,8 +160,8 @@ def _logit(p: float) -> float:
 def betting_sequence(values: ArrayLike, limit: float, *, delta: float = 0.05) -> NDArray[np.float64]:
     """Bound the mean after every value: all bounds hold at once with probability at least 1 − δ (H9).
 
-    You may look at any time, stop when you like, and quote the bound you then have. The price is a bound a little wider
-    than :func:`betting` for one sample size fixed beforehand.
+    You may look at any time, stop when you like, and report the current bound. In return, it is a little wider than
+    :func:`betting` for a sample size fixed beforehand.
 
     Parameters
     ----------

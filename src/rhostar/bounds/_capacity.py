@@ -1,6 +1,6 @@
-"""How many behaviours a class of heuristics has: what a bound for every ρ at once must count.
+"""How many behaviors a class of heuristics has: what a bound for every ρ at once must count.
 
-K is a number of behaviours that holds on all instances together; Π(N) is the most on any N instances (the growth
+K is a number of behaviors that holds on all instances together; Π(N) is the most on any N instances (the growth
 function). Rows marked "paper" are the inequalities of Sakaue and Oki (2022) as they stand, solved numerically;
 "sharper" ones are proved here. All of them hold for runs with and without reopening, with or without a budget, and
 for any utility that is a function of the run.
@@ -33,7 +33,7 @@ _SLACK = 1e-12
 
 @dataclass(frozen=True)
 class Capacity:
-    """An upper bound on the number of behaviours.
+    """An upper bound on the number of different behaviors of the searches of a class on N instances.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Capacity:
     log_growth
         ln Π(N), a function of N.
     finite
-        Whether it is ln K for every N.
+        Whether it is the same number, ln K, for every N.
     exact_sums
         Whether it assumes that no sum g + ρ rounds.
     thresholds

@@ -142,9 +142,9 @@ def lower_expansions(
 def lower_for_some_utility(n: int) -> int:
     """Return R1, ⌊lg ⌊e(n−3)!⌋⌋, for some utility that the paper's Assumption 3 allows.
 
-    Let one instance have B behaviours, make ⌊lg B⌋ copies that differ in a detail no run reads (an edge leaving t) and
+    Let one instance have B behaviors, make ⌊lg B⌋ copies that differ in a detail no run reads (an edge leaving t) and
     let u(copy j, run) be bit j of the number of the run: the copies are shattered. The star s → M with one m → t has
-    ⌊e(n−3)!⌋ greedy behaviours with unit weights, and no fewer for A*.
+    ⌊e(n−3)!⌋ greedy behaviors with unit weights, and no fewer for A*.
 
     Examples
     --------
@@ -199,7 +199,7 @@ class Row:
 class PseudoDimension(LabeledRows[Row]):
     """Bounds on a pseudo-dimension: prints as a table; ``int()`` gives the upper bound.
 
-    It is a sequence of rows, which may also be asked for by label.
+    It is a sequence of rows, which can also be indexed by label.
 
     Examples
     --------

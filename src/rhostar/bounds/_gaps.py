@@ -11,7 +11,7 @@ from rhostar.errors import ArrayError, UtilityError
 
 
 class GapSummary(NamedTuple):
-    """What the gaps of many answers say; every cost is within its own gap of the optimum."""
+    """A summary of the gaps of many answers; every cost is within its own gap of the optimum."""
 
     answers: int
     """The number of answers."""
@@ -34,9 +34,10 @@ class GapSummary(NamedTuple):
 def summarize_gaps(gaps: ArrayLike | None) -> GapSummary:
     """Return a summary of ``runs.gap`` (U4).
 
-    For any π that never overestimates on the instance, opt ≥ min(cost, min over OPEN of g + π) at the end of A*, and
-    without reopening also the least g_new + π over improvements of closed vertices that were ignored. The difference
-    to the cost is the gap. It needs ``lower_bound=`` in the search, such as the distances under the lowest weights.
+    For any π that never overestimates on the instance, opt ≥ min(cost, min over OPEN of g + π) at the end of A*, where
+    without reopening the minimum also includes g_new + π for improvements of closed vertices that were ignored. The
+    difference to the cost is the gap. It needs ``lower_bound=`` in the search, such as the distances under the lowest
+    weights.
 
     Parameters
     ----------

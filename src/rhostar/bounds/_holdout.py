@@ -22,7 +22,7 @@ _STEPS = 60
 
 
 class ConfidenceInterval(NamedTuple):
-    """Where the mean is with probability at least 1 − delta; a side that is not bounded has 0 or H."""
+    """An interval that contains the mean with probability at least 1 − delta; an unbounded side has 0 or H."""
 
     low: float
     """The lower end; 0 if only the upper side is bounded."""
@@ -283,7 +283,7 @@ def kl_lower(means: NDArray[np.float64], budget: float) -> NDArray[np.float64]:
 
 
 def order_test(values: ArrayLike) -> float:
-    """Return how likely values in random order would be to look as ordered as these do.
+    """Return the probability that values in random order look as ordered as these.
 
     Two statistics of the ranks are tried, with half of the probability each: the correlation of neighbors, which sees
     values that come in runs (hours, days), and the correlation with the position, which sees a trend or a sort. Under

@@ -75,9 +75,10 @@ def holdout_size(
 ) -> HoldoutPlan:
     """Return how many untouched instances bound the mean of one heuristic to within `epsilon` (H4).
 
-    Utilities are drawn from a pilot, or, where there is none, from the worst case for a given mean: 0 or H. The bound
-    that :func:`rhostar.certify` will use is computed on many simulated draws of each size: Clopper-Pearson for shares,
-    else betting. The plan is as good as the pilot: if large values are rare, a small pilot may hold none.
+    Utilities are drawn from a pilot sample. Without one, they are drawn from the worst case for a given mean: 0 or H.
+    The bound that :func:`rhostar.certify` will use is computed on many simulated draws of each size: Clopper-Pearson
+    for shares, else betting. The plan is only as good as the pilot: if large values are rare, a small pilot may contain
+    none.
 
     Parameters
     ----------

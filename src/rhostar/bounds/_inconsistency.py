@@ -1,4 +1,4 @@
-"""Bounds on the mean suboptimality of A* by way of inconsistency (section 5 of the paper).
+"""Bounds on the mean suboptimality of A* through inconsistency (section 5 of the paper).
 
 On every instance cost − opt ≤ Δ_ρ, the sum of max(ρ_v − ρ_c − w_vc, 0) over the edges (v, c) of an optimal path S*, the
 edge leaving the start left out, with and without reopening (L1: Valenzano et al. 2014, Theorem 4.6; the paper's

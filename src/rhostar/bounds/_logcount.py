@@ -1,6 +1,6 @@
 """Logarithms of counts too large for any number type, without cancellation and without overflow.
 
-Counts of behaviours are products of up to 10⁸ factors and sums of up to 10⁸ binomial coefficients, of numbers
+Counts of behaviors are products of up to 10⁸ factors and sums of up to 10⁸ binomial coefficients, of numbers
 M that may themselves be beyond the largest float; such an M is given as ln M. Everything here returns the
 natural logarithm of the count, or an upper bound whose excess each docstring states and proves. The excess is
 always below 10⁻⁶ of the value.

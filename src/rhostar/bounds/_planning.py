@@ -296,7 +296,7 @@ def deviation(
 
 
 def _least(width: Width, epsilon: float) -> float:
-    """Return the least N found with width(N) ≤ ε; the widths fall with N, from where they are finite on."""
+    """Return the smallest N found with width(N) ≤ ε; widths fall with N once they are finite."""
     low, high = 0, 1
     while width(high) > epsilon:
         low, high = high, 2 * high

@@ -28,10 +28,10 @@ class QuantileBound(NamedTuple):
 
 
 def quantile_rank(p: float, samples: int, *, delta: float = 0.05) -> int | None:
-    """Return the least k for which the k-th smallest of N draws is an upper bound on the p-quantile.
+    """Return the lowest k for which the k-th smallest of N draws is an upper bound on the p-quantile.
 
-    For independent draws from any distribution, P(q_p > U_(k)) ≤ P(Bin(N, p) ≥ k), ties included. So the least k with
-    that probability at most δ serves.
+    For independent draws from any distribution, P(q_p > U_(k)) ≤ P(Bin(N, p) ≥ k), ties included. So the lowest k for
+    which this probability is at most δ gives the bound.
 
     Parameters
     ----------

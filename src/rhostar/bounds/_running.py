@@ -39,8 +39,8 @@ def running_mean(
 
     So with S = Σ u_i and V = Σ(u_i − û_i)², the sum over the gamblers of their money times exp(λ(N·μ − S) − ψ(λ)·V) or
     exp(−s·S)/(1 − μ(1 − e^−s))^N has an expectation of at most 1 at the true μ, even though μ is random: the stakes do
-    not depend on it. By Markov's inequality it reaches 1/δ with probability at most δ. It grows with μ, and the
-    bound is the least μ where it reaches 1/δ.
+    not depend on it. By Markov's inequality it reaches 1/δ with probability at most δ. It grows with μ, and the bound
+    is the smallest μ at which it reaches 1/δ.
 
     Parameters
     ----------

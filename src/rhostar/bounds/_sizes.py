@@ -43,7 +43,7 @@ def parity(n: int, layers: int) -> int:
 
 
 def best_layers(n: int) -> int:
-    """Return the number of layers of the parity code that gives most instances, the least of several."""
+    """Return the smallest number of layers of the parity code that gives the most instances."""
     return max(PARITY_BITS, key=lambda layers: (parity(n, layers), -layers))
 
 
@@ -103,7 +103,7 @@ def best_leaves(n: int, integer_weights: int | None = None) -> tuple[int, int]:
 
 
 def best_bits(n: int, size: Callable[[int, int], int]) -> int:
-    """Return the B that gives most instances, the least of several."""
+    """Return the smallest B that gives the most instances."""
     return max(range(1, max(2, n.bit_length())), key=lambda bits: size(n, bits))
 
 

@@ -23,15 +23,15 @@ def _level(delta: float, side: arrays.Side) -> float:
     return arrays.probability(delta) / (2 if arrays.side(side) == "both" else 1)
 
 
-# ---------------------------------------------------------------- finitely many behaviours
+# ---------------------------------------------------------------- finitely many behaviors
 
 
 def finite_width(
     log_count: float, samples: int, limit: float, *, delta: float = 0.05, side: arrays.Side = "both"
 ) -> float:
-    """H1: ``|mean − E u|`` ≤ H·sqrt((ln K + ln(2/δ))/(2N)) for K behaviours; ln(1/δ) for one side.
+    """H1: ``|mean − E u|`` ≤ H·sqrt((ln K + ln(2/δ))/(2N)) for K behaviors; ln(1/δ) for one side.
 
-    Hoeffding's inequality for each behaviour and a union over them.
+    Hoeffding's inequality for each behavior and a union bound.
 
     Parameters
     ----------

@@ -25,6 +25,7 @@ from rhostar.certificates._certificate import Certificate
 from rhostar.certificates._draws import assume_draws, check_independent, check_set, population
 from rhostar.certificates._excess import by_edge
 from rhostar.certificates._measure import Search, measure, optimal_paths
+from rhostar.certificates._sentence import scaled_words
 from rhostar.errors import AssumptionError, InputError
 from rhostar.graph import Graph
 from rhostar.heuristics import ChosenByWeights, DistanceHeuristic, as_heuristic
@@ -42,8 +43,8 @@ def certify_any_goal(
     Parameters
     ----------
     learner
-        Fitted :class:`rhostar.learners.Potentials` with one cluster. Clusters that were learned choose ŵ by a rule that
-        this bound does not cover.
+        Fitted :class:`rhostar.learners.Potentials` with one cluster. With several clusters, a learned rule chooses ŵ,
+        which this bound does not cover.
     train
         Instances drawn independently from one distribution, sources and goals included; the learner may have seen them.
     caps
@@ -79,6 +80,7 @@ def certify_any_goal(
     (False, 0.1, True)
     """
     weights = _weights(learner, check_set(train, "train").graph)
+    factor = as_heuristic(learner, train.graph).factor
     check_independent(train)
     limit, delta = arrays.positive(limit, "limit"), arrays.probability(delta)
     graph = train.graph
@@ -98,7 +100,8 @@ def certify_any_goal(
         algorithm="astar",
         reopen=None,
         goals="to any goal",
-        heuristic="these weights per edge",
+        heuristic=scaled_words("these weights per edge", factor),
+        factor=factor,
         chosen_here=True,
         population=population(train),
         side="upper",
@@ -121,10 +124,10 @@ def certify_any_goal(
 
 
 def largest_excess_by_edges(learner: Any, instances: InstanceSet) -> NDArray[np.float64]:
-    """Return for each instance how much A* with a potential can cost above the optimum: Σ (ŵ − w)⁺ over its S*.
+    """Return, for each instance, how far A* with a potential can exceed the optimum: Σ (ŵ − w)⁺ on an optimal path.
 
-    It is certain, for every goal, with and without reopening, but for rounding; the edge that leaves the source is not
-    in the sum. It needs the optimal path, so it serves to look back.
+    This holds with certainty, up to rounding, for every goal, with and without reopening. The edge that leaves the
+    source is not in the sum. It needs the optimal path, so it can only be computed afterwards.
 
     Parameters
     ----------

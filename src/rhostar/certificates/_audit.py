@@ -18,7 +18,7 @@ from rhostar import _arrays as arrays
 from rhostar.certificates._draws import check_repeats, check_set, find_unseen
 from rhostar.certificates._query_log import QueryLog, measure_queries
 from rhostar.certificates._sentence import confidence as digits
-from rhostar.certificates._sentence import outward
+from rhostar.certificates._sentence import outward, scaled_words
 from rhostar.certificates._statements import Statement, amount, percent, write
 from rhostar.certificates._value_check import ValueCheck, check_values
 from rhostar.errors import InputError, RhostarWarning, WeightError
@@ -57,7 +57,7 @@ class Fix:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What :func:`audit` found; ``print(audit)`` says it in sentences, and so does a notebook.
+    """The result of :func:`audit`; ``print(audit)`` shows it as sentences, and so does a notebook.
 
     Attributes
     ----------
@@ -68,15 +68,17 @@ class Audit:
     values
         What was found at all vertices and edges; None for a log.
     fix
-        What it would cost to make it admissible; None if it is, or for a log.
+        What it would cost to make the heuristic admissible; None if it is admissible, or for a log.
     confidence, limit
         The confidence of all statements together, and H.
     factor
-        The factor on the heuristic that it is about.
+        The factor by which the heuristic was multiplied.
     notes
-        What is not said, and why; what was assumed and not checked.
+        Which statements are missing, and why; what was assumed and not checked.
     anytime
         Whether the statements hold at every size of a log that grows.
+    run
+        How the queries were answered, if not by A* with reopening and the unchanged heuristic.
     """
 
     statements: tuple[Statement, ...]
@@ -88,6 +90,7 @@ class Audit:
     factor: float
     notes: tuple[str, ...]
     anytime: bool = False
+    run: str = ""
 
     def __getitem__(self, key: str) -> Statement:
         """Return the statement with this key; raises :class:`InputError` if there is none."""
@@ -106,10 +109,12 @@ class Audit:
         drawn = f"{rows:,} queries" if log.group is None else f"{rows:,} queries of {draws:,} {units}"
         each = digits((1 - self.confidence) / max(count, 1))
         share = f"{100 * (1 - self.confidence):.3g}%"
+        answered = f", answered by {self.run}" if self.run else ""
         always = ", at every size of a log that grows" if self.anytime else ""
         return (
-            f"From {drawn}. What is said of new queries holds {log.population}; all {count} statements hold at once "
-            f"with {100 * self.confidence:.6g}% confidence{always} (each has {each}: the {share} are divided equally). "
+            f"From {drawn}{answered}. Statements about new queries hold {log.population}; "
+            f"all {count} statements hold at once with {100 * self.confidence:.6g}% confidence{always} "
+            f"(each has {each}: the {share} are divided equally). "
             f"It assumes that the {units} were drawn independently, and that the heuristic was not chosen by them."
         )
 
@@ -148,7 +153,7 @@ class Audit:
         loss = self.log.loss(self.factor)
         worst = int(np.argmax(loss))
         if loss[worst] == 0:
-            return "Worst answer seen: optimal, as all of them."
+            return "Worst answer seen: optimal, like all of them."
         lost = "no answer" if loss[worst] == math.inf else f"{percent(loss[worst])} above the optimum"
         return f"Worst answer seen: {lost}, {self._named(worst)}."
 
@@ -165,16 +170,16 @@ class Audit:
         else:
             v, more = int(seen.vertices[0]), seen.vertex_excess[0]
             found = [
-                f"Not admissible: too high at {seen.vertices.size:,} of {n:,} vertices {where}; most at "
-                f"{seen.graph._name_of(v)}, by {more:.4g}."
+                f"Not admissible: too high at {seen.vertices.size:,} of {n:,} vertices {where}; the largest error is "
+                f"{more:.4g}, at {seen.graph._name_of(v)}."
             ]
         if seen.consistent:
-            found.append("Consistent: along no edge does it fall by more than the weight.")
+            found.append("Consistent: it falls by no more than the weight along any edge.")
         else:
             e, more = int(seen.edges[0]), seen.edge_excess[0]
             found.append(
-                f"Inconsistent on {seen.edges.size:,} of {m:,} edges; most on {seen.graph._edge_name(e)}, "
-                f"by {more:.4g}."
+                f"Inconsistent on {seen.edges.size:,} of {m:,} edges; the largest error is {more:.4g}, on "
+                f"{seen.graph._edge_name(e)}."
             )
         return found
 
@@ -184,9 +189,7 @@ class Audit:
         if self.fix is None:
             return "No factor makes it admissible: it is above 0 where the true cost is 0."
         fix, scope = self.fix, self.values.scope
-        sure = (
-            "This is certain there, as all vertices were looked at" if self.values.complete else "Others may need less"
-        )
+        sure = "This is certain, because all vertices were checked" if self.values.complete else "Others may need less"
         lost = (
             "all of these answers are optimal"
             if fix.not_optimal == 0
@@ -265,9 +268,9 @@ def audit(
 ) -> Audit:
     """Find out whether A* with a heuristic is right, and what it loses.
 
-    It counts estimates that are too high, edges along which they are inconsistent, and answers that are not optimal;
-    it bounds how far answers are above the optimum and how much work the heuristic saves; and it says by which factor
-    the heuristic would be admissible, and what that would cost.
+    It counts estimates that are too high, edges along which they are inconsistent, and answers that are not optimal; it
+    bounds how far answers exceed the optimum and how much work the heuristic saves; and it says which factor would make
+    the heuristic admissible, and what that would cost.
 
     Parameters
     ----------
@@ -286,10 +289,10 @@ def audit(
         The edge attribute of a networkx graph, or a function of (u, v, data), as ``networkx.astar_path`` takes them.
         Edges without the attribute cost 1, as there; a warning counts them.
     confidence
-        The probability with which all statements about new queries hold at once. What is left, δ = 1 − confidence, is
-        divided equally among them.
+        The probability with which all statements about new queries hold at once. The remaining probability, δ = 1 −
+        confidence, is divided equally among them.
     limit
-        H, fixed beforehand: a loss of more counts as H, as a share of the optimum.
+        H, fixed beforehand: the largest loss that counts, as a fraction of the optimum. Larger losses count as H.
     groups
         A label for each instance: the independent draws. By default days, if the set knows them, or snapshots.
     reopen
@@ -302,7 +305,7 @@ def audit(
     Returns
     -------
     Audit
-        ``print(...)`` says it in words; ``audit["mean loss"].high`` and the like are its numbers.
+        ``print(...)`` shows it in words; ``audit["mean loss"].high`` and the like are its numbers.
 
     Raises
     ------
@@ -339,7 +342,8 @@ def audit(
             raise InputError("a log needs no instances and no pairs")
         factor = 1.0 if 1.0 in heuristic.factors else max(heuristic.factors)
         said, notes = write(heuristic, factor, limit, delta, anytime=anytime)
-        return Audit(tuple(said), heuristic, None, None, 1 - delta, limit, factor, tuple(notes), anytime)
+        scaled = "" if factor == 1 else scaled_words("a heuristic", factor)
+        return Audit(tuple(said), heuristic, None, None, 1 - delta, limit, factor, tuple(notes), anytime, scaled)
     queries, population = find_queries(instances, pairs, weight, seed)
     own = accept(heuristic, queries)
     find_unseen(queries, own.trained_on)
@@ -352,11 +356,13 @@ def audit(
     if own.lower is not None and not values.admissible:
         notes.append(
             "A search compares the weights with the lower bounds of this heuristic, and lowers its values where "
-            "weights are below them: answers stay optimal. What is said of vertices and edges is about the values "
+            "weights are below them: answers stay optimal. Statements about vertices and edges are about the values "
             "before that."
         )
     fix = _fix(own, queries, values, log, reopen)
-    return Audit(tuple(said), log, values, fix, 1 - delta, limit, 1.0, tuple(notes), anytime)
+    run = ["A* without reopening"] if not reopen else ["A*"] if own.factor != 1 else []
+    run += [scaled_words("the heuristic", own.factor)] if own.factor != 1 else []
+    return Audit(tuple(said), log, values, fix, 1 - delta, limit, 1.0, tuple(notes), anytime, " with ".join(run))
 
 
 def find_queries(instances: Any, pairs: Any, weight: Weight, seed: int) -> tuple[InstanceSet, str | None]:

@@ -25,11 +25,12 @@ Plain = TypeVar("Plain")
 
 @dataclass(frozen=True)
 class Certificate:
-    """One bound on what happens on new instances, in three forms that say the same.
+    """One bound on what happens on new instances, in three forms with the same meaning.
 
     ``certificate.summary`` is one line for readers without statistics, ``certificate.sentence`` has all conditions, and
-    ``certificate.to_json()`` has the parts; :func:`json_schema` describes it. ``print(certificate)`` shows the
-    first two, its theorem and its assumptions. It is immutable, and equal to itself after a round trip through JSON.
+    ``certificate.to_json()`` has the parts; :func:`json_schema` describes it. ``print(certificate)`` shows the first
+    two, its theorem and its assumptions. It is immutable. Writing it as JSON and reading it back gives an equal
+    certificate.
 
     Attributes
     ----------
@@ -43,9 +44,9 @@ class Certificate:
         difference; the most expansions of a run, None for no limit.
     goals
         Where searches lead, in words: "to goal 7".
-    heuristic, candidates, chosen_here
-        What guided it, in words: "this rho"; how many heuristics were compared on these instances, of which this one
-        is the best; and whether it was chosen by looking at them.
+    heuristic, factor, candidates, chosen_here
+        What guided it, in words: "this rho", or "this rho (scaled by 1.2)"; that factor; how many heuristics were
+        compared on these instances, of which this one is the best; and whether it was chosen by looking at them.
     population
         Which instances it is about, in words.
     side, value
@@ -60,8 +61,8 @@ class Certificate:
     samples, unit
         How many independent draws it was computed on, and of what: instances, snapshots or groups.
     needed
-        Where the bound is far above what was measured: how many draws would bring it within a tenth of its range,
-        if these are typical; None where it is near, or that is not known.
+        If the bound is far above what was measured: how many draws would bring it within a tenth of its range, if these
+        draws are typical. None if the bound is near, or if the number is not known.
     holds_for
         For which heuristics the theorem holds at once, each with its own measurement.
     reference
@@ -72,13 +73,13 @@ class Certificate:
     statistic, share
         Whether the mean, a quantile or every answer is bounded; the share of answers that a quantile is about.
     optimal
-        Whether it says that every answer is optimal, but for the rounding of sums.
+        Whether it says that every answer is optimal, up to the rounding of sums.
     clipped
         The share of the instances whose value was above H; None where nothing is clipped.
     unsolved
         The share of the instances on which no path was found.
     conditions
-        What must hold on new instances besides, in words.
+        What else must hold on new instances, in words.
     assumptions
         What the theorem assumes, in words.
     measured
@@ -104,6 +105,7 @@ class Certificate:
     reopen: bool | None = True
     budget: int | None = None
     heuristic: str = THIS_RHO
+    factor: float = 1.0
     candidates: int = 1
     chosen_here: bool = False
     role: Role = "comparison"
@@ -122,7 +124,7 @@ class Certificate:
 
     @property
     def vacuous(self) -> bool:
-        """Whether the range [0, H] alone says as much."""
+        """Whether the bound says no more than the range [0, H]."""
         if self.side == "lower":
             return self.value <= 0
         return math.isinf(self.value) or (self.limit is not None and self.value >= self.limit)
@@ -139,12 +141,12 @@ class Certificate:
 
     @property
     def weakness(self) -> str:
-        """That the bound is far above what was measured, and how many draws would help; empty where it is not."""
+        """A sentence on how many draws would help, if the bound is far above what was measured; else empty."""
         if self.needed is None or math.isinf(self.value):
             return ""
         return (
-            f"This is a weak guarantee, because it rests on only {arrays.counted(self.samples, self.unit)}. About "
-            f"{self.needed:,} {self.unit}s would bring the bound within a tenth of its range of what is measured, if "
+            f"This is a weak guarantee, because it is based on only {arrays.counted(self.samples, self.unit)}. About "
+            f"{self.needed:,} {self.unit}s would bring the bound within a tenth of the range of the measured value, if "
             "these are typical."
         )
 
@@ -269,7 +271,7 @@ def parse(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, TypeError, RecursionError) as error:
-        raise InputError(f"this is no JSON: {error}") from None
+        raise InputError(f"this is not JSON: {error}") from None
 
 
 def _object(value: Any) -> bool:

@@ -31,7 +31,7 @@ Duplicates = Literal["raise", "drop", "allow"]
 _SURPRISE = 1e-6
 """Equal instances are no chance if that many have a smaller probability."""
 _FEWEST_NEAR, _SHARE_NEAR = 2, 0.02
-"""So many snapshots that are nearly equal to one seen in training, and at least this share, make a warning."""
+"""This many snapshots nearly equal to one seen in training, and at least this share, cause a warning."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,7 +327,9 @@ def _records(seen: Any) -> Iterator[Provenance]:
             yield from _records(part)
 
 
-def check_repeats(instances: InstanceSet, name: str, *, independent: bool = False) -> None:
+def check_repeats(
+    instances: InstanceSet, name: str, *, independent: bool = False, say: str = "duplicates='allow'"
+) -> None:
     """Raise if an instance is counted twice: the same one, or, outside a declared pool, another of equal content.
 
     Parameters
@@ -338,6 +340,8 @@ def check_repeats(instances: InstanceSet, name: str, *, independent: bool = Fals
         What the set is called in the error.
     independent
         Whether somebody says that every instance was drawn by itself: equal content is then a matter of chance.
+    say
+        How to say that, for the error.
 
     Raises
     ------
@@ -364,7 +368,7 @@ def check_repeats(instances: InstanceSet, name: str, *, independent: bool = Fals
         keys = ContentKeys.of(instances)
         advice = (
             ". Independent draws may repeat: make them with instances.draw(N, seed), so that this is known, or pass "
-            "duplicates='allow'"
+            f"{say}"
         )
         _refuse_repeats(keys.first_match(keys), f"{name}: ", "equal in content to", advice)
 

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar.certificates._certificate import Certificate, Dropped
-from rhostar.certificates._measure import Search, Tables, goal_words, heuristic_words
+from rhostar.certificates._measure import Search, Tables, goal_words, heuristic_fields
 from rhostar.certificates._sentence import outward
 from rhostar.errors import ArrayError, InputError
 from rhostar.graph import Graph
@@ -163,7 +163,7 @@ def by_edge(value: ArrayLike, name: str, m: int) -> NDArray[np.float64]:
 
 
 def largest_excess(graph: Graph, rho: ArrayLike, goal: int, lower: ArrayLike) -> float:
-    """Return B: by how much any answer of A* with reopening can exceed the optimum where weights are at least `lower`.
+    """Return B, the most by which A* with reopening can exceed the optimum where weights are at least `lower`.
 
     Parameters
     ----------
@@ -460,7 +460,7 @@ def bound_every_answer(
                     subject=utility.quantity,
                     **search.fields,
                     goals=goal_words(graph, goals, every=True),
-                    heuristic=heuristic_words(heuristic, search),
+                    **heuristic_fields(heuristic, search),
                     population="on every instance",
                     side="upper",
                     value=value,

@@ -32,7 +32,7 @@ from rhostar.certificates._measure import (
     check_utility,
     find_tables,
     goal_words,
-    heuristic_words,
+    heuristic_fields,
     losses,
     measure,
     optimal_paths,
@@ -125,11 +125,12 @@ def certify(
     delta: float = 0.05,
     **search: Unpack[SearchOptions],
 ) -> CertificateTable:
-    """Bound the performance of a heuristic on unseen instances, by instances that had no part in choosing it.
+    """Bound the performance of a heuristic on unseen instances, from instances that were not used to choose it.
 
-    The guarantee is one bound, which is fixed before any utility is seen and so has all of δ: betting (H4), or
-    Clopper-Pearson for utilities of 0 and H. What is certain without any instances is shown too (U3, U5), and is the
-    guarantee where it says that answers are optimal. Other bounds are shown for comparison.
+    The guarantee is one bound: betting (H4), or Clopper-Pearson for utilities of 0 and H. It is fixed before any
+    utility is seen, so it may use all of δ. Bounds that are certain without any instances are shown too (U3, U5). They
+    are the guarantee if they say that answers are optimal. Other bounds are shown for comparison. The glossary explains
+    these codes.
 
     Parameters
     ----------
@@ -142,14 +143,14 @@ def certify(
         independent: each snapshot then counts as one draw (H7), and each day where days are known, unless they are
         draws from a pool (:meth:`InstanceSet.draw`).
     utility
-        What is bounded, with its limit H fixed beforehand; a quantile needs none, so that it may be inf.
+        What is bounded, with its limit H fixed beforehand. A quantile needs no limit, so H may be inf.
     lower
         Lower bounds on the weights of all instances, one number or one per edge, known beforehand. They bound every
         single answer of A* with reopening (U5), which also sharpens the guarantee. A heuristic with bounds of its own
         needs none: searches compare the weights with them and stay optimal.
     bound
-        The bound that shall be the guarantee, such as "any time", "Bernstein" or "U5": to be chosen without looking at
-        the result.
+        The bound to use as the guarantee, such as "any time", "Bernstein" or "U5". Choose it without looking at the
+        result.
     quantile
         Bound a quantile in place of the mean: 0.99 gives "at least 99 % of the answers have at most …" (H6), without H.
     by
@@ -157,14 +158,14 @@ def certify(
         number.
     groups
         A label for each instance (day): instances of one group depend on each other, the groups are independent draws
-        (H7). By default days where they are known, else snapshots. False says that every instance was drawn by itself
-        although snapshots repeat; the guarantee is then about new trips on these snapshots.
+        (H7). By default days where they are known, else snapshots. False states that every instance was drawn
+        independently although snapshots repeat; the guarantee is then about new trips on these snapshots.
     candidates
-        How many heuristics were compared on this holdout before; this one is the best of them (H8).
+        How many heuristics have been compared on this holdout already, of which this one is the best (H8).
     duplicates
-        What to do with instances that were seen in training, by content: "raise", or "drop" them. "allow" says that
-        equal instances are independent draws that happen to be equal, as draws from few values do; more of them than
-        chance explains are still refused.
+        What to do with instances that were seen in training, by content: "raise", or "drop" them. "allow" states that
+        equal instances are independent draws that happen to be equal, as in draws from few values; more of them than
+        chance explains still raise an error.
     delta
         Probability with which the guarantee may be wrong.
     **search
@@ -219,7 +220,7 @@ def certify(
     several = [as_heuristic(one, holdout.graph) for one in given]
     stated = weight_bounds(lower, None, None, holdout.graph.m)
     if stated.given and run.algorithm == "gbfs":
-        raise InputError("lower serves bounds on every answer, which algorithm='gbfs' does not have")
+        raise InputError("lower is for bounds on every answer, which algorithm='gbfs' does not have")
     check_repeats(holdout, "holdout", independent=_labelled(groups) or duplicates == "allow")
     unseen = [find_unseen(holdout, one.trained_on, duplicates) for one in several]
     if stated.given:
@@ -310,7 +311,7 @@ def _bound(
             **run.fields,
             "utility": utility.name,
             "goals": goal_words(graph, np.unique(instances.goals[at]).tolist()),
-            "heuristic": heuristic_words(heuristic, run),
+            **heuristic_fields(heuristic, run),
             "candidates": candidates,
             "population": draws.population,
             "side": "lower" if higher else "upper",
@@ -353,7 +354,7 @@ def _bound(
             clipped=float(np.mean(raw > reach)) if clips else None,
             samples=values.size,
             conditions=excess.conditions if excess is not None and sharper else (),
-            needed=_needed(values, reach, upper, level / candidates) if entry is chosen else None,
+            needed=_needed(entry.upper, values, reach, upper, level / candidates) if entry is chosen else None,
             measured={"range": reach, "instances": float(raw.size)},
         )
 
@@ -426,16 +427,32 @@ def _quantile(raw: NDArray[np.float64], share: float, delta: float, *, higher: b
 WEAK = 0.1
 """A guarantee is weak if it is further than this share of the range from what was measured."""
 _TYPICAL = 30
-"""From so many values on, the next ones are planned to be like them; with fewer, as spread out as they can be."""
+"""With at least this many values, further ones are assumed to be like them; with fewer, as spread out as possible."""
 
 
-def _needed(values: NDArray[np.float64], limit: float, upper: float, delta: float) -> int | None:
-    """Return how many draws would make a guarantee that is not weak; None if this one is not."""
-    mean = float(values.mean())
-    if upper - mean <= WEAK * limit:
+def _needed(upper: Upper, values: NDArray[np.float64], limit: float, bound: float, delta: float) -> int | None:
+    """Return about how many draws would make a guarantee that is not weak; None if this one is not.
+
+    The width of the bound is computed for two sizes, on samples whose quantiles are those of the values, and falls like
+    a power of the size in between and beyond.
+    """
+    mean, wanted = float(values.mean()), WEAK * limit
+    if bound - mean <= wanted:
         return None
-    like: dict[str, Any] = {"pilot": values} if values.size >= _TYPICAL else {"mean": min(mean, limit)}
-    return bounds.holdout_size(limit=limit, epsilon=WEAK * limit, delta=delta, trials=20, **like).samples
+    ordered, count = np.sort(values), values.size
+
+    def width(size: int) -> float:
+        if count < _TYPICAL:
+            like = np.where(np.arange(size) < round(size * mean / limit), limit, 0.0)
+        else:
+            like = ordered[(2 * np.arange(size) + 1) * count // (2 * size)]
+        return upper(like, limit, delta) - float(like.mean())
+
+    first = max(width(count), 1.01 * wanted)
+    size = math.ceil(count * (first / wanted) ** 1.8) + 1
+    second = width(size)
+    power = max(0.4, math.log(first / second) / math.log(size / count)) if second > 0 else 1.0
+    return max(count + 1, math.ceil(count * (first / wanted) ** (1 / power)))
 
 
 def _fewest(share: float, count: int, delta: float) -> int | None:

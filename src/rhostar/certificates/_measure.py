@@ -14,7 +14,7 @@ from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
 from rhostar._parallel import map_chunks
-from rhostar.certificates._sentence import THIS_RHO, quoted
+from rhostar.certificates._sentence import THIS_RHO, quoted, scaled_words
 from rhostar.errors import InputError, InstanceError
 from rhostar.graph import Graph
 from rhostar.heuristics import Heuristic, HeuristicLike
@@ -137,13 +137,16 @@ def find_tables(heuristic: Heuristic, instances: InstanceSet) -> Tables:
     return Tables(measured, {goal: heuristic.table(goal) for goal in heuristic.goals if goal not in measured})
 
 
-def heuristic_words(heuristic: Heuristic, search: Search) -> str:
-    """Return what a sentence calls the heuristic, as it is run: searches lower one that has bounds where they must."""
-    words: str = heuristic.words
-    if heuristic.lower is None or search.algorithm == "gbfs":
-        return words
-    what, whose = ("these values", "their") if words == THIS_RHO else (words, "its")
-    return f"{what}, which each search lowers where weights are below {whose} bounds"
+def heuristic_fields(heuristic: Heuristic, search: Search) -> dict[str, Any]:
+    """Return the fields of a certificate that say what guided the search, as it is run.
+
+    Searches lower values that have bounds where weights are below these.
+    """
+    words = heuristic.words
+    lowers = heuristic.lower is not None and search.algorithm != "gbfs"
+    what, whose = ("these values", "their") if lowers and words == THIS_RHO else (words, "its")
+    lowered = f", which each search lowers where weights are below {whose} bounds" if lowers else ""
+    return {"heuristic": scaled_words(what, heuristic.factor) + lowered, "factor": heuristic.factor}
 
 
 # ---------------------------------------------------------------- goals, in words

@@ -19,11 +19,11 @@ _MISSING = object()
 
 
 class Monitor:
-    """Watches the utilities of live queries and raises an alarm when they have become worse than was guaranteed.
+    """Watches the utilities of live queries and raises an alarm if they become worse than guaranteed.
 
     It assumes that every utility, given those before it, has a mean no worse than the guarantee; ``print(monitor)``
-    says so. If that is true, the alarm is ever raised with probability at most α. A guarantee for the mean of a whole
-    week does not imply it, for two reasons, and the monitor then raises the alarm although nothing has changed:
+    says so. If that is true, the probability of ever raising the alarm is at most α. A guarantee for the mean of a
+    whole week does not imply it. The alarm may then be raised although nothing has changed, for two reasons:
 
     - **A cycle**: at every rush hour the mean is higher.
     - **Dependence**: some days are bad from morning to night, so that after some bad answers more are to be expected,
@@ -37,8 +37,8 @@ class Monitor:
       against a cycle, not against dependence.
 
     A guarantee for a quantile is watched too: by the share of answers that miss it. One about every answer is broken by
-    the first answer that misses it. Where a certain bound on every answer served as the range of a mean, an answer
-    beyond it raises the alarm at once.
+    the first answer that misses it. If the range of a mean came from a certain bound on every answer, an answer beyond
+    it raises the alarm at once.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Monitor:
     alpha
         Probability of a false alarm over all time.
     by
-        Where `certificate` is the guarantee for each category alike: the categories.
+        The categories, if `certificate` is the same guarantee for each of them.
     window
         How many utilities make a window, in each category; or "label" if each utility comes with the label of its
         window, such as its day. A window is judged when it is full, or when the next label comes; in each category its
@@ -134,7 +134,7 @@ class Monitor:
 
     @property
     def alarm(self) -> bool:
-        """Whether the alarm was raised; it stays."""
+        """Whether the alarm was raised; it is never reset."""
         return self.alarm_at is not None
 
     @property
@@ -144,7 +144,7 @@ class Monitor:
 
     @property
     def assumes(self) -> str:
-        """What the probability of a false alarm rests on, in words."""
+        """What the probability of a false alarm depends on, in words."""
         given = "given those judged before it"
         if self.window is not None:
             size = "one label" if self.window == "label" else f"{self.window} utilities"
@@ -213,7 +213,7 @@ class Monitor:
         categories: Iterable[Hashable] | None = None,
         windows: Iterable[Hashable] | None = None,
     ) -> bool:
-        """Take many, one by one, with categories and labels of windows; return whether the alarm is raised.
+        """Take many utilities, one by one, and return whether the alarm is raised.
 
         Parameters
         ----------

@@ -21,6 +21,7 @@ from rhostar.certificates._certificate import Certificate
 from rhostar.certificates._draws import check_repeats, check_set, check_weights, find_draws
 from rhostar.certificates._excess import WeightBounds, limited_excess, weight_bounds
 from rhostar.certificates._measure import Search, SearchOptions, check_utility, goal_words, losses, measure
+from rhostar.certificates._sentence import scaled_words
 from rhostar.errors import AssumptionError, InputError
 from rhostar.heuristics import as_heuristic
 from rhostar.instances import InstanceSet
@@ -33,11 +34,11 @@ Table = NDArray[np.float64] | Mapping[int, NDArray[np.float64]]
 
 @dataclass(frozen=True, eq=False)
 class Progressive:
-    """The guarantee of progressive validation, and the tables that it is about.
+    """The guarantee of progressive validation, and the tables that it applies to.
 
-    ``print(result)`` shows the guarantee. It is about a table drawn among `tables` with the probabilities `weights`, on
-    average over that draw: :meth:`draw` makes it. The table that was learned last is the one you would like to run, but
-    it has no guarantee: no batch was left to test it.
+    ``print(result)`` shows the guarantee. It holds on average for a table drawn from `tables` with the probabilities
+    `weights`; :meth:`draw` draws one. The table that was learned last is the one you would like to run, but it has no
+    guarantee: no batch was left to test it.
 
     Attributes
     ----------
@@ -100,7 +101,7 @@ def progressive(
     seed: int = 0,
     **search: Unpack[SearchOptions],
 ) -> Progressive:
-    """Learn from all instances and bound what a table drawn among the learned ones will do, without a holdout.
+    """Learn from all instances and bound the performance of a table drawn from the learned ones, without a holdout.
 
     Parameters
     ----------
@@ -111,13 +112,13 @@ def progressive(
     utility
         What is bounded, with its limit H fixed beforehand.
     batches
-        How many batches of equal size, or the size of each. The first only teaches. A large first batch gives better
-        tables, and leaves fewer instances to test them.
+        How many batches of equal size, or the size of each. The first is used for training only. A large first batch
+        gives better tables, and leaves fewer instances to test them.
     lower, upper
-        Bounds on the weights, as for :func:`rhostar.certify_training`; they serve `largest_excess`.
+        Bounds on the weights, as for :func:`rhostar.certify_training`; they are used for `largest_excess`.
     largest_excess
         For the suboptimality of A* with reopening: each table is lowered so that no answer exceeds the optimum by more
-        than this cost (U5), which then is the range in place of H. To be fixed beforehand; needs `lower`.
+        than this cost (U5). It then replaces H as the range. Fix it beforehand; it needs `lower`.
     groups
         As for :func:`rhostar.certify`: instances of one group depend on each other and stay in one batch.
     delta
@@ -137,7 +138,7 @@ def progressive(
     InputError
         If an argument is out of range, `learner` cannot be fitted, or `largest_excess` does not apply here.
     AssumptionError
-        If a weight is not within its bounds, instances repeat, or a parameter of the learner was made of them.
+        If a weight is not within its bounds, instances repeat, or a parameter of the learner was made from them.
 
     Examples
     --------
@@ -160,7 +161,7 @@ def progressive(
     utility, run, delta = check_utility(utility), Search.of(search), arrays.probability(delta)
     order_seed = arrays.integer(seed, "seed", 0)
     _check_parameters(learner, instances)
-    check_repeats(instances, "instances", independent=groups is False)
+    check_repeats(instances, "instances", independent=groups is False, say="groups=False")
     stated = weight_bounds(lower, upper, None, instances.graph.m)
     most = _check_excess(instances, utility, run, stated, largest_excess)
     reach = utility.limit if most is None else most
@@ -174,7 +175,7 @@ def progressive(
     tables: list[Table] = []
     scores: list[Score] = []
     values: list[NDArray[np.float64]] = []
-    solved = 0
+    solved, factors = 0, set[float]()
     answer = stated.largest_answer([], utility.limit)
     conditions = () if most is None else stated.conditions(answer, exact=False)
     for b in range(1, sizes.size + 1):
@@ -184,6 +185,7 @@ def progressive(
             heuristic = as_heuristic(fitted, instances.graph, goals)
         except InputError as error:
             raise InputError(f"the table learned before batch {b} does not serve all goals: {error}") from None
+        factors.add(heuristic.factor)
         found = {goal: heuristic.table(goal) for goal in goals}
         if most is not None:
             found = {
@@ -201,6 +203,7 @@ def progressive(
     joined, raw = np.concatenate(values), np.concatenate([score.raw for score in scores])
     higher, clips = utility.better == "higher", most is None and not isinstance(utility, SolvedWithin)
     bound, observed = running_mean(joined, reach, delta=delta), float(joined.mean())
+    factor = factors.pop() if len(factors) == 1 else 1.0
     tested_on = f"each with the share of the {draws.unit}s that it was measured on"
     certificate = Certificate(
         label="PV running mean",
@@ -208,7 +211,8 @@ def progressive(
         subject=utility.mean_words,
         **run.fields,
         goals=goal_words(instances.graph, goals),
-        heuristic=f"a table drawn among {len(scores)}, {tested_on}",
+        heuristic=f"{scaled_words('a table', factor)} drawn among {len(scores)}, {tested_on}",
+        factor=factor,
         population=draws.population,
         side="lower" if higher else "upper",
         value=max(0.0, reach - bound) if higher else bound,

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar.certificates._draws import Draws, find_draws
-from rhostar.errors import ArrayError, InputError, InstanceError
+from rhostar.errors import ArrayError, InputError, InstanceError, ReadError
 from rhostar.heuristics import Heuristic, PerGoal
 from rhostar.heuristics._function import Function
 from rhostar.instances import InstanceSet
@@ -49,8 +49,8 @@ class QueryLog:
     effort
         (R,) expanded vertices, seconds, or another measure of work.
     group
-        (R,) a label of the independent draw that a row belongs to, such as its day. None says that every query of one
-        factor was drawn by itself.
+        (R,) a label of the independent draw that a row belongs to, such as its day. None states that the queries of
+        each factor were drawn independently.
     population
         Which queries the sentences are about, in words.
 
@@ -134,7 +134,7 @@ class QueryLog:
         return found
 
     def loss(self, factor: float) -> Column:
-        """Return how far each answer with a factor is above its optimum, as a share of it; inf without an answer.
+        """Return how far each answer with a factor exceeds its optimum, as a fraction of it; inf without an answer.
 
         Parameters
         ----------
@@ -297,6 +297,8 @@ def read_log(path: str | os.PathLike[str]) -> QueryLog:
 
     Raises
     ------
+    ReadError
+        If the file is missing, or is not a CSV file in UTF-8.
     InputError
         If a column is missing, or a cell is not a number; it names the line.
 
@@ -310,8 +312,11 @@ def read_log(path: str | os.PathLike[str]) -> QueryLog:
     ...     rs.certificates.read_log(path).estimate.tolist()
     [90.0, 130.0]
     """
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        rows = [row for row in csv.reader(file) if row]
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file) if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ReadError(path, None, f"cannot be read: {error}") from None
     if len(rows) < 2:
         raise InputError(f"{os.fspath(path)!r} must have a heading and at least one row")
     place: dict[str, int] = {}

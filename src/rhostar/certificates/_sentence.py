@@ -81,6 +81,18 @@ def quoted(label: object) -> str:
     return json.dumps(label, ensure_ascii=False) if isinstance(label, str) else str(label)
 
 
+def scaled_words(words: str, factor: float) -> str:
+    """Return what a sentence calls a heuristic that was multiplied by a factor.
+
+    Examples
+    --------
+    >>> from rhostar.certificates._sentence import scaled_words
+    >>> scaled_words("this rho", 1.0), scaled_words("this rho", 1.25)
+    ('this rho', 'this rho (scaled by 1.25)')
+    """
+    return words if factor == 1 else f"{words} (scaled by {factor:.6g})"
+
+
 # ---------------------------------------------------------------- the parts, for every form
 
 
@@ -92,7 +104,7 @@ def run_words(row: Certificate, *, plain: bool = False) -> str:
     row
         The certificate.
     plain
-        Whether the heuristic is left out where it is simply the one that was given.
+        Whether it is for readers without symbols: the heuristic is left out where it is simply the one that was given.
     """
     search = "greedy best-first search" if row.algorithm == "gbfs" else "A*"
     settings = []
@@ -102,8 +114,11 @@ def run_words(row: Certificate, *, plain: bool = False) -> str:
         settings.append("reopening")
     if row.budget is not None:
         settings.append(f"a budget of {arrays.counted(row.budget, 'expansion')}")
-    if not plain or row.heuristic != THIS_RHO:
-        settings.append(row.heuristic)
+    own = row.heuristic
+    if plain and own == scaled_words(THIS_RHO, row.factor):
+        own = "" if row.factor == 1 else scaled_words("a heuristic", row.factor)
+    if own:
+        settings.append(own)
     *first, last = settings or [""]
     using = f"with {', '.join(first)} and {last}" if first else f"with {last}" if last else ""
     category = f"in category {quoted(row.category)}" if row.category is not None and row.goal is None else ""

@@ -213,15 +213,15 @@ def fix(sample: Sample, limit: float, delta: float) -> Statement:
     share = -math.expm1(math.log(delta) / sample.units)
     what = "queries" if sample.log.group is None else f"{sample.log.unit}s"
     text = (
-        f"Scaled by {outward(factor, 'lower', 4)} no estimate at the start of these queries would have been too high. "
-        f"At most {percent(share)} of new {what} would have one that is, even then."
+        f"Scaled by {outward(factor, 'lower', 4)}, no estimate at the start of these queries would have been too high. "
+        f"Even then, at most {percent(share)} of new {what} would have an estimate that is too high."
     )
     if factor == math.inf:
         text = "No estimate is above 0."
     elif factor >= 1:
         text = (
             f"No estimate at the start of these queries is too high, nor would it be if scaled by "
-            f"{outward(factor, 'lower', 4)}. At most {percent(share)} of new {what} would have one that is."
+            f"{outward(factor, 'lower', 4)}. At most {percent(share)} of new {what} would have an estimate that is."
         )
     return Statement("fix", text, factor, None, share, delta)
 

@@ -21,9 +21,9 @@ _ORDER = {"guarantee": 0, "certain": 1, "comparison": 2}
 class CertificateTable:
     """The guarantee, and other bounds for comparison.
 
-    The bound that carries the guarantee is fixed before any utility is seen, so it has all of δ. ``table.summary`` says
-    it in one line; ``print(table)`` adds all conditions and bounds, which a notebook unfolds. It is a sequence of rows:
-    ``len(table)``, ``for row in table``, ``table[0]``; ``table["U2"]`` is the row with that code.
+    The bound of the guarantee is fixed before any utility is seen, so it may use all of δ. ``table.summary`` is the
+    guarantee in one line; ``print(table)`` adds all conditions and bounds, which a notebook shows on request. It is a
+    sequence of rows: ``len(table)``, ``for row in table``, ``table[0]``; ``table["U2"]`` is the row with that code.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class CertificateTable:
     delta, title
         δ, and what was certified, in words.
     notes
-        What was changed, found and counted on the way; warnings first.
+        What was changed, found and counted during the computation; warnings first.
     rho
-        The heuristic that the bounds were measured with: run this one. None after a round trip through JSON.
+        The heuristic that the bounds were measured with: run this one. None if the table was read from JSON.
     about
         A hash of that heuristic: a model accepts no certificate about another one. Empty for a Python function.
     """
@@ -51,7 +51,7 @@ class CertificateTable:
 
     @property
     def best(self) -> Certificate:
-        """The guarantee, fixed beforehand; of several, one for each goal or category, the weakest."""
+        """The guarantee, fixed beforehand; the weakest one, if there is one for each goal or category."""
         return max(self.guarantees, key=looseness)
 
     @property
@@ -160,7 +160,7 @@ class CertificateTable:
 
     @property
     def brief(self) -> str:
-        """What everybody should read, as text: the guarantee in one line, how weak it is, and warnings."""
+        """The essentials as text: the guarantee in one line, how weak it is, and warnings."""
         return "\n".join(line for text in self._first for line in textwrap.wrap(text, 80))
 
     def _repr_html_(self) -> str:

@@ -43,6 +43,7 @@ from rhostar.certificates._measure import (
     measure,
     optimal_paths,
 )
+from rhostar.certificates._sentence import THIS_RHO, scaled_words
 from rhostar.certificates._table import CertificateTable, make_table
 from rhostar.certificates._training_bounds import Bound, Measured, Setting, choose_bounds, choose_guarantee
 from rhostar.errors import AssumptionError, InputError
@@ -74,12 +75,13 @@ def certify_training(
     delta: float = 0.05,
     **search: Unpack[SearchOptions],
 ) -> CertificateTable:
-    """Bound the performance of a heuristic on unseen instances, by the instances that it was learned from.
+    """Bound the performance of a heuristic on unseen instances, from the instances that it was learned from.
 
-    Each bound holds for every heuristic of the family at once, so also for one that was chosen by looking at `train`.
-    The guarantee is the bound with the smallest width known beforehand, unless answers are certainly optimal (U3, U5).
-    A bound through inconsistency (U1, U2) shares δ with the best other one, if that is planned to be of the same size.
-    :func:`rhostar.certify` on untouched instances gives tighter bounds.
+    Each bound holds for every heuristic of the family at once, and therefore for one that was chosen by looking at
+    `train`. The guarantee is the bound with the smallest width that can be computed beforehand, unless answers are
+    certain to be optimal (U3, U5). A bound through inconsistency (U1, U2) shares δ with the best other bound if their
+    planned widths are similar. The glossary explains these codes. :func:`rhostar.certify` on untouched instances gives
+    tighter bounds.
 
     Parameters
     ----------
@@ -95,17 +97,16 @@ def certify_training(
     lower, upper
         Lower and upper bounds on the weights of all instances, numbers or arrays by edge, known beforehand.
     caps
-        For U2: the most that ρ may rise along each edge, fixed by other data, or the instances of other days, whose
-        10 % quantiles are taken. ρ is lowered to these caps.
+        For U2: the most that ρ may rise along each edge, fixed without looking at `train`. Or instances of other days;
+        the caps are then the 10 % quantiles of their weights. ρ is lowered to these caps.
     integer_weights
         ℓ, where the weights of all instances are integers in {0..ℓ}.
     out_degree
         A bound on the number of children of any vertex, known beforehand.
     bound
-        The bound that shall be the guarantee, such as "U2", "H1-kl" or "U5": to be chosen without looking at the
-        result.
+        The bound to use as the guarantee, such as "U2", "H1-kl" or "U5". Choose it without looking at the result.
     duplicates
-        "raise" if instances are equal or share snapshots; "allow" says that each of them was drawn by itself.
+        "raise" if instances are equal or share snapshots; "allow" states that each of them was drawn independently.
     delta
         Probability with which the guarantee may be wrong; divided by the number of goals.
     **search
@@ -147,9 +148,9 @@ def certify_training(
     graph = check_set(train, "train").graph
     through_inconsistency = run.measures_excess(utility) and run.budget is None
     if (lower is not None or upper is not None) and run.algorithm == "gbfs":
-        raise InputError("lower and upper serve bounds through inconsistency, which algorithm='gbfs' does not have")
+        raise InputError("lower and upper are for bounds through inconsistency, which algorithm='gbfs' does not have")
     if caps is not None and not through_inconsistency:
-        raise InputError("caps serve U2: they need the suboptimality of A* without a budget")
+        raise InputError("caps are for U2, which needs the suboptimality of A* without a budget")
     stated = weight_bounds(lower, upper, integer_weights, graph.m)
     degree = check_degree(graph, out_degree)
     check_independent(train, duplicates)
@@ -233,6 +234,8 @@ def certify_training(
         runs.append(own_runs)
         common = {
             **run.fields,
+            "heuristic": scaled_words(THIS_RHO, given.factor),
+            "factor": given.factor,
             "goals": goal_words(graph, [goal]),
             "utility": utility.name,
             "subject": utility.mean_words,

@@ -36,20 +36,20 @@ Column = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class WeightCurve:
-    """Mean loss and effort against the factor on a heuristic, with a band that holds everywhere at once.
+    """Mean loss and effort against the factor on a heuristic, with a band that holds for all factors at once.
 
     Attributes
     ----------
     factors
         The grid.
     loss, loss_low, loss_high
-        The mean loss on the queries that there are, and what it is on new ones: at least and at most.
+        The mean loss on the measured queries, and lower and upper bounds on the mean loss on new ones.
     effort
         Mean effort: expanded vertices, or what the log has.
     saved, saved_low, saved_high
-        The mean share of the effort without a heuristic, likewise; NaN where that is not known.
+        The mean effort as a fraction of that without a heuristic, with bounds likewise; NaN where that is not known.
     exact_loss, exact_effort
-        The same means as exact functions of the factor, piece by piece, over the first few queries; None if not asked.
+        The same means as exact, piecewise functions of the factor, over the first few queries; None unless requested.
     log, limit, confidence
         The queries, H, and the confidence of the whole band.
     """
@@ -70,7 +70,7 @@ class WeightCurve:
 
     @property
     def _rows(self) -> list[tuple[str, ...]]:
-        head = ("factor", "effort", "of none", "mean loss", "at least", "at most")
+        head = ("factor", "effort", "vs none", "mean loss", "at least", "at most")
         cells = zip(self.factors, self.effort, self.saved, self.loss, self.loss_low, self.loss_high, strict=True)
         return [
             head,
@@ -135,14 +135,14 @@ class WeightCurve:
 
 @dataclass(frozen=True, eq=False)
 class WeightChoice:
-    """What :func:`choose_weight` chose; ``print(...)`` says what it guarantees.
+    """The result of :func:`choose_weight`; ``print(...)`` shows what it guarantees.
 
     Attributes
     ----------
     factor
         The fastest factor whose mean loss is at most `mean_excess` with this confidence; None if there is none.
     passed
-        All factors of which that was shown, in the order of the test; it holds for all of them at once.
+        All factors that passed the test, in the order of the test. The guarantee holds for all of them at once.
     tested
         The factors that were tested: those that passed, and the first that did not.
     mean_excess, confidence, limit
@@ -194,7 +194,7 @@ class WeightChoice:
 
     @property
     def conditions(self) -> str:
-        """What the guarantee rests on."""
+        """The conditions of the guarantee."""
         stop = [f for f in self.tested if f not in self.passed]
         ended = f"{stop[0]:g} did not pass, so no later one was tested" if stop else "all passed"
         units = "queries" if self.log.group is None else f"{self.log.unit}s"
@@ -234,7 +234,7 @@ def weight_curve(
     exact: int = 0,
     seed: int = 0,
 ) -> WeightCurve:
-    """Measure what A* loses and saves with each factor on a heuristic, with a band that holds everywhere at once.
+    """Measure what A* loses and saves with each factor on a heuristic, with a band that holds for all factors at once.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def weight_curve(
     >>> instances = rs.datasets.city(400, seed=0).draw(500, seed=1)
     >>> curve = rs.weight_curve(rs.heuristics.euclidean(instances.graph), instances, factors=(1, 1.5, 2))
     >>> print(curve)
-    factor  effort  of none  mean loss  at least  at most
+    factor  effort  vs none  mean loss  at least  at most
     ...
     """
     log = _measured(heuristic, instances, factors, pairs, weight, groups, reopen, seed)
@@ -339,11 +339,11 @@ def choose_weight(
     heuristic, instances, pairs, weight, groups, reopen, anytime, seed
         As for :func:`audit`. Unless `anytime` is true, the number of queries must be fixed beforehand.
     mean_excess
-        The target: how far answers may be above the optimum on average, as a share of it.
+        The target: how far answers may exceed the optimum on average, as a fraction of it.
     confidence
-        The probability with which the factor keeps it.
+        The probability with which the chosen factor keeps the target.
     limit
-        H, fixed beforehand: a loss of more counts as H. It must exceed `mean_excess`.
+        H, fixed beforehand: larger losses count as H. It must exceed `mean_excess`.
     factors
         The factors in the order of the test, the safest first; fixed before anything is measured, or chosen on other
         data; by default 16 numbers from 0.25 to 3, or those of a log, in ascending order.

@@ -23,21 +23,23 @@ def advise(
     ] = None,
     mean_excess: Annotated[
         str,
-        typer.Option(help="By how much paths may cost more on average, such as 1%.", metavar="SHARE"),
+        typer.Option(help="How far paths may exceed the optimum on average, such as 1%.", metavar="SHARE"),
     ] = "0",
     weight_bounds: WeightBounds = "",
     json: Json = False,
 ) -> None:
     """Measure which way of answering queries is the fastest here.
 
-    Compared are the router, tables, learned values and, if it is installed, RoutingKit.
+    It compares the router, tables, learned values and, if installed, RoutingKit.
 
-    With --weight-bounds, the lower envelope is that of these bounds, as in fit; otherwise of the lowest weights seen.
+    Exact values rest on --weight-bounds, as in learn, or else on the lowest weights in the set.
+
+    Example: rhostar advise trips --queries 50
     """
     import rhostar as rs
 
     instances = rs.InstanceSet.load(folder)
-    bounds = parse_bounds(weight_bounds, instances.graph)
+    bounds = parse_bounds(weight_bounds, instances.graph, instances)
     lower = None if bounds is None else bounds.pair[0]
     excess = options.share(mean_excess, "--mean-excess") or 0.0
     with working("measuring", quiet=json):

@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 
 app = typer.Typer(
     name="rhostar",
-    help="Learned heuristic values for A* and greedy best-first search: fit, run, certify.",
+    help="Shortest paths on a network whose costs change: import, route, learn, certify or audit, report.",
     epilog="Exit codes: 0 done, 1 no path, 2 bad input, 130 interrupted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

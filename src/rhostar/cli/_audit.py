@@ -42,6 +42,8 @@ def audit(
 
     The heuristic is a model or a distance by coordinates, times a factor. A log needs none: its columns are optimum,
     and estimate or cost or both; factor, effort, group and query are optional.
+
+    Example: rhostar audit trips --distance euclidean --factor 0.02
     """
     import rhostar as rs
     from rhostar.errors import InputError

@@ -37,6 +37,8 @@ def bounds(
 
     With --holdout the answer is for one ρ: how many instances to keep away from learning, so that the bound on the mean
     is at most ε above what they show. It needs --epsilon, --limit and --mean.
+
+    Example: rhostar bounds -n 207 --epsilon 0.1
     """
     import rhostar as rs
     from rhostar.errors import InputError

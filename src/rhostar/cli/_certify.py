@@ -47,6 +47,8 @@ def certify(
     none, the bounds are those that hold for every heuristic at once, on the instances that it was learned from. The
     guarantee comes in one line; --full adds its conditions, and --json is for programs. With --quantile no limit
     is needed.
+
+    Example: rhostar certify trips -m model.npz -u suboptimality -H 10
     """
     import math
 
@@ -61,7 +63,7 @@ def certify(
     given = parse_bounds(weight_bounds, instances.graph)
     if weight_bounds == FROM_DATA and (chosen != "astar" or fitted.heuristic.lower is None):
         raise InputError(
-            "--weight-bounds from-data needs a model whose answers are optimal (fit without --mean-excess)"
+            "--weight-bounds from-data needs a model whose answers are optimal (learn without --mean-excess)"
         )
     measured = options.utility(utility, math.inf if limit is None and quantile is not None else limit, instances)
     common: dict[str, Any] = {"algorithm": chosen, "reopen": reopen, "budget": budget, "bound": bound, "delta": delta}
@@ -88,7 +90,7 @@ def certify(
                 **common,
             )
         if train is None:
-            raise InputError("--training: no instance of this folder serves bounds for every heuristic at once")
+            raise InputError("--training: no instance of this folder can be used for bounds on every heuristic at once")
         return rs.certify_training(
             fitted,
             train,

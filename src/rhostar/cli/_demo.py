@@ -32,12 +32,14 @@ def demo(
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 uses all cores.")] = 2,
     json: Json = False,
 ) -> None:
-    """Learn, compare and certify on a made-up city; write a page.
+    """Learn, certify and route on a generated city; write a page.
 
     Nothing is downloaded. Travel times vary by hour, by district and at random; some roads are closed. The demo
     learns heuristic values from past trips, for A* and for greedy search. It compares them on new trips with
     Dijkstra's algorithm, the Euclidean distance and landmarks, and certifies one of them. Then a router takes a day of
     travel times, one update every 15 minutes, and answers questions on them.
+
+    Example: rhostar demo --size 2500
     """
     from rhostar import report
     from rhostar.certificates import certify

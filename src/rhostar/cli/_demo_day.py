@@ -40,6 +40,12 @@ class Day(Section):
     before: float
     after: float
     """Minutes of a route, and of another one after five of its streets were closed."""
+    others: tuple[float, ...]
+    """Minutes of the alternatives to that route, before the streets were closed."""
+    around: float
+    """Minutes of the route for a vehicle that must avoid the first of these streets."""
+    departing: float
+    """Minutes of the trip that departs then, with the travel times of the moment that each street is reached."""
 
     @property
     def sentences(self) -> tuple[str, str]:
@@ -61,7 +67,14 @@ class Day(Section):
             f"The columns: the longest trip to the goal; the nearest of {_VEHICLES} vehicles to it; how many crossings "
             f"are within {_MINUTES:g} minutes of it; and the mean over the matrix of all pairs of vehicles."
         )
-        return f"<p>{first}</p>\n{shown}\n<p>{words}</p>\n<p>{second}</p>"
+        others = " and ".join(f"{cost:.1f} min" for cost in self.others)
+        choice = f"alternatives took {others}" if others else "no other route was a good alternative"
+        more = (
+            f"Before that, {choice}. A vehicle that had to avoid the first of these streets needed "
+            f"{self.around:.1f} min. A trip that departs at 17:30 takes {self.departing:.1f} min if each street has "
+            "the travel time of the moment at which it is reached."
+        )
+        return f"<p>{first}</p>\n{shown}\n<p>{words}</p>\n<p>{second} {more}</p>"
 
 
 def spend_day(city: City, seed: int) -> Day:
@@ -72,6 +85,8 @@ def spend_day(city: City, seed: int) -> Day:
     vehicles = rng.choice(graph.n, _VEHICLES, replace=False)
     start = int(np.argmax(distances_to(graph, city.edge_bounds[0], goal)))
     router, rows, answers, difference, before, after = Router(graph), [], 0, 0.0, 0.0, 0.0
+    others: tuple[float, ...] = ()
+    around = 0.0
     for k, weights in enumerate(history.weights):
         router.update(weights)
         route = router.route(start, goal)
@@ -86,8 +101,10 @@ def spend_day(city: City, seed: int) -> Day:
         apart = np.abs(np.array([one.cost for one in routes])[reached] / exact[reached] - 1)
         difference = max(difference, float(apart.max()))
         if k == _CLOSURE:
+            others = tuple(one.cost for one in router.alternatives(start, goal, k=3, max_overlap=0.8)[1:])
+            around = router.route(start, goal, avoid=route.edges[2:3]).cost
             router.update(edges=route.edges[2:7], weights=np.inf)
-            before, after, answers = route.cost, router.route(start, goal).cost, answers + 1
+            before, after, answers = route.cost, router.route(start, goal).cost, answers + 3
         if k in _SHOWN:
             rows.append(
                 (
@@ -98,4 +115,6 @@ def spend_day(city: City, seed: int) -> Day:
                     f"{matrix[np.isfinite(matrix)].mean():.1f} min",
                 )
             )
-    return Day(tuple(rows), answers, difference, before, after)
+    router.update_by_time(history.weights, 15.0 * np.arange(_PER_DAY), period=24 * 60.0, waiting=True)
+    departing = router.route(start, goal, depart=15.0 * _CLOSURE).cost
+    return Day(tuple(rows), answers + 1, difference, before, after, others, around, departing)

@@ -55,13 +55,15 @@ def import_(
     force: options.Force = False,
     json: Json = False,
 ) -> None:
-    """Read a network in any format and save a set of instances on it.
+    """Read a network and its costs, draw trips on it and save them.
 
     Files may be compressed (.gz). The parameters of a format's reader in rhostar.datasets can be set by name, such as
     --set coordinates=rome.co or --set snapshot=day. If the snapshots are time stamps, they are put in order; otherwise
     they keep that of the files. Files without such a column are one snapshot each, named like the file. With --trips
     each line of the file is one instance, in the snapshot that it names or the last one before its time;
     without such a column, trips take the snapshots in turn.
+
+    Example: rhostar import times.csv -o trips --goal 131
     """
     import numpy as np
 
@@ -187,6 +189,8 @@ def _facts(reading: Reading | None, names: Any, instances: InstanceSet, left_out
         found |= {"merged_parallel_edges": reading.parallels, "dropped_loops": reading.loops}
         found |= {"missing_weights": reading.missing, "missing_policy": reading.policy}
         found["weights_read"] = int(instances._stored.size)
+    read = len(instances._stored)
+    found |= {"snapshots_read": read, "snapshots_without_a_trip": read - int(np.unique(instances._stored_rows).size)}
     if left_out is not None:
         found["trips_without_a_path"] = len(left_out)
         found["first_line_without_a_path"] = left_out[0] if left_out else None
@@ -250,6 +254,9 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         rows.append(("loops", f"{words(found['dropped_loops'])} dropped"))
         counts = found["missing_weights"], found["weights_read"], found["missing_policy"]
         rows.append(("missing weights", tables.filled_in(*counts)))
+    if found["snapshots_without_a_trip"]:
+        without, read = words(found["snapshots_without_a_trip"]), words(found["snapshots_read"])
+        rows.append(("snapshots without a trip", f"{without} of {read} that were read"))
     if "trips_without_a_path" in found:
         first = found["first_line_without_a_path"]
         where = "" if first is None else f" left out, the first in line {first}"

@@ -9,7 +9,7 @@ import typer
 
 from rhostar.cli import _options as options
 from rhostar.cli._app import app
-from rhostar.cli._output import Json, emit
+from rhostar.cli._output import Json, emit, working
 
 if TYPE_CHECKING:
     from rhostar.instances import InstanceSet
@@ -20,12 +20,17 @@ def info(
     path: Annotated[Path, typer.Argument(help="A folder of instances or a model file.", show_default=False)],
     json: Json = False,
 ) -> None:
-    """Show what a set of instances or a model file contains."""
+    """Show what a set of instances or a model file contains.
+
+    Example: rhostar info trips
+    """
     from rhostar.heuristics._model import Model
     from rhostar.instances import InstanceSet
 
     if path.is_dir():
-        emit(describe(InstanceSet.load(path)), json)
+        with working("reading", quiet=json):
+            found = describe(InstanceSet.load(path))
+        emit(found, json)
         return
     model = Model.load(path)
     seen = model.heuristic.trained_on

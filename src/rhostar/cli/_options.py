@@ -110,7 +110,7 @@ def unseen(instances: InstanceSet, models: Sequence[Model], everything: bool) ->
         return instances
     if touched.all():
         raise InputError(
-            f"all {len(instances)} instances were used for learning; fit on a part of them (--fraction), or pass --all"
+            f"all {len(instances)} instances were learned from; learn from a part of them (--fraction), or pass --all"
         )
     return instances[~touched]
 

@@ -37,7 +37,9 @@ def report(
     """Write one HTML page, with searches to watch.
 
     The page shows the comparison, the certificates that model files hold (`rhostar certify --save`), and what another
-    --mean-excess would have cost when they were fitted.
+    --mean-excess would have cost when they were learned.
+
+    Example: rhostar report trips -m model.npz -o report.html
     """
     import rhostar as rs
 

@@ -28,8 +28,8 @@ Row = Annotated[
 Model = Annotated[
     list[str], typer.Option("--model", "-m", help="A model that guides the searches.", show_default=False)
 ]
-MaxExcess = Annotated[str, typer.Option(help="By how much a route may exceed the optimum: 5%.", show_default=False)]
-MeanExcess = Annotated[str, typer.Option(help="The same on average, as the model was fitted.", show_default=False)]
+MaxExcess = Annotated[str, typer.Option(help="How far a route may exceed the optimum, such as 5%.", show_default=False)]
+MeanExcess = Annotated[str, typer.Option(help="The same on average, as the model was learned.", show_default=False)]
 GeoJson = Annotated[Path | None, typer.Option(help="Write it for a map.", show_default=False)]
 Force = options.Force
 Depart = Annotated[
@@ -129,23 +129,25 @@ def route(
     force: Force = False,
     json: Json = False,
 ) -> int:
-    """Find a shortest path with the weights of today.
-
-    Example: rhostar route DATA --weights today.csv --from a --to b.
+    """Find a shortest path on the weights of today.
 
     With --depart or --arrive, the table has a row for each edge and time; weights are linear in between.
 
     With - it is a service: each line of standard input is a JSON object such as {"do": "route", "source": "a",
     "target": "b"} or {"do": "update", "edges": [["a", "b"]], "weights": [7.5]}, and each answer is one line. The page
     "Route while costs change" has the protocol. The exit code is 1 if there is no path.
+
+    Example: rhostar route trips --weights today.csv --from a --to b
     """
     from rhostar import _files as files
     from rhostar.errors import InputError
 
     given = (weights, time, snapshot, columns, missing, model, max_excess, mean_excess)
+    timed = depart is not None or arrive is not None
     if queries:
-        if queries != "-" or source or target or geojson or avoid or change:
-            raise InputError("route takes - to read queries, or --from and --to; got both, or another word")
+        if queries != "-" or source or target or geojson or avoid or change or timed or alternatives > 1:
+            raise InputError("route takes - to read queries, or --from and --to with options of one query; "
+                             "got both, or another word")  # fmt: skip
         from rhostar.cli._service import serve
 
         return serve(router_for(folder, *given, quiet=True, required=False)[0], sys.stdin, sys.stdout)
@@ -153,9 +155,10 @@ def route(
         raise InputError("route needs --from and --to, or - to read queries from standard input")
     if geojson is not None:
         options.refuse_overwrite(geojson, force)
-    timed = depart is not None or arrive is not None
     if not timed and (period is not None or waiting):
         raise InputError("--period and --waiting are about --depart and --arrive, which are not given")
+    if depart is not None and arrive is not None:
+        raise InputError("give one of --depart and --arrive")
     if timed:
         if weights is None or time or snapshot is not None or model or avoid or change or alternatives > 1:
             raise InputError("--depart and --arrive need --weights TABLE, and exclude --time, --snapshot, --model, "
@@ -209,12 +212,16 @@ def _router_by_time(
 ) -> tuple[Router, dict[str, Any]]:
     """Return a router with the weights of a table by time of day, and what to say about them."""
     import rhostar as rs
+    from rhostar.errors import WeightError
 
     instances = rs.InstanceSet.load(folder)
     router = rs.Router(instances.graph)
     with working("reading", quiet=quiet):
         rows, times = tables.by_time(weights, instances, columns, missing)
-    router.update_by_time(rows, times, period=period, waiting=waiting)
+    try:
+        router.update_by_time(rows, times, period=period, waiting=waiting)
+    except WeightError as error:  # of the options, not of the arguments
+        raise WeightError(f"{weights}: {error}".replace("waiting=True", "--waiting")) from None
     return router, {"weights": str(weights)}
 
 
@@ -231,7 +238,10 @@ def matrix(
     jobs: options.Jobs = 1,
     json: Json = False,
 ) -> int:
-    """Print the costs of shortest paths between two sets of vertices."""
+    """Print the costs of shortest paths between two sets of vertices.
+
+    Example: rhostar matrix trips --weights today.csv --from a,b --to c
+    """
     router, facts = router_for(folder, weights, time, snapshot, columns, missing, [], "", "", quiet=json)
     rows, across = ([_label(router, word) for word in _split(router, all_)] for all_ in (sources, targets))
     costs = router.matrix(rows, across, n_jobs=jobs)
@@ -257,7 +267,10 @@ def within(
     missing: tables.Missing = "",
     json: Json = False,
 ) -> int:
-    """Print what can be reached within a cost, the nearest first."""
+    """Print what can be reached within a cost, the nearest first.
+
+    Example: rhostar within trips --snapshot 0 --from a --max-cost 15
+    """
     router, facts = router_for(folder, weights, time, snapshot, columns, missing, [], "", "", quiet=json)
     label = _label(router, source)
     found = router.within(label, max_cost, reverse=reverse)
@@ -274,7 +287,7 @@ def within(
 
 def _costs(router: Router, avoid: list[str], change: list[str]) -> QueryCosts:
     """Return what the options say about the costs of one query."""
-    from rhostar.errors import InputError, VertexError
+    from rhostar.errors import InputError, VertexError, WeightError
 
     edges, vertices, changed, weights = [], [], [], []
     for word in avoid:
@@ -288,6 +301,8 @@ def _costs(router: Router, avoid: list[str], change: list[str]) -> QueryCosts:
             weights.append(float(weight))
         except ValueError:
             raise InputError(f"--change must be TAIL:HEAD=WEIGHT, got {word!r}") from None
+        if not weights[-1] >= 0:
+            raise WeightError(f"--change {word}: a weight must be at least 0 and not NaN")
         changed.append(_edge(router, name, "--change"))
     costs: QueryCosts = {}
     if edges:

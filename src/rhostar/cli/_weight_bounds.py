@@ -10,13 +10,14 @@ import typer
 
 if TYPE_CHECKING:
     from rhostar.graph import Graph
+    from rhostar.instances import InstanceSet
 
 WeightBounds = Annotated[
     str,
     typer.Option(
         "--weight-bounds",
         help="The lower bound of each edge: a table with the columns tail, head and weight; two numbers such as 1,60 "
-        "for all edges; or from-data.",
+        "for all edges; or from-data. learn and advise also take FILE,from-data: the lower of both.",
         metavar="FILE|LOW,HIGH|from-data",
     ),
 ]
@@ -33,12 +34,17 @@ class Stated(NamedTuple):
     """What did not fit; empty if all did."""
 
 
-def parse_bounds(word: str, graph: Graph) -> Stated | None:
-    """Return the bounds that a word on the command line names; None for from-data, or if there is none."""
+def parse_bounds(word: str, graph: Graph, train: InstanceSet | None = None) -> Stated | None:
+    """Return the bounds that a word on the command line names; None for from-data, or if there is none.
+
+    With a training set, it can be FILE,from-data: where a weight of the set is below its bound, the weight counts.
+    """
     from rhostar.errors import InputError
 
     if word in ("", FROM_DATA):
         return None
+    if train is not None and word.endswith("," + FROM_DATA):
+        return _lowered(parse_bounds(word.removesuffix("," + FROM_DATA), graph), train)
     numbers = word.split(",")
     try:
         low, high = (*(float(number) for number in numbers), *[math.inf] * (2 - len(numbers)))
@@ -47,6 +53,22 @@ def parse_bounds(word: str, graph: Graph) -> Stated | None:
             raise InputError(f"--weight-bounds: {word!r} is not a file, not two numbers, and not from-data") from None
         return _read(Path(word), graph)
     return Stated((low, high), "given as numbers", {})
+
+
+def _lowered(stated: Stated | None, train: InstanceSet) -> Stated | None:
+    """Return the lower of the bounds and the weights of a training set."""
+    import numpy as np
+
+    from rhostar.learners._weights import edge_statistics
+
+    if stated is None:
+        return None
+    (low, high), seen = stated.pair, edge_statistics(train, "min", 0.0).value
+    count = int((seen < low).sum())
+    facts = {"bounds_lowered": f"{count:,} of {seen.size:,}, to the lowest weight in the training set"}
+    return Stated(
+        (np.minimum(low, seen), high), f"{stated.where}, or the lowest in the training set", stated.facts | facts
+    )
 
 
 def _read(path: Path, graph: Graph) -> Stated:

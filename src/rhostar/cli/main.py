@@ -22,14 +22,14 @@ from rhostar.cli import (  # noqa: F401
     _demo,
     _import,
     _info,
-    _advise,
-    _fit,
     _route,
+    _learn,
     _evaluate,
-    _audit,
     _certify,
-    _bounds,
+    _audit,
     _report,
+    _advise,
+    _bounds,
 )
 
 # isort: on
@@ -118,14 +118,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _notes() -> Iterator[None]:
-    """Print our warnings as notes: where in the code they were raised does not help a user of the program."""
+    """Print our warnings as notes, each once; where in the code they were raised does not help users of the program."""
     from rhostar.errors import RhostarWarning
 
     with warnings.catch_warnings():
         usual = warnings.showwarning
+        shown: set[str] = set()
 
         def show(message: Any, category: type[Warning], *where: Any, **options: Any) -> None:
             if issubclass(category, RhostarWarning):
+                if str(message) in shown:
+                    return
+                shown.add(str(message))
                 print(textwrap.fill(f"note: {message}", WIDTH, break_long_words=False), file=sys.stderr)
             else:
                 usual(message, category, *where, **options)

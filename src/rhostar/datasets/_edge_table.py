@@ -59,8 +59,8 @@ def read_edge_table(
     ----------
     path
         The file; Parquet if its name ends with ``.parquet`` (this needs pyarrow). Or several files of one kind, such as
-        one for each day or month. Each snapshot must be whole in one file. If the files have no column for it, each is
-        one snapshot, named like the file: ``2024-05-01.csv`` is the snapshot of that day.
+        one for each day or month. Each snapshot must be whole in one file. If the files have no snapshot column, each
+        file is one snapshot, named after the file: ``2024-05-01.csv`` is the snapshot of that day.
     tail, head, weight
         Names of the columns.
     snapshot

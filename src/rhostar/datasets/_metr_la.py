@@ -52,8 +52,7 @@ def read_metr_la(
         Lowest and highest speed in miles per hour; measured speeds are clipped to this range. So the bounds of the
         weights are known beforehand: ``network.edge_bounds``.
     sigma
-        The scale of the affinities in meters. The source does not state it; 2600 fits the distances as the crow
-        flies.
+        The scale of the affinities in meters. The source does not state it; 2600 fits the straight-line distances.
     floor
         Minimum length of an edge in meters.
     strong

@@ -199,7 +199,7 @@ class ObstacleWorlds(Distribution):
         )
 
     def worlds(self, count: int, seed: int | np.random.Generator | None) -> Worlds:
-        """Draw only the obstacles, as truth values: a fortieth of the memory of the weights.
+        """Draw only the obstacles, as truth values. They take a fortieth of the memory of the weights.
 
         Parameters
         ----------

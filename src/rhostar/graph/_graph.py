@@ -64,7 +64,7 @@ class Graph:
     Raises
     ------
     GraphError
-        If the arrays are not a graph without loops and parallels; the message names the first error.
+        If the arrays are not a graph without loops and parallel edges; the message names the first error.
     ArrayError
         If an array has the wrong type or shape.
 
@@ -158,7 +158,7 @@ class Graph:
         labels: Sequence[Hashable] | None = None,
         length: ArrayLike | None = None,
     ) -> Graph:
-        """Make a graph from edges in any order, with loops and parallels.
+        """Make a graph from edges in any order; loops and parallel edges are allowed.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class Graph:
         coordinates, labels
             As for :class:`Graph`.
         length
-            Length of each edge *in the order given*; it is arranged as :meth:`arrange` does.
+            Length of each edge *in the order given*; it is reordered as by :meth:`arrange`.
 
         Returns
         -------
@@ -456,7 +456,8 @@ class Graph:
         network
             A graph whose nodes are labels of this one.
         attribute
-            The edge attribute with the weight, or a function of (u, v, data) as networkx takes it: None hides an edge.
+            The edge attribute with the weight, or a function of (u, v, data) as in networkx. If it returns None, the
+            edge is hidden.
         default
             Weight of edges without that attribute; None raises.
 
@@ -550,12 +551,13 @@ class Graph:
             that it does not name cost nothing. Or a function that takes all turns at once
             (:class:`rhostar.graph.Turns`) and returns one cost for each. inf forbids a turn.
         u_turns
-            What a turn back costs besides; inf forbids all of them, also those at the end of a dead-end street.
+            The extra cost of a U-turn; inf forbids all U-turns, even at the end of a dead-end street.
 
         Returns
         -------
         TurnGraph
-            The graph on edges, with weights for it and the way back from its paths.
+            The graph whose vertices are edges of this one. It converts weights for its own edges, and its paths back to
+            edges of this graph.
 
         Raises
         ------

@@ -16,12 +16,17 @@ if TYPE_CHECKING:
 
 
 def labeled_vertex(index: dict[Hashable, int], label: Hashable) -> int:
-    """Return the vertex with this label; the error names a label that only looks the same."""
+    """Return the vertex with this label; the error names a label that only looks the same, or any that exists."""
     try:
         return index[label]
     except (KeyError, TypeError):  # TypeError: not hashable, so not a label
         alike = next((name for name in index if str(name) == str(label)), None)  # 10 and "10"
-        hint = "" if alike is None else f"; there is {alike!r}, of type {type(alike).__name__}"
+        shown = next(iter(index), None)
+        hint = (
+            f"; a label looks like {shown!r}"
+            if alike is None
+            else f"; there is {alike!r}, of type {type(alike).__name__}"
+        )
         raise VertexError(f"no vertex has the label {label!r}{hint}") from None
 
 

@@ -60,8 +60,8 @@ class Turns(NamedTuple):
 class TurnGraph:
     """A graph with turn costs, made by :meth:`rhostar.Graph.with_turns`.
 
-    Its vertices are streets, which are the edges of the graph that it was made from, and two for each vertex of that
-    graph: where trips start, and where they end. A path in it is a sequence of streets.
+    Its vertices are the edges of the original graph, called streets here. Each vertex of the original graph adds two
+    more: one where trips start, and one where they end. A path in it is a sequence of streets.
     :class:`rhostar.routing.TurnRouter` answers in streets and vertices; searches, learners and everything else take
     :attr:`graph` and :meth:`weights`.
 
@@ -81,9 +81,9 @@ class TurnGraph:
     streets
         The graph that it was made from.
     street
-        For each edge of `graph` the street that it leads into; -1 if none, where a trip ends.
+        For each edge of `graph`, the street that it leads into; -1 where a trip ends.
     cost
-        For each edge of `graph` what it costs besides that street.
+        For each edge of `graph`, its cost in addition to that of the street.
 
     Examples
     --------
@@ -186,7 +186,8 @@ class TurnGraph:
         Parameters
         ----------
         path
-            Vertices of :attr:`graph`. If the first is a street, the trip begins at its end, and it is left out.
+            Vertices of :attr:`graph`. If the first is a street, the trip begins at the end of that street, which is
+            left out.
 
         Returns
         -------

@@ -47,7 +47,7 @@ hierarchy, or a function."""
 def as_heuristic(
     given: Any, graph: Graph, goals: Iterable[int] | None = None, *, name: str = "rho", infinite: bool = False
 ) -> Heuristic:
-    """Return the heuristic that an object is or has.
+    """Return an object as a :class:`Heuristic`: an array, a mapping, a learner, a model.
 
     Parameters
     ----------

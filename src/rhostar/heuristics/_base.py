@@ -40,10 +40,10 @@ class Heuristic(ABC):
     fingerprint
         The hash of its graph, ``graph.fingerprint``; other graphs are rejected. None for bare values.
     lower
-        (m,) weights at or above which A* with it is optimal; None if it guarantees nothing. A search compares the
-        weights of its query with them and lowers the values where it must, so that answers stay optimal.
+        (m,) A* with this heuristic is optimal where no weight is below these; None if it guarantees nothing. A search
+        compares the weights of its query with them and lowers the values where it must, so that answers stay optimal.
     consistent_for
-        (m,) weights for which it is consistent: ρ_v − ρ_c is at most the weight on every edge (U3); None if no such
+        (m,) weights for which it is consistent: ρ_v − ρ_c is at most the weight of every edge (v, c). None if no such
         weights are known.
     trained_on
         Which instances it was learned from, or chosen by; None if that is not known.
@@ -66,6 +66,12 @@ class Heuristic(ABC):
     lower: NDArray[np.float64] | None = None
     consistent_for: NDArray[np.float64] | None = None
     trained_on: Provenance | None = None
+    _factor: float = 1.0
+
+    @property
+    def factor(self) -> float:
+        """What its values have been multiplied by since they were made or learned; sentences name it."""
+        return self._factor
 
     @property
     def goals(self) -> tuple[int, ...] | None:
@@ -305,6 +311,7 @@ class Heuristic(ABC):
         return {
             "lower": None if lower is None else _times(lower, factor),
             "consistent_for": None if self.consistent_for is None else _times(self.consistent_for, factor),
+            "_factor": self._factor * factor,
         }
 
 
@@ -419,6 +426,12 @@ class Table(Heuristic):
 def _times(weights: NDArray[np.float64], factor: float) -> NDArray[np.float64]:
     with np.errstate(invalid="ignore"):  # 0 times inf
         return arrays.frozen(np.where(np.isinf(weights), np.inf, factor * weights))
+
+
+def common_factor(members: Iterable[Any]) -> float:
+    """Return the factor that all of several heuristics were scaled by; 1 if they differ."""
+    factors = {member.factor if isinstance(member, Heuristic) else 1.0 for member in members}
+    return factors.pop() if len(factors) == 1 else 1.0
 
 
 def scale_of(scale: float) -> float:

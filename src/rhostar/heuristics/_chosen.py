@@ -11,20 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar.errors import ArrayError, HeuristicError, InputError
-from rhostar.heuristics._base import Heuristic, Parts, Table, Weights
+from rhostar.heuristics._base import Heuristic, Parts, Table, Weights, common_factor
 from rhostar.heuristics._computed import Computed
 from rhostar.heuristics._storage import members_from_parts, members_to_parts
 from rhostar.instances import InstanceSet, Snapshot
 
 BEYOND = 4.0
-"""Weights this many times larger or smaller than all usual ones, and absent edges, tell no more than that."""
+"""Weights that differ from all usual ones by more than this factor, and absent edges, count as that factor."""
 
 
 class ChosenByWeights(Heuristic):
     """Several heuristics, one for each kind of day; the weights of a query choose among them.
 
-    A few edges are the probes. A query uses the heuristic whose usual weights on the probes are nearest to its own, by
-    the sum of squares of the logarithms of their ratios: one jam cannot outweigh all other edges. A
+    A few edges are the probes. A query uses the heuristic whose usual weights on the probes are nearest to its own. The
+    distance is the sum of the squared logarithms of their ratios, so that one jam cannot outweigh all other edges. A
     :class:`rhostar.Snapshot` remembers the choice.
 
     Parameters
@@ -38,8 +38,8 @@ class ChosenByWeights(Heuristic):
     m
         Number of edges of the graph.
     low, high
-        What smaller and larger weights count as for each probe, 0 and absent edges (inf) among them; None for a quarter
-        of its smallest and 4 times its largest usual weight.
+        The weight of each probe is clipped to this range, also if it is 0, or inf for an absent edge. None takes a
+        quarter of its smallest and 4 times its largest usual weight.
 
     Raises
     ------
@@ -106,6 +106,11 @@ class ChosenByWeights(Heuristic):
         """What a sentence calls it."""
         what = arrays.counted(len(self.members), "table" if isinstance(self.members[0], Table) else "heuristic")
         return f"this portfolio of {what}, of which the weights choose one"
+
+    @property
+    def factor(self) -> float:
+        """The factor on all its members."""
+        return common_factor(self.members)
 
     @property
     def goals(self) -> tuple[int, ...] | None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
-from rhostar.errors import ArrayError
+from rhostar.errors import ArrayError, HeuristicError
 from rhostar.heuristics._base import Heuristic, Parts, Table, Weights, scale_of
 from rhostar.instances import InstanceSet
 
@@ -39,6 +39,11 @@ class Computed(Heuristic):
     """If it was lowered: the larger of the first number times the values, and the values less the second, remains."""
     _lowering: Any = None
     """What the last weights below its bounds required, which are often those of the next query (_below.py)."""
+
+    @property
+    def factor(self) -> float:
+        """The factor on all values."""
+        return self.scale
 
     @abstractmethod
     def _make_kernel(self) -> _core.Potential:
@@ -95,7 +100,8 @@ class Computed(Heuristic):
             return None
         ((goal, table),) = self._known.items()
         names = ("fingerprint", "lower", "consistent_for", "trained_on")
-        return Table(table, goal).with_facts(**{name: getattr(self, name) for name in names})
+        facts = {name: getattr(self, name) for name in names}
+        return Table(table, goal).with_facts(**facts, _factor=self.factor)
 
     def table(
         self, goal: int | Sequence[int] | NDArray[np.int32], weights: Weights | None = None
@@ -114,7 +120,12 @@ class Computed(Heuristic):
             if vertex in self._known:
                 return self._known[vertex]
             goals = np.array([vertex], dtype=np.int32)
-        found = self._kernel.values(goals, None)
+        row = None
+        if self.uses_weights:
+            if weights is None or self.m is None:
+                raise HeuristicError("this heuristic looks at the weights of the query: pass weights")
+            row = arrays.weight_row(np.asarray(weights), "weights", self.m)
+        found = self._kernel.values(goals, row, None)
         failures.require_done(found.ending)
         return arrays.frozen(found.rho)
 

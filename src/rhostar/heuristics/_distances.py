@@ -16,6 +16,9 @@ from rhostar.heuristics._base import Parts, scale_of
 from rhostar.heuristics._computed import Computed
 from rhostar.hierarchy import CustomizedHierarchy, Hierarchy
 
+_ENTERING = ("entering_first", "entering_edge", "usual")
+"""The edges into each vertex, and the weights, if ρ is raised by delays at the goal."""
+Entering = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
 PARTS = ("rank", "rows", "list", "up", "down")
 """The arrays of a potential (src/core/hierarchy/guide.hpp). The first three depend on the graph alone."""
 
@@ -25,15 +28,15 @@ Precision = Literal["single", "double"]
 class DistanceHeuristic(Computed):
     """Exact distances under one row of weights, for every goal: ρ at v is the distance from v to the goal.
 
-    ρ is consistent for these weights, for every goal. So A* is optimal for every goal on instances whose weights
-    are nowhere below them; elsewhere a path costs at most the sum of (weight − w)⁺ over the optimal path more than it.
-    With ``scale=1``, rounding never makes ρ larger than the true distance, in either precision. For that, weights are
-    cut to multiples of a small unit, by less than 2**-20 of any weight, so that all sums are exact; weights that differ
-    too much in size are not cut, but then all values are a little smaller.
+    ρ is consistent for these weights, for every goal. So A* is optimal for every goal on instances with no weight below
+    them. On other instances, with weights w, a path exceeds the optimum by at most the sum of max(`weights` − w, 0)
+    over the edges of an optimal path. With ``scale=1``, rounding never makes ρ larger than the true distance, in either
+    precision. To this end, weights are rounded down to multiples of a small unit, by less than 2**-20 of any weight, so
+    that all sums are exact. If weights differ too much in size, all values are made a little smaller instead.
 
-    It is a :class:`rhostar.Hierarchy`, which is made once for each graph, customized for the weights; afterwards a new
-    goal costs microseconds. That works on road networks and grids, which have small separators. Dense or random graphs
-    of many vertices do not: use :class:`Landmarks` there.
+    It uses a :class:`rhostar.Hierarchy`, which is made once for each graph and customized for the weights. After that,
+    a new goal takes microseconds. That works on road networks and grids, which have small separators. It does not work
+    on large dense or random graphs: use :class:`Landmarks` there.
 
     Parameters
     ----------
@@ -47,6 +50,11 @@ class DistanceHeuristic(Computed):
     precision
         "single" takes half the memory and is faster. Values are then rounded down by up to 2**-23 of themselves; whole
         numbers below 2**24 stay exact.
+    goal_delay
+        Whether ρ is raised by the delay at the goal. The delay of an edge is how much more it costs in the query than
+        in `weights`; ρ is raised by the minimum over the edges into the goal, if that is positive. Every path uses one
+        of these edges, so ρ is still consistent where no weight of the query is below `weights`. Without it, a search
+        for a goal in a jam expands every vertex that is nearer than the jam is long.
     memory_limit
         Bytes that building may take; None for half of the machine's memory.
 
@@ -74,6 +82,7 @@ class DistanceHeuristic(Computed):
     _arrays: Parts
     _beyond: float
     _roundings: int
+    _entering: Entering | None = None
     _index: tuple[NDArray[np.float64], CustomizedHierarchy] | None = None
     """Lower bounds on weights, and the hierarchy customized for them; see :meth:`below`."""
 
@@ -84,9 +93,12 @@ class DistanceHeuristic(Computed):
         *,
         scale: float = 1.0,
         precision: Precision = "single",
+        goal_delay: bool = False,
         memory_limit: int | None = None,
     ) -> None:
-        found = self.for_rows(graph, [weights], scale=scale, precision=precision, memory_limit=memory_limit)
+        found = self.for_rows(
+            graph, [weights], scale=scale, precision=precision, goal_delay=goal_delay, memory_limit=memory_limit
+        )
         self.__dict__.update(found[0].__dict__)
 
     @classmethod
@@ -97,6 +109,7 @@ class DistanceHeuristic(Computed):
         *,
         scale: float = 1.0,
         precision: Precision = "single",
+        goal_delay: bool = False,
         memory_limit: int | None = None,
     ) -> list[DistanceHeuristic]:
         """Return a heuristic for each row of weights; what depends on the graph alone is shared.
@@ -107,7 +120,7 @@ class DistanceHeuristic(Computed):
             The graph.
         rows
             The weights of each heuristic.
-        scale, precision, memory_limit
+        scale, precision, goal_delay, memory_limit
             As for the class.
 
         Returns
@@ -124,11 +137,26 @@ class DistanceHeuristic(Computed):
             raise InputError(f"precision must be 'single' or 'double', got {precision!r}")
         scale = scale_of(scale)
         hierarchy = Hierarchy(graph, memory_limit=memory_limit)
+        entering = None
+        if goal_delay:
+            against = graph._kernel.transpose()
+            entering = against.first_out, against.edge
         built: list[DistanceHeuristic] = []
         for row in rows:
             cut = graph._kernel.cut(arrays.weight_row(row, "weights", graph.m))
-            built.append(cls._made(hierarchy.customize(cut), scale, precision, built[0] if built else None))
+            found = cls._made(hierarchy.customize(cut), scale, precision, built[0] if built else None)
+            built.append(found._looking((*entering, arrays.frozen(cut))) if entering else found)
         return built
+
+    def _looking(self, entering: Entering) -> DistanceHeuristic:
+        found = self._changed(_entering=entering, m=entering[-1].size)
+        found._kernel = found._make_kernel()
+        return found
+
+    @property
+    def uses_weights(self) -> bool:
+        """Whether it is raised by delays at the goal."""
+        return self._entering is not None
 
     @classmethod
     def of_customized(cls, customized: CustomizedHierarchy, *, precision: Precision = "single") -> DistanceHeuristic:
@@ -169,7 +197,7 @@ class DistanceHeuristic(Computed):
         graph
             The graph.
         lower
-            (m,) the bounds. The hierarchy for them is remembered, so that for other edges only these are updated.
+            (m,) the bounds. The hierarchy for them is remembered, so that later calls only update the changed edges.
         edges, weights
             Edges and their weights, which replace the bounds.
 
@@ -188,18 +216,19 @@ class DistanceHeuristic(Computed):
 
     @property
     def precision(self) -> Precision:
-        """Of the numbers that it keeps."""
+        """The precision of the stored values."""
         return "single" if self._arrays["up"].dtype == np.float32 else "double"
 
     @property
     def nbytes(self) -> int:
-        """What it keeps in memory."""
-        return sum(part.nbytes for part in self._arrays.values())
+        """Memory in bytes."""
+        return sum(part.nbytes for part in (*self._arrays.values(), *(self._entering or ())))
 
     def _make_kernel(self) -> _core.Potential:
         self._arrays = {name: np.require(part, requirements=["C", "A"]) for name, part in self._arrays.items()}
         rank, rows, ranks, up, down = (self._arrays[name] for name in PARTS)
-        kernel = _core.hierarchy_potential(rank, rows, ranks, up, down, self._roundings, self._beyond, self.scale)
+        how = self._roundings, self._beyond, self.scale, self._entering
+        kernel = _core.hierarchy_potential(rank, rows, ranks, up, down, *how)
         if kernel is None:
             raise StorageError("the hierarchy is damaged: its arrays do not fit each other")
         return kernel
@@ -208,7 +237,9 @@ class DistanceHeuristic(Computed):
         return super().__getstate__() | {"_index": None}
 
     def _own_parts(self) -> tuple[Parts, dict[str, Any]]:
-        return dict(self._arrays), {"beyond": self._beyond, "scale": self.scale, "roundings": self._roundings}
+        entering: Parts = dict(zip(_ENTERING, self._entering, strict=True)) if self._entering else {}
+        facts = {"beyond": self._beyond, "scale": self.scale, "roundings": self._roundings}
+        return self._arrays | entering, facts
 
     @classmethod
     def _of_own_parts(cls, parts: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> DistanceHeuristic:
@@ -218,7 +249,11 @@ class DistanceHeuristic(Computed):
         own = {name: parts[name] for name in PARTS}
         if any(part.shape[1:] != ((3,) if name == "rows" else ()) for name, part in own.items()):
             raise StorageError("the hierarchy is damaged: its arrays do not fit each other")
-        return cls._of_arrays(own, roundings, beyond, scale)
+        found = cls._of_arrays(own, roundings, beyond, scale)
+        if _ENTERING[0] not in parts:
+            return found
+        first, edge, usual = (arrays.frozen(parts[name]) for name in _ENTERING)
+        return found._looking((first, edge, usual))
 
     @classmethod
     def _made(

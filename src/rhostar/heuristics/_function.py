@@ -78,6 +78,11 @@ class Function(Heuristic):
         """Return the values for a goal as the core takes them."""
         return self.table(goal)
 
+    @property
+    def factor(self) -> float:
+        """The factor on all values."""
+        return self._scale
+
     def scaled(self, factor: float) -> Function:
         """Return `factor` times this heuristic; see :meth:`Heuristic.scaled`."""
         return self._changed(_scale=scale_of(factor) * self._scale, _last=None)

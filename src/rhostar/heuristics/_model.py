@@ -43,7 +43,7 @@ _MEMBER = re.compile(r"^([0-9]{1,6}_)*")
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A heuristic with its origin; accepted wherever a heuristic is.
+    """A heuristic with a record of how it was made; accepted wherever a heuristic is.
 
     Most users call :meth:`of` after a fit, :meth:`save`, and :meth:`load` later.
 
@@ -188,7 +188,7 @@ class Model:
     # ------------------------------------------------------------ files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the file, whole or not at all.
+        """Write the file, completely or not at all.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ class Model:
         Raises
         ------
         StorageError
-            If the disk refuses; an old file stays as it was.
+            If the file cannot be written; an old file stays as it was.
         """
         parts, own = to_parts(self.heuristic)
         facts = {

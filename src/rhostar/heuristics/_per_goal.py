@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar.errors import InputError
-from rhostar.heuristics._base import Heuristic, Parts, Table, Weights
+from rhostar.heuristics._base import Heuristic, Parts, Table, Weights, common_factor
 from rhostar.heuristics._storage import members_from_parts, members_to_parts
 from rhostar.instances import InstanceSet
 
@@ -56,6 +56,11 @@ class PerGoal(Heuristic):
     def words(self) -> str:
         """What a sentence calls it."""
         return "these portfolios, one for each goal" if self.uses_weights else "this rho"
+
+    @property
+    def factor(self) -> float:
+        """The factor on all its members."""
+        return common_factor(self.members.values() if isinstance(self.members, dict) else ())
 
     @property
     def goals(self) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar.errors import InputError, StorageError
-from rhostar.heuristics._base import KINDS, Heuristic, Parts
+from rhostar.heuristics._base import KINDS, Heuristic, Parts, scale_of
 from rhostar.instances import _provenance as records
 
 
@@ -31,6 +31,8 @@ def to_parts(heuristic: Heuristic) -> tuple[Parts, dict[str, Any]]:
         parts |= seen
     if heuristic.lower is not None:
         parts["lower"] = heuristic.lower
+    if heuristic._factor != 1.0:
+        facts["factor"] = heuristic._factor
     facts["same"] = heuristic.lower is heuristic.consistent_for
     if heuristic.consistent_for is not None and not facts["same"]:
         parts["consistent_for"] = heuristic.consistent_for
@@ -72,6 +74,7 @@ def from_parts(parts: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> H
             fingerprint=graph,
             lower=lower,
             consistent_for=lower if facts["same"] else consistent_for,
+            _factor=scale_of(facts.get("factor", 1.0)),
             trained_on=None if seen is None else records.provenance(*records.from_parts(parts, seen, "trained_on")),
         )
     except (StorageError, MemoryError):

@@ -1,4 +1,4 @@
-"""Hierarchies: an index of a graph that takes fresh weights in about the time of one search over all vertices."""
+"""Hierarchies: an index of a graph that takes fresh weights, on road networks in about the time of one search."""
 
 import lazy_loader
 

@@ -31,13 +31,13 @@ class IndexPath(NamedTuple):
 class CustomizedHierarchy:
     """An index of shortest paths for one row of weights; :meth:`Hierarchy.customize` returns one.
 
-    Answers are exact. Integer weights: distances are exact below 2**53, and larger ones are refused. Floating-point
-    weights: all answers are sums in float64, and a path, summed in order from its source, costs at most
+    Answers are exact. With integer weights, distances are exact below 2**53, and larger ones raise an error. With
+    floating-point weights, all answers are sums in float64, and a path, summed in order from its source, costs at most
     1 + 2 · edges · 2**-53 times what Dijkstra's algorithm finds.
 
-    :meth:`distance`, :meth:`path` and :meth:`matrix` follow one rule of summation: an arc of the hierarchy is as long
-    as the sum of the two arcs that it stands for; the way up is summed from the source, the way down from the target,
-    and then both are added. Where sums do not round, that is the sum over the path in any order.
+    :meth:`distance`, :meth:`path` and :meth:`matrix` add in the same order. The length of an arc of the hierarchy is
+    the sum of the two arcs that it replaces. The upward part of a path is summed from the source, the downward part
+    from the target, and then both are added. If no sum is rounded, the order makes no difference.
 
     Where several paths are shortest, the answer is one of them, always the same one. Other searches may return another.
 
@@ -164,7 +164,7 @@ class CustomizedHierarchy:
         Returns
         -------
         numpy.ndarray
-            One cost per target; inf if there is no path. Sums are taken from the source on, so they may differ from
+            One cost per target; inf if there is no path. Costs are summed from the source, so they may differ from
             :meth:`distance` in the last bits where sums round.
 
         Raises
@@ -219,7 +219,7 @@ class CustomizedHierarchy:
         return self._sweep(arrays.vertex(target, "target", self.n), sources, "sources", max_cost, against=True)
 
     def matrix(self, sources: ArrayLike, targets: ArrayLike) -> NDArray[np.float64]:
-        """Return the costs of shortest paths from each of some vertices to each of others.
+        """Return the costs of shortest paths from each source to each target.
 
         Parameters
         ----------
@@ -260,7 +260,7 @@ class CustomizedHierarchy:
         Parameters
         ----------
         edges
-            The edges. If one is there several times, its last weight counts.
+            The edges. If an edge occurs several times, its last weight counts.
         weights
             Their new weights, or one for all of them; inf closes an edge.
         in_place

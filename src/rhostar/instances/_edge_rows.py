@@ -241,7 +241,7 @@ def _places(names: list[Hashable], graph: Graph) -> NDArray[np.int32]:
     # A number is a vertex only if the graph has no labels.
     known = {str(label): v for v, label in enumerate(graph.labels or range(graph.n))}
     if len(known) < graph.n:
-        raise InputError("the graph has labels that a table cannot tell apart, such as 1 and '1'")
+        raise InputError("the graph has labels that a table cannot distinguish, such as 1 and '1'")
     return np.array([known.get(str(name), -1) for name in names], dtype=np.int32)
 
 
@@ -318,6 +318,19 @@ Snapshot = str | tuple[str, ...]
 """The column that says which snapshot a row belongs to; or names in lower case, one of which it has if there is one."""
 
 
+_USUAL = {
+    "tail": ("from", "from_id", "from_node", "source", "start", "origin", "u"),
+    "head": ("to", "to_id", "to_node", "target", "end", "destination", "v"),
+    "weight": ("seconds", "minutes", "travel_time", "duration", "cost"),
+}
+"""How others call the columns, in lower case."""
+
+
+def _usual(role: str, names: list[str]) -> str:
+    """Return the column that probably has this role, or NAME."""
+    return next((name for name in names if name.lower() in _USUAL.get(role, ())), "NAME")
+
+
 def columns(path: object, line: int | None, names: list[str], wanted: tuple[str, ...], snapshot: Snapshot) -> list[int]:
     """Return the positions of the columns; the snapshot column is last, if there is one."""
     missing = [name for name in (*wanted, *([snapshot] if isinstance(snapshot, str) else [])) if name not in names]
@@ -326,8 +339,10 @@ def columns(path: object, line: int | None, names: list[str], wanted: tuple[str,
         other = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
         hint = "" if other is None else f" as one column: separate columns by commas, not by {other!r}"
         if other is None and names:
-            role = dict(zip(wanted, ("tail", "head", "weight"), strict=True)).get(missing[0], "snapshot")
-            hint = f"; say which one it is with {role}=NAME (--columns {role}=NAME)"
+            roles = dict(zip(wanted, _USUAL, strict=True))
+            said = ",".join(f"{(role := roles.get(name, 'snapshot'))}={_usual(role, names)}" for name in missing)
+            which = "one it is" if len(missing) == 1 else "they are"
+            hint = f"; say which {which} with {said.replace(',', ', ')} (--columns {said})"
         raise ReadError(path, line, what + hint)
     found = [names.index(name) for name in wanted]
     if not isinstance(snapshot, str):

@@ -135,8 +135,8 @@ class Network:
         Returns
         -------
         InstanceSet
-            Independent draws from the empirical distribution of the data, as bounds for i.i.d. instances require.
-            They say nothing about whether tomorrow will be similar; :func:`split_by_day` tests that.
+            Independent draws from the empirical distribution of the data, as bounds for i.i.d. instances require. They
+            do not show whether tomorrow will be similar; :func:`split_by_day` makes sets to test that.
 
         Raises
         ------

@@ -106,8 +106,8 @@ class ContentKeys:
         number = np.full(len(self.sketches), -1, dtype=np.int64)
         number[self.rows] = own
         wanted = np.where(wanted >= 0, number[wanted], -1)
-        keys, first = np.unique(_mixed(own, self.ends), return_index=True)
-        asked = _mixed(wanted, others.ends)
+        keys, first = np.unique(_pairs(own, self.ends), return_index=True)
+        asked = _pairs(wanted, others.ends)
         place = np.minimum(np.searchsorted(keys, asked), keys.size - 1)
         return np.where((wanted >= 0) & (keys[place] == asked), first[place], -1)
 
@@ -255,6 +255,13 @@ def _mixed(*columns: NDArray[np.generic]) -> NDArray[np.uint64]:
         key = (key ^ column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
         key ^= key >> np.uint64(29)
     return key
+
+
+def _pairs(snapshot: NDArray[np.int64], ends: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return a hash of each pair of a snapshot and two ends."""
+    # The ends are hashes of two vertices. Without the constant, that of 0 and b on snapshot a would equal that of 0
+    # and a on snapshot b.
+    return _mixed(snapshot.astype(np.uint64) ^ np.uint64(0xD1B54A32D192ED03), ends)
 
 
 # ---------------------------------------------------------------- records

@@ -125,7 +125,7 @@ def _feasible_draws(
 def split_by_day(
     instances: InstanceSet, days: ArrayLike | None = None, *, test_days: int = 1
 ) -> tuple[InstanceSet, InstanceSet]:
-    """Split in time: the last days, and all before them. It tests a model on data that may have shifted.
+    """Split in time into the last days and all days before them, to test a model on data that may have shifted.
 
     Bounds for i.i.d. instances need another split: ``instances.split(fraction, seed, groups=instances.rows)``.
 
@@ -200,7 +200,7 @@ def deduplicate(instances: InstanceSet) -> InstanceSet:
 def without(instances: InstanceSet, others: InstanceSet) -> InstanceSet:
     """Leave out instances whose snapshot also occurs in `others`, with any source and goal.
 
-    A test set that contains worlds of the training set measures memory, not learning.
+    A test set that contains snapshots of the training set measures memorization, not generalization.
 
     Parameters
     ----------

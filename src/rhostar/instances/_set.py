@@ -411,8 +411,8 @@ class InstanceSet:
     def draw(self, count: int, seed: int | np.random.Generator | None) -> InstanceSet:
         """Draw instances from this set, independently and uniformly, with replacement.
 
-        The set becomes a declared *pool*: what is certified on draws is a guarantee about draws from this pool. They
-        repeat each other, and share instances with other draws, as independent draws do.
+        The set becomes a declared *pool*: what is certified on draws is a guarantee about draws from this pool. A draw
+        may contain an instance several times, and share instances with other draws, as independent draws do.
 
         Parameters
         ----------
@@ -460,11 +460,11 @@ class InstanceSet:
         seed
             For numpy's generator.
         groups
-            One value per instance; instances with equal values stay together. By default those of one day do, if days
-            are known, else those of one snapshot, so that the second part is about new ones; draws from a pool
-            (:meth:`draw`), and the instances of a single snapshot, are split one by one. False always splits one by
-            one. Parts of a draw from a pool by groups are no longer draws from the whole pool, and have no
-            :attr:`pool`.
+            One value per instance; instances with equal values stay together. By default, instances of one day stay
+            together if days are known, otherwise those of one snapshot. So the second part has new days or snapshots
+            only. Draws from a pool (:meth:`draw`) and the instances of a single snapshot are split one by one. False
+            always splits one by one. If a draw from a pool is split by groups, its parts are no longer draws from the
+            whole pool, and have no :attr:`pool`.
 
         Returns
         -------
@@ -527,7 +527,7 @@ class InstanceSet:
         Raises
         ------
         StorageError
-            If the disk refuses, or a label is not a number, a string or a tuple of these.
+            If the folder cannot be written, or a label is not a number, a string or a tuple of these.
         """
         storing.save(self, folder)
 
@@ -570,12 +570,12 @@ class InstanceSet:
         return object.__new__(cls)._fill(*parts, home=(home, token) if mmap else None, drawn=drawn, days=days)
 
     def resumable(self, folder: str | os.PathLike[str]) -> InstanceSet:
-        """Return the same set; what is computed from it, or from a part of it, keeps finished parts in a folder.
+        """Return the same set, whose computations, and those on parts of it, save finished work in a folder.
 
         Fits, labels, evaluations and certificates are computed in parts, up to 64 for each pass over the instances. If
         the process is killed, run the same program again: it computes only the parts that are missing, and the result
-        has the same bits. Parts are kept by content: with other instances, arguments or another version of rhostar
-        nothing is reused. Delete the folder when the computation is done.
+        is bit-identical. Saved parts are identified by content: nothing is reused for other instances or arguments, or
+        by another version of rhostar. Delete the folder when the computation is done.
 
         Parameters
         ----------

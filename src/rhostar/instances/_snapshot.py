@@ -21,8 +21,8 @@ Found = TypeVar("Found")
 class Snapshot:
     """Today's weights: an immutable copy, checked once; accepted wherever one row of weights is.
 
-    A search with a plain array has to look at all of it again in every query, as it may have changed: is a weight below
-    the bounds of the heuristic, which table fits these weights? A snapshot remembers the answers.
+    A plain array may have changed between queries. So every query has to check all weights again: whether one is below
+    the bounds of the heuristic, and which table fits them. A snapshot remembers the answers.
 
     Parameters
     ----------

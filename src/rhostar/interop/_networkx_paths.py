@@ -32,7 +32,7 @@ REASONS = {
     Status.BAD_WEIGHT: "a weight is not an int or a float, or sums of integers reach 2**53",
     Status.BAD_RHO: "a heuristic value is not an int or a float, or is NaN",
     Status.LIMIT: "the search is too long",
-    Status.CONTRADICTION: "negative weights lead A* round in a circle",
+    Status.CONTRADICTION: "negative weights lead A* around in a circle",
 }
 """Why a search that has begun goes to networkx."""
 _CUTOFF = "the cutoff is not an int or a float"

@@ -14,7 +14,7 @@ from rhostar.interop._checks import check_weights, coordinates
 
 
 def from_igraph(graph: Any, weight: str | None = "weight") -> Network:
-    """Return an igraph graph with its weights.
+    """Return the network of an igraph graph, with its weights.
 
     Parameters
     ----------

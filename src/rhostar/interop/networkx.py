@@ -29,7 +29,7 @@ __all__ = ["astar_path", "astar_path_length", "from_networkx", "to_networkx"]
 
 
 def from_networkx(network: nx.Graph, weight: str | None = "weight", *, default: float | None = None) -> Network:
-    """Return a networkx graph with its weights; this is also for the graphs of OSMnx.
+    """Return the network of a networkx graph, with its weights; graphs of OSMnx are accepted, too.
 
     Parameters
     ----------
@@ -227,11 +227,11 @@ def astar_path(
     *,
     cutoff: float | None = None,
 ) -> list[Any]:
-    """Return what ``networkx.astar_path`` returns, ties included, in a fraction of the time.
+    """Return the same path as ``networkx.astar_path``, ties included, in a fraction of the time.
 
     The first call on a graph reads its nodes and edges; later calls find them in the graph's own cache, which networkx
-    empties whenever nodes or edges are added or removed. Weights are read in every call, where the search looks, and so
-    is a function evaluated only there.
+    empties whenever nodes or edges are added or removed. Weights are read in every call, but only where the search
+    looks. A heuristic function is evaluated only there, too.
 
     Parameters
     ----------
@@ -261,9 +261,9 @@ def astar_path(
     networkx.NetworkXNoPath
         If there is no path.
     HeuristicError
-        If the heuristic has no value for a node that the search comes to.
+        If the heuristic has no value for a node that the search reaches.
     WeightError
-        If a weight that the search comes to is NaN.
+        If a weight that the search reads is NaN.
     ArrayError, ModelError, NotFittedError
         If an array, a model or a learner does not fit the graph.
     InputError

@@ -162,7 +162,7 @@ def route_geojson(streets: nx.MultiDiGraph, route: Route) -> dict[str, Any]:
     for x, y in points:
         if not (-180 <= x <= 180 and -90 <= y <= 90):
             raise GraphError(
-                f"({x}, {y}) is no longitude and latitude, which GeoJSON needs; "
+                f"({x}, {y}) is not a longitude and latitude, which GeoJSON needs; "
                 "osmnx.project_graph(streets, to_latlong=True) makes them"
             )
     found["properties"]["edges"] = [list(edge) for edge in route.edge_labels if isinstance(edge, tuple)]

@@ -69,10 +69,10 @@ def from_sumo(
         A ``net.xml``, compressed or not.
     edge_data
         Dumps of ``<edgeData .../>``: each interval is a snapshot. Several files are several days, in this order. An
-        edge without a ``traveltime`` in an interval was empty: it has the time of its speed limit. Times below that one
-        are raised to it, as SUMO's routers do. None gives one snapshot, at the speed limits.
+        edge without a ``traveltime`` in an interval was empty: its travel time is that at the speed limit. Shorter
+        times are raised to that one, as SUMO's routers do. None gives one snapshot, at the speed limits.
     vehicle_class
-        The vehicles: lanes that do not allow it are left out.
+        The class of the vehicles; lanes that do not allow it are left out.
     minor_penalty, turnaround_penalty
         Seconds that a turn without the right of way costs, and a turn back, as ``--weights.minor-penalty`` and
         ``--weights.turnaround-penalty`` of ``duarouter``, with its defaults.
@@ -80,7 +80,8 @@ def from_sumo(
     Returns
     -------
     SumoNetwork
-        Labels are SUMO's edge ids, coordinates the ends of the edges. Snapshots are named by the begins of intervals.
+        Labels are SUMO's edge ids, coordinates the ends of the edges. Snapshots are named after the beginnings of their
+        intervals.
 
     Raises
     ------
@@ -156,9 +157,9 @@ def write_landmarks(
         (n,) the lowest travel time of each SUMO edge, in seconds: what it takes at the speed limit, or learned lower
         bounds.
     landmarks
-        How many; each is far from those before.
+        How many landmarks; each is far from the ones before it.
     seed
-        For the first of them.
+        Seed for the choice of the first landmark.
 
     Returns
     -------
@@ -311,6 +312,6 @@ def _elements(path: FilePath, tags: Iterable[str]) -> Iterator[Any]:
                     yield element
                     element.clear()
     except ElementTree.ParseError as error:
-        raise ReadError(str(path), None, f"this is no XML: {error}") from None
+        raise ReadError(str(path), None, f"this is not XML: {error}") from None
     except (ValueError, OSError, EOFError) as error:
         raise InputError(f"could not read {os.fspath(path)!r}: {error}") from None

@@ -2,6 +2,7 @@ from ._auto import Auto as Auto
 from ._base import Learner as Learner
 from ._base import Scorer as Scorer
 from ._bumps import BumpSearch as BumpSearch
+from ._choice import ChosenTables as ChosenTables
 from ._distances import MeanDistance as MeanDistance
 from ._front import Front as Front
 from ._inconsistency import InconsistencyLP as InconsistencyLP

@@ -17,12 +17,13 @@ from rhostar.instances import InstanceSet
 from rhostar.instances._provenance import provenance
 from rhostar.learners._base import Advance, Learner, Seed, one_of, progress
 from rhostar.learners._bumps import BumpSearch
+from rhostar.learners._choice import ChosenTables
 from rhostar.learners._distances import MeanDistance
 from rhostar.learners._front import Front
 from rhostar.learners._landmarks import Landmarks
 from rhostar.learners._potentials import Potentials
 from rhostar.learners._ranking import SelfImitatedRanking
-from rhostar.learners._validation import Candidate, Split, Validation, best, choose, thriftiest, units, within
+from rhostar.learners._validation import Candidate, Split, Validation, best, choose, fewest, thriftiest, units, within
 from rhostar.learners._weights import LowerEnvelope, MeanWeights
 from rhostar.learners._with_confidence import WithConfidence, exact_values, few_goals
 from rhostar.learners._wrappers import PerGoal, Portfolio, Scaled
@@ -53,7 +54,7 @@ EFFORTS = {
 _UP, _DOWN = ([round(1.08**k, 3) for k in steps] for steps in (range(1, 24), range(-1, -8, -1)))
 """What values for A* are multiplied by, besides 1: up to 6, down to 0.6."""
 _PATIENCE, _WORTH = 3, 0.005
-"""Larger factors are no longer tried after so many that did not save this share of the expansions."""
+"""Larger factors are no longer tried after this many that did not save this share of the expansions."""
 _ROUNDS = ((0.4, 1.0), (0.15, 0.0), (1.0, 4.0), (0.05, 0.0))
 """(step size, blur) of the rounds of ranking, the most promising first."""
 _HELD = 0.25
@@ -65,17 +66,17 @@ _RANKING = 10
 class Auto(Learner):
     """Tries learners in turn and keeps the one that does best on instances that it was not fitted on.
 
-    Every candidate is fitted on all folds of the training set but one and judged on that one, for each fold in turn.
-    The candidate with the fewest expansions wins. With A*, only those compete that keep `mean_excess`, and of those
-    within 2 % of the fewest expansions the one with the lowest mean excess wins. With greedy search or `utility`, an
-    earlier one wins if it is within one standard error and within 2 %. The winner is fitted again on the whole training
-    set.
+    Candidates are compared by cross-validation on the training set. The candidate with the fewest expansions wins. With
+    A*, only candidates that keep `mean_excess` compete; of those within 2 % of the fewest expansions, the one with the
+    lowest mean excess wins. With greedy search or `utility`, an earlier candidate wins if it is within one standard
+    error and within 2 % of the best. The winner is fitted again on the whole training set.
 
-    By default, values for A* are also multiplied by factors (:class:`Scaled`), first of all the distances under lower
-    bounds of the weights, which learn nothing else. The candidates and what they do are the same for every
-    `mean_excess`: a larger one never chooses what a smaller one beats. Values for greedy search are improved by ranking
-    (:class:`SelfImitatedRanking`) and bumps (:class:`BumpSearch`). Work is counted in vertices that searches expand, so
-    equal seeds give equal values on every machine, for any `n_jobs`.
+    By default, the candidates for A* include values multiplied by factors (:class:`Scaled`). The first of these are the
+    distances under lower bounds of the weights, which learn nothing else. The candidates and their results are the same
+    for every `mean_excess`. So the choice for a larger one is never worse than that for a smaller one in both
+    expansions and mean excess. Values for greedy search are improved by ranking (:class:`SelfImitatedRanking`) and
+    bumps (:class:`BumpSearch`), and combined with tables for groups of snapshots (:class:`ChosenTables`). Work is
+    counted in vertices that searches expand, so equal seeds give equal values on every machine, for any `n_jobs`.
 
     Parameters
     ----------
@@ -85,10 +86,11 @@ class Auto(Learner):
         Learners to clone and fit, from simple to complex; each is judged as it is. None is a list made for the
         algorithm.
     mean_excess
-        A target: by how much paths of A* may cost more than the optimum on new instances, as a share, both in total
-        and on average over paths. It is cross-validated, with a margin: an upper bound on both, from the instances that
-        a candidate was not fitted on, must be within it. If no candidate's is, the closest one wins. inf is no limit:
-        the fewest expansions win. :class:`WithConfidence` makes a guarantee of it.
+        A target: how far paths of A* may exceed the optimum on new instances, as a fraction of it, both in total cost
+        and on average over paths. It is cross-validated, with a margin: from the instances that a candidate was not
+        fitted on, an upper bound on both is computed, which must be within the target. If no candidate meets it, the
+        closest one wins. inf is no limit: the fewest expansions win. :class:`WithConfidence` turns the target into a
+        guarantee.
     utility
         The measure that decides instead of expansions and `mean_excess`, or None.
     effort
@@ -100,8 +102,8 @@ class Auto(Learner):
     folds
         How many parts the training set is split into.
     split
-        What stays in one part: all instances of a "snapshot", or of a "day" (see :attr:`InstanceSet.days`), whose
-        snapshots are often alike.
+        What is not divided between folds: all instances of a "snapshot", or of a "day" (see :attr:`InstanceSet.days`),
+        whose snapshots are often alike.
     random_state
         Deals out the folds, and seeds the learners that draw random numbers.
     n_jobs
@@ -114,7 +116,7 @@ class Auto(Learner):
     learner_
         The winner, fitted on the whole training set.
     candidates_
-        What was tried, in order: :class:`Candidate`.
+        The candidates that were tried, in order.
     front_
         For A* without `utility`: what each mean excess costs, a :class:`Front` to print or plot.
     notes_
@@ -261,8 +263,13 @@ class _Trials:
                     rounds = _ROUNDS[: int(most)]
                     self.enter(SelfImitatedRanking(clone(start.learner), rounds=rounds, validation=_HELD, **how))
             if effort.bumps:
-                start = best(self.judged)
+                start = best(self._single_tables())
                 self.enter(BumpSearch(clone(start.learner), max_bumps=effort.bumps, **how), start)
+        if effort.improve and validation.algorithm == "gbfs" and utility is None and validation.costs is not None:
+            start = best(self._single_tables())
+            chosen = ChosenTables(clone(start.learner), **shared)
+            if chosen.most_work(len(validation.folds[0].train), start.expanded) <= _RANKING * effort.work:
+                self.enter(chosen, start)
 
     def _enter_multiples(self, start: Candidate) -> None:
         """Judge values times factors: up while that saves expansions, down while paths cost more than the optimum."""
@@ -285,11 +292,15 @@ class _Trials:
     def _starts(self) -> list[Candidate]:
         """Return the best candidate of each of the two best kinds that are one table."""
         found: dict[type, Candidate] = {}
-        for one in sorted(self.judged, key=lambda one: float(one.losses.mean())):
+        for one in sorted(self._single_tables(), key=lambda one: float(one.losses.mean())):
             inner = one.learner.learner if isinstance(one.learner, Scaled) else one.learner
-            if one.fits[0].only_table() is not None and not isinstance(inner, SelfImitatedRanking):
+            if not isinstance(inner, SelfImitatedRanking):
                 found.setdefault(type(inner), one)
         return list(found.values())[:2]
+
+    def _single_tables(self) -> list[Candidate]:
+        """Return the candidates that learned one table."""
+        return [one for one in self.judged if one.fits[0].only_table() is not None]
 
     def winner(self) -> Candidate:
         """Return the candidate that wins."""
@@ -310,6 +321,10 @@ class _Trials:
                     f"nothing faster than exact values keeps a mean excess of {limit:g} on instances not learned from, "
                     "so every answer is optimal"
                 )
+                there, needed = np.unique(self.validation.groups).size, fewest()
+                if there < needed:
+                    unit = self.validation.unit
+                    found[-1] += f"; {arrays.counted(there, unit)} cannot show it, at least {needed} are needed"
         if self.stopped:
             found.append(
                 "the time limit was reached, so not all candidates were tried: the result depends on the machine"
@@ -329,15 +344,17 @@ def _learners(validation: Validation) -> Iterator[Learner]:
     """Yield learners for the algorithm and the goals, from simple to complex."""
     used = validation.used
     if validation.costs is None:
-        yield Potentials()
-        for clusters in (1, 4, 16):
-            yield Potentials("median", n_clusters=clusters)
-        yield Potentials("quantile", n_clusters=16, quantile=0.25)
+        yield Potentials(goal_delay=True)
+        # Where a jam is usual but absent today, a ŵ far above the lowest weight leads far around it: ŵ is cut.
+        for clusters, most in ((1, 1.0), (4, 1.0), (16, 1.0), (16, 3.0)):
+            yield Potentials("median", n_clusters=clusters, max_excess=most, goal_delay=True)
+        yield Potentials("quantile", n_clusters=16, quantile=0.25, max_excess=3.0, goal_delay=True)
     elif validation.algorithm == "gbfs":
         walls = not np.isfinite(used._stored[used._stored_rows[0]]).all()
         yield MeanDistance()
         for penalty in (3.0, 10.0, 30.0) if walls else (0.0,):
             yield MeanWeights(penalty=penalty)
+        yield Portfolio(n_clusters=16)
     else:
         yield LowerEnvelope()
         yield MeanDistance()
@@ -379,7 +396,7 @@ def learn(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Learner:
-    """Learn heuristic values; the learner is picked for you by how much more than the optimum paths may cost.
+    """Learn heuristic values; you say how far paths may exceed the optimum, and the learner is chosen for you.
 
     By default every answer of A* is optimal. The same seed gives the same values on every machine, for any `n_jobs`,
     unless a time limit is reached.
@@ -390,26 +407,27 @@ def learn(
         The training set. If it has several goals, each gets its own ρ; if it has fewer than 8 instances per goal, one ρ
         that serves every goal is learned instead.
     max_excess
-        By how much any path of A* may cost more than the optimum, as a share; 0, the default, is optimal. ρ is 1 +
-        `max_excess` times the exact distance under lower bounds of the weights (U3, U5). With 0, pass the learner to a
-        search, not only its array: it then compares each snapshot with the bounds, and stays optimal where a weight is
-        below them (see :func:`rhostar.astar`). A larger one holds where no weight is below the bounds.
+        How far any path of A* may exceed the optimum, as a fraction of it; 0, the default, means optimal. ρ is the
+        exact distance under lower bounds of the weights, times 1 + `max_excess`. With 0, pass the learner to a search,
+        not only its array: the search then compares each snapshot with the bounds, and stays optimal where a weight is
+        below them (see :func:`rhostar.astar`). With a larger value, the limit holds where no weight is below the
+        bounds.
     mean_excess
-        Instead of `max_excess`: by how much paths of A* may cost more than the optimum on average, as a share. Single
-        ones may cost more. Without `confidence` this is a cross-validated target: both in total and on average over
-        paths, instances not learned from must keep it with a margin, which is no guarantee. inf is no limit: the fewest
-        expansions, as always with greedy search.
+        Instead of `max_excess`: how far paths of A* may exceed the optimum on average, as a fraction of it. Single
+        paths may exceed it by more. Without `confidence` this is a cross-validated target, not a guarantee: instances
+        that were not learned from must meet it with a margin, both in total cost and on average over paths. inf is no
+        limit: the fewest expansions win, as always with greedy search.
     confidence
-        Makes `mean_excess` a guarantee that holds with this probability over the draw of the instances: a part of them
-        is kept, and a factor on what was learned is chosen there by :func:`rhostar.choose_weight` (see
-        :class:`rhostar.learners.WithConfidence`). For 1 % and 0.95, 299 independent snapshots (or days, with
-        ``split="day"``) must be kept at least.
+        Turns `mean_excess` into a guarantee that holds with this probability over the draw of the instances. A part of
+        them is held out, and :func:`rhostar.choose_weight` uses it to choose a factor on the learned values (see
+        :class:`rhostar.learners.WithConfidence`). For 1 % and 0.95, at least 299 independent snapshots (or days, with
+        ``split="day"``) must be held out.
     limit
         H, for `confidence`, fixed beforehand: a path that costs more than H above the optimum counts as H.
     algorithm
-        The algorithm that will use ρ: "astar" (with reopening) or "gbfs", which ignores what a path costs.
+        The algorithm that will use ρ: "astar" (with reopening) or "gbfs", which ignores the cost of a path.
     utility
-        A measure that decides instead of expansions and of what paths cost.
+        A measure that decides instead of expansions and the cost of paths.
     lower
         For `max_excess`: lower bounds on the weights, a number or one per edge. None takes the lowest weights of the
         training set. Weights of the training set may not be below.
@@ -419,8 +437,8 @@ def learn(
         Seconds, for all goals together, after which nothing further is tried, and ``notes_`` says so; None for no
         limit.
     split
-        What stays on one side where instances are held out to judge learners: all of a "snapshot", or of a "day" (see
-        :attr:`InstanceSet.days`). `max_excess` holds out none.
+        Where instances are held out to judge learners, what is not divided: all instances of a "snapshot", or of a
+        "day" (see :attr:`InstanceSet.days`). `max_excess` holds out none.
     seed
         Deals out the folds, and seeds the learners that draw random numbers.
     n_jobs
@@ -435,7 +453,7 @@ def learn(
         ``learner_`` is the winner, ``candidates_`` what was tried, ``front_`` what each mean excess costs (a
         :class:`rhostar.learners.Front` to print or plot), and ``notes_`` what you should know: for instance that
         nothing faster than exact values keeps the mean excess. With `confidence`, ``choice_.sentence`` is the
-        guarantee, and ``learner_`` the learner that was fitted on the part to learn from.
+        guarantee, and ``learner_`` is the learner, fitted on the instances that were not held out.
 
     Raises
     ------

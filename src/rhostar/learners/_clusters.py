@@ -24,7 +24,7 @@ _PROBES = 250
 _PULL = 4.0
 """The lowest weights times a factor count as much as this many snapshots."""
 _PULLS = (0.1, 100.0)
-"""What all snapshots have counts in a cluster as much as so many snapshots, at least and at most."""
+"""The minimum and maximum number of snapshots that the weights of all snapshots count as in a cluster."""
 
 
 class Clusters(NamedTuple):
@@ -152,7 +152,7 @@ def _drawn(values: NDArray[np.float64], towards: NDArray[np.float64], share: flo
 
 
 def _k_means(points: NDArray[np.float64], times: NDArray[np.int64], count: int, seed: int) -> NDArray[np.int64]:
-    """Return the cluster of each point, which counts so many times."""
+    """Return the cluster of each point, which counts this many times."""
     count = min(count, np.unique(points, axis=0).shape[0]) if points.size else 1
     if count < 2:
         return np.zeros(len(points), dtype=np.int64)

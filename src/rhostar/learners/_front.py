@@ -55,10 +55,10 @@ class FrontRow:
 
 
 class Front(LabeledRows[FrontRow]):
-    """What :func:`rhostar.learn` could choose from: expansions against how much more paths cost, by cross-validation.
+    """The trade-off that :func:`rhostar.learn` could choose from: expansions against mean excess, by cross-validation.
 
     ``print(front)`` shows the candidates that no other one beats in both expansions and mean excess, the fastest one
-    whose answers are always optimal, and the one that was chosen; iterating over it gives all candidates. To have
+    whose answers are always optimal, and the one that was chosen. Iterating over it gives all candidates. To get
     another point, call ``learn`` with its mean excess.
 
     Parameters
@@ -86,7 +86,7 @@ class Front(LabeledRows[FrontRow]):
 
     @property
     def best(self) -> tuple[FrontRow, ...]:
-        """Those that no other one beats, each at least 5 % faster than the one before; the exact and the chosen one."""
+        """Undominated candidates, each at least 5 % faster than the one before; also the exact and the chosen one."""
         exact = min((row.expanded for row in self.rows if row.exact), default=np.nan)
         shown: list[FrontRow] = []
         least = np.inf
@@ -168,7 +168,7 @@ class Front(LabeledRows[FrontRow]):
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Front:
-        """Return what :meth:`to_dict` was made of.
+        """Return the front that :meth:`to_dict` described.
 
         Parameters
         ----------
@@ -214,7 +214,8 @@ class Front(LabeledRows[FrontRow]):
             for row in best:
                 if row.chosen:
                     ax.plot(row.expanded, 100 * getattr(row, name), "o", ms=9, mfc="none", color=color)
-        ax.plot([row.expanded for row in self], [100 * row.mean_excess for row in self], ".", ms=2, color="gray")
+        every = [row.expanded for row in self], [100 * row.mean_excess for row in self]
+        ax.plot(*every, ".", ms=2, color="gray", label="mean, all compared")
         ax.set_xscale("log")
         ax.set_yscale("symlog", linthresh=0.1)
         ax.set_ylim(bottom=0)

@@ -46,8 +46,8 @@ class InconsistencyLP(Learner):
     """Maximizes mean ρ − penalty · mean inconsistency, with 0 ≤ ρ ≤ the largest cost-to-go seen and ρ = 0 at the goal.
 
     A large `penalty` gives answers that are nearly always optimal, a small one fewer expansions. Its time grows faster
-    than the number of vertices: on grids about as n to the power 1.6 (``make bench-learners``). 40,000 vertices are the
-    largest that were tried.
+    than the number of vertices: on grids about as n to the power 1.6 (``make bench-learners``). The largest graph that
+    was tried has 40,000 vertices.
 
     Parameters
     ----------
@@ -67,7 +67,8 @@ class InconsistencyLP(Learner):
     objective_
         Mean ρ − penalty · mean inconsistency on the training set, computed without bins.
     gap_
-        No ρ has a larger objective than ``objective_ + gap_``: what bins and the solver's integers may have cost.
+        No ρ has an objective above ``objective_ + gap_``. The gap comes from the bins and from the integers that the
+        solver uses.
     inconsistency_
         The mean inconsistency on the training set, computed without bins. A path from every vertex counts, in every
         snapshot.

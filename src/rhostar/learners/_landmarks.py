@@ -26,10 +26,10 @@ class Landmarks(Learner):
     Parameters
     ----------
     k
-        How many landmarks; at most n are taken. They are placed in the strongly connected components of
-        the goals, shared out by the number of instances. Others follow only when these have no vertices left.
+        How many landmarks; at most n are taken. They are placed in the strongly connected components of the goals, in
+        proportion to the number of instances. Other components are used only when these have no vertices left.
     selection
-        "farthest" takes each as far as possible from the previous ones, "random" takes them at random.
+        "farthest" chooses each as far as possible from the previous ones, "random" takes them at random.
     statistic
         What w is: the "min" of each edge's weights over the training set, their "mean", or a "quantile".
     quantile

@@ -37,22 +37,25 @@ class Potentials(Learner):
     ----------
     statistic
         What ŵ is: "min", "median" or "quantile" of the weights of each edge in the snapshots that have it; None for
-        "min" with one cluster and "median" with several. A mean would be ruled by a few jams. An edge that is never
+        "min" with one cluster and "median" with several. A mean would be dominated by a few jams. An edge that is never
         present is estimated by its length.
     n_clusters
         How many groups of snapshots; each gets its own ŵ. Snapshots are compared by the logarithms of the weights of
-        250 edges. More than 4 times the upper quartile of an edge counts as that much, and so does a closed edge.
+        250 edges. Weights are clipped at 4 times the upper quartile of the edge, and a closed edge counts as that
+        value.
     scale
         A factor on ρ.
     quantile
         Which quantile, for "quantile".
     lower
-        (m,) lower bounds on the weights of every instance. With one cluster and no `statistic` they are ŵ; otherwise
-        `max_excess` rests on them.
+        (m,) lower bounds on the weights of every instance. With one cluster and no `statistic` they are ŵ. Otherwise
+        they are used for `max_excess`.
     max_excess
-        By how much a path may cost more than the optimum, as a share: ŵ times `scale` is cut at 1 + `max_excess` times
-        `lower`, or the lowest weights of the training set. It holds for A* with reopening, for every goal, where no
-        weight is below these (U5). None cuts nothing.
+        How far a path may exceed the optimum, as a fraction of it. To this end, ŵ times `scale` is cut at 1 +
+        `max_excess` times `lower`, or times the lowest weights of the training set. The limit holds for A* with
+        reopening, for every goal, where no weight is below these. None cuts nothing.
+    goal_delay
+        Whether ρ is raised by the delay at the goal in each query; see :class:`rhostar.heuristics.DistanceHeuristic`.
     random_state
         Seeds the choice of the edges by which snapshots are compared, and the clusters.
 
@@ -73,12 +76,11 @@ class Potentials(Learner):
         Raised by ``fit`` if the graph has no small separators, so that a hierarchy would be too large; use
         :class:`Landmarks` there.
 
-    Notes
-    -----
-    With few snapshots, quantiles are uncertain. Hence ŵ of a cluster of k snapshots is the geometric mean of its
-    quantiles and those of all snapshots, with weights k and r: the variance of the logarithms within clusters, divided
-    by that between them. Those of all are drawn in the same way, with r = 4, towards the lowest weights times one
-    factor, the median ratio of both, but not above the highest weight. "min" is left as it is: exactness rests on it.
+    Notes ----- With few snapshots, quantiles are uncertain. Hence ŵ of a cluster of k snapshots is the geometric mean
+    of its quantiles and those of all snapshots, with weights k and r: the variance of the logarithms within clusters,
+    divided by that between them. The quantiles of all snapshots are shrunk in the same way, with r = 4, towards the
+    lowest weights times one factor, the median ratio of both, but not above the highest weight. "min" is left as it is,
+    because exactness depends on it.
 
     Examples
     --------
@@ -114,10 +116,11 @@ class Potentials(Learner):
         quantile: float = 0.5,
         lower: ArrayLike | None = None,
         max_excess: float | None = None,
+        goal_delay: bool = False,
         random_state: Seed = 0,
     ) -> None:
         self.statistic, self.n_clusters, self.scale, self.quantile = statistic, n_clusters, scale, quantile
-        self.lower, self.max_excess, self.random_state = lower, max_excess, random_state
+        self.lower, self.max_excess, self.goal_delay, self.random_state = lower, max_excess, goal_delay, random_state
 
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         graph = instances.graph
@@ -138,7 +141,7 @@ class Potentials(Learner):
         lower = None
         if stated or most is not None:
             lower = edge_statistics(instances, "min", 0.0).value
-            lower = lower if self.lower is None else stated_bounds(self.lower, "lower", lower, graph)
+            lower = lower if self.lower is None else stated_bounds(self.lower, "lower", lower, instances)
         found = None if count == 1 else clusters(instances, count, generator(self.random_state))
         cluster_of = np.zeros(len(instances), dtype=np.int32) if found is None else found.of
         if lower is not None and stated and count == 1 and self.statistic is None:
@@ -154,11 +157,11 @@ class Potentials(Learner):
             weights = cluster_weights(instances, found, "quantile", level)
         if most is not None and lower is not None and scale > 0:
             weights = np.minimum(weights, (1 + most) / scale * lower)
-        members = DistanceHeuristic.for_rows(graph, weights, scale=scale)
+        members = DistanceHeuristic.for_rows(graph, weights, scale=scale, goal_delay=self.goal_delay)
         heuristic: Heuristic = members[0]
         if found is not None and len(members) > 1:
             heuristic = ChosenByWeights(members, m=graph.m, **found.rule)
-        elif isinstance(instances.goal, int):
+        elif isinstance(instances.goal, int) and not self.goal_delay:
             heuristic = members[0].with_tables({instances.goal: _table(graph, weights[0], instances.goal, scale)})
         bounds = arrays.frozen(scale * weights.max(axis=0))
         exact = len(weights) == 1 and statistic == "min" and scale <= 1

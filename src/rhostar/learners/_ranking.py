@@ -40,14 +40,14 @@ _GIVE_UP = 1.5
 
 
 class SelfImitatedRanking(Learner):
-    """Runs the search with its current ρ, and makes it prefer the path it found to the vertices it expanded in vain.
+    """Runs the search with the current ρ, and changes ρ to favor the path found over vertices expanded in vain.
 
     Each iteration runs a batch of 50 instances of the training set. For every vertex it counts how often it waited on
     the path, minus how often it was expanded in vain, divides by the size of the batch, clips, and takes an Adagrad
     step, smoothed over the graph. Steps shrink linearly to 0 within a round, and every round starts from the initial
-    values. A round ends at half of its iterations if its values are more than half as bad again as the best so far. The
-    best ρ of all is kept, the initial one included, so the result is never worse than the start on the instances that
-    decide. The right step size differs widely: only large steps escape traps, but they spoil a good ρ.
+    values. A round ends after half of its iterations if its values are then more than 50 % worse than the best so far.
+    The best ρ of all is kept, the initial one included, so the result is never worse than the start on the instances
+    that decide. The right step size differs widely: only large steps escape traps, but they spoil a good ρ.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class SelfImitatedRanking(Learner):
         cost if the paths should stay good.
     validation
         The instances that ρ is judged on; None is the training set. A number between 0 and 1/2 is a share of the
-        training set: about so many of its snapshots are held out, and nothing is learned from them.
+        training set: about this share of its snapshots is held out, and nothing is learned from them.
     rounds
         Pairs (step size, blur). The initial step size is in standard deviations of the initial values, so that scaling
         all weights scales ρ in the same way. The blur is how far a step spreads over the graph, in edges; 0 is not at

@@ -170,7 +170,7 @@ class Validation:
         n_jobs: int | None = None,
     ) -> None:
         n, rng = instances.graph.n, generator(random_state)
-        self.algorithm, self.mean_excess, self.n_jobs = algorithm, mean_excess, n_jobs
+        self.algorithm, self.mean_excess, self.unit, self.n_jobs = algorithm, mean_excess, split, n_jobs
         self.budget = min(100 * n, max(4 * n, 10**6))
         self.scorer = None if utility is None else Scorer(utility, algorithm=algorithm, budget=self.budget)
         rows = np.unique(instances._stored_rows)
@@ -364,6 +364,14 @@ def kept(values: NDArray[np.float64], groups: NDArray[np.int64], scale: NDArray[
         if first == 0:
             break
     return high
+
+
+def fewest() -> int:
+    """Return how many snapshots or days it takes to keep any limit, even if nothing was lost on them."""
+    count = 2
+    while kept(np.zeros(count), np.arange(count), np.ones(count)) == np.inf:
+        count += 1
+    return count
 
 
 def within(candidates: Sequence[Candidate], mean_excess: float) -> list[Candidate]:

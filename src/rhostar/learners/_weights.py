@@ -84,7 +84,7 @@ class MeanWeights(Learner):
 
 
 class LowerEnvelope(Learner):
-    """Distances under weights that no instance goes below: A* stays optimal (U3).
+    """Distances under lower bounds of the weights, with which A* is optimal as long as no weight is below them.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class LowerEnvelope(Learner):
     def _learn(self, instances: InstanceSet) -> dict[str, Any]:
         graph = instances.graph
         lowest = edge_statistics(instances, "min", 0.0).value
-        lower = arrays.frozen(lowest if self.lower is None else stated_bounds(self.lower, "lower", lowest, graph))
+        lower = arrays.frozen(lowest if self.lower is None else stated_bounds(self.lower, "lower", lowest, instances))
         tables = {}
         for goal in np.unique(instances.goals).tolist():
             rho = distances_to(graph, lower, goal)
@@ -129,17 +129,25 @@ class LowerEnvelope(Learner):
         return {"heuristic_": heuristic, "lower": lower, "consistent_for": lower}
 
 
-def stated_bounds(given: ArrayLike, name: str, lowest: NDArray[np.float64], graph: Graph) -> NDArray[np.float64]:
-    """Return stated lower bounds, one per edge; raises :class:`WeightError` if `lowest`, seen in training, is below."""
+def stated_bounds(
+    given: ArrayLike, name: str, lowest: NDArray[np.float64], instances: InstanceSet
+) -> NDArray[np.float64]:
+    """Return stated lower bounds, one per edge; raises :class:`WeightError` if `lowest`, seen in training, is below.
+
+    A bound that is above it by no more than the rounding of the weights' own type is lowered to it.
+    """
+    graph, kind = instances.graph, instances._stored.dtype
     given = np.full(graph.m, given) if np.ndim(given) == 0 else given
     lower: NDArray[np.float64] = arrays.weight_row(given, name, graph.m).astype(np.float64)
+    slack = 4 * np.finfo(kind).eps if kind.kind == "f" else 0.0
+    lower = np.where(lowest >= lower * (1 - slack), np.minimum(lower, lowest), lower)
     below = np.flatnonzero(~(lowest >= lower))
     if below.size:
         e = int(below[0])
         more = "" if below.size == 1 else f" ({below.size:,} edges have training weights below {name})"
         raise WeightError(
             f"{name}[{e}] (edge {graph._edge_name(e)}) is {lower[e]}, but a training instance has "
-            f"{lowest[e]} there{more}"
+            f"{lowest[e]} there{more}; to use the lower of both, pass their minimum (--weight-bounds FILE,from-data)"
         )
     return lower
 

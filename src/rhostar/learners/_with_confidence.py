@@ -30,10 +30,10 @@ _ENOUGH = 4
 
 
 class WithConfidence(Wrapper):
-    """Learns from a part of the instances, and chooses a factor on the rest: a mean excess then holds with confidence.
+    """Learns from a part of the instances and chooses a factor on the rest, so that a mean excess is guaranteed.
 
     The learner inside is fitted on the first part. Then :func:`rhostar.choose_weight` tests its values times 0.5, 0.6
-    and so on up to 1.4, in this order, on the other part. Of those that keep the mean excess, the fastest is taken. If
+    and so on up to 1.4, in this order, on the other part. It chooses the fastest of those that keep the mean excess. If
     none does, it falls back to exact values, whose answers are optimal.
 
     Parameters
@@ -41,9 +41,9 @@ class WithConfidence(Wrapper):
     learner
         What to fit; it is cloned. None is :class:`MeanDistance`; :func:`rhostar.learn` passes :class:`Auto`.
     mean_excess
-        How far paths of A* may be above the optimum on average over new instances, as a share of it.
+        How far paths of A* may exceed the optimum on average over new instances, as a fraction of it.
     confidence
-        The probability with which they are not, over the draw of the instances.
+        The probability with which `mean_excess` holds, over the draw of the instances.
     limit
         H, fixed beforehand: a path that costs more than H above the optimum, as a share of it, counts as H.
     split
@@ -66,10 +66,10 @@ class WithConfidence(Wrapper):
     Raises
     ------
     InstanceError
-        Raised by ``fit`` if there are too few snapshots: even if no path costs more, 299 must be kept for a mean excess
-        of 1 % at 95 % and H = 100 %.
+        Raised by ``fit`` if there are too few snapshots: even if every path is optimal, 299 must be held out for a mean
+        excess of 1 % at 95 % confidence and H = 100 %.
     AssumptionError
-        Raised by ``fit`` if snapshots of the two parts are equal, so that they are no independent draws.
+        Raised by ``fit`` if snapshots of the two parts are equal, so that they are not independent draws.
     InputError
         Raised by ``fit`` if a parameter is out of range.
 

@@ -109,7 +109,7 @@ class PerGoal(Wrapper):
 
 
 class Scaled(Wrapper):
-    """Multiplies the ρ of a learner by a factor: A* is greedier above 1, and more careful below.
+    """Multiplies the ρ of a learner by a factor: above 1 A* is greedier, below 1 more careful.
 
     Cautious values, such as those of :class:`LowerEnvelope`, are far below the true distances. Times a factor they need
     far fewer expansions, and paths cost little more. :class:`Auto` finds the factor that keeps a mean excess.
@@ -174,8 +174,8 @@ class Portfolio(Wrapper):
 
     Snapshots that resemble each other get a table of their own: one for the night, one for each rush hour. A query
     takes the table whose usual weights are nearest to its own. Queries unlike all others are often the slowest ones,
-    and even a group far from them is closer than the mean of all. The groups, and how they are compared, are those of
-    :class:`Potentials`. The table of a group with few snapshots is drawn towards that of all of them.
+    and even a distant group is closer to them than the mean of all. Groups are made and compared as in
+    :class:`Potentials`. The table of a group with few snapshots is shrunk towards the table of all of them.
 
     Parameters
     ----------

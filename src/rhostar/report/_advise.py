@@ -90,7 +90,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Advice:
-    """What :func:`advise` found. ``print(...)`` says it in words."""
+    """The result of :func:`advise`. ``print(...)`` shows it in words."""
 
     options: tuple[Option, ...]
     """All ways that were measured."""
@@ -153,7 +153,7 @@ class Advice:
         goals = _count(self.goals, "goal", "different goals")
         lines = [
             f"{_count(self.queries, 'query', 'queries')} per update, to {goals}",
-            f"{'':{_WIDTH}} {'update':>8} {'goal':>8} {'query':>8} {'together':>8} {'excess':>7}",
+            f"{'':{_WIDTH}} {'update':>8} {'goal':>8} {'query':>8} {'total':>8} {'excess':>7}",
         ]
         for o in sorted(self.options, key=self.seconds):
             times = (o.per_update, o.per_goal, o.per_query, self.seconds(o))
@@ -169,7 +169,7 @@ class Advice:
         plain = next(o for o in self.options if o.name == "Dijkstra")
         faster = f"{self.seconds(plain) / self.seconds(best):.1f} times as fast as Dijkstra"
         once = f", after {_time(best.once)} once" if best.once else ""
-        lines.append(f"Use {best.name}: {'nothing that is good enough is faster' if best is plain else faster + once}.")
+        lines.append(f"Use {best.name}: {'no accepted option is faster' if best is plain else faster + once}.")
         for words in (f"The fastest by queries per update: {self._turns()}.", self.left_out):
             lines += textwrap.wrap(words, 80, break_on_hyphens=False)
         return "\n".join(lines)
@@ -202,7 +202,7 @@ def advise(
     lower: ArrayLike | None = None,
     seed: int = 0,
 ) -> Advice:
-    """Measure which way of answering queries is the fastest, on half of the snapshots, after learning from the others.
+    """Measure which method answers queries fastest, on half of the snapshots, after learning from the other half.
 
     A router (:class:`rhostar.Router`), plain Dijkstra, tables of exact costs-to-go for each goal
     (:func:`rhostar.distances_to`), landmarks, the lower envelope, learned mean distances, and RoutingKit, if
@@ -215,7 +215,7 @@ def advise(
     instances
         At least two snapshots.
     queries
-        How many queries come before the weights change, to all goals together.
+        How many queries there are between two updates of the weights, to all goals together.
     goals
         How many different goals these queries have; None for as many as the instances have. If it is more than that,
         sources and goals are drawn from all vertices.

@@ -132,7 +132,7 @@ class Weights(Section):
         if self.choice is not None:
             chosen = (
                 f'<div class="card guarantee"><p>{escape(self.choice.sentence)}</p>'
-                f"{unfolding('What this rests on', f'<p>{escape(self.choice.conditions)}</p>')}</div>"
+                f"{unfolding('What this assumes', f'<p>{escape(self.choice.conditions)}</p>')}</div>"
             )
         for k, factor in enumerate(curve.factors):
             best = self.choice is not None and self.choice.factor == factor
@@ -141,7 +141,7 @@ class Weights(Section):
             effort = "" if np.isnan(curve.effort[k]) else amount(float(curve.effort[k]))
             cells = (f"{factor:g}", effort, saved, percent(float(curve.loss[k])), band)
             rows.append(("best" if best else "", tuple(escape(cell) for cell in cells)))
-        head = [("factor", False), ("effort", False), ("of none", False), ("mean loss", False), ("new queries", False)]
+        head = [("factor", False), ("effort", False), ("vs none", False), ("mean loss", False), ("new queries", False)]
         charts = chart("loss", "Mean loss against the factor", "The band holds for all factors at once.")
         charts += chart("effort", "Effort against the factor", "Expanded vertices per query.")
         return (

@@ -77,7 +77,7 @@ again with its mean as the mean excess. Standard errors (±) are over {escape(un
 
 
 def front_section(fronts: Mapping[str, Front | Mapping[str, Any]]) -> FrontSection:
-    """Return the section on what ``rhostar.learn`` could choose from, for :func:`build`.
+    """Return the section on the trade-off that ``rhostar.learn`` could choose from, for :func:`build`.
 
     Parameters
     ----------

@@ -19,6 +19,7 @@ from rhostar import _files as files
 from rhostar.errors import InputError
 from rhostar.report import _figures as drawings
 from rhostar.report._comparison import Comparison, MethodView
+from rhostar.report._replay import Replay
 from rhostar.report._section import Section, escape, pairs, template
 from rhostar.report._wording import VERSION
 
@@ -47,7 +48,7 @@ class Report:
 
 
 def write(report: Report, path: str | os.PathLike[str]) -> Path:
-    """Write the page, whole or not at all.
+    """Write the page, completely or not at all.
 
     Parameters
     ----------
@@ -117,8 +118,10 @@ def render(report: Report) -> str:
         style=Template(template("style.css")).substitute(dark=template("dark.css")),
         navigation="".join(f'<a href="#{section.name}">{escape(section.title)}</a>' for section, _ in bodies),
         lead=escape(report.lead),
+        # A page with maps opens with them; the numbers follow.
+        opening="\n".join(_framed(section, body) for section, body in bodies if isinstance(section, Replay)),
         tiles=pairs("tiles", [(what, value) for value, what in report.tiles]),
-        sections="\n".join(_framed(section, body) for section, body in bodies),
+        sections="\n".join(_framed(section, body) for section, body in bodies if not isinstance(section, Replay)),
         data="\n".join(
             f'<script type="application/json" id="{name}-data">{safe_json(value)}</script>'
             for name, value in data

@@ -11,6 +11,7 @@ Everything from outside (names, labels, titles) is escaped where it enters the m
 from __future__ import annotations
 
 import html
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["baseline", "learned"]
 
+_LONG = 100
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -110,8 +112,8 @@ class Section(ABC):
 
 
 def escape(text: str) -> str:
-    """Return text as markup; a number and its per cent sign stay on one line."""
-    return html.escape(text).replace(" %", "\u00a0%")
+    """Return text as markup; a number stays on one line with its per cent sign or its milliseconds."""
+    return re.sub(r"(?<=\d) (?=%|ms\b)", "\u00a0", html.escape(text))
 
 
 def template(name: str) -> str:
@@ -155,6 +157,9 @@ def unfolding(title: str, inside: str) -> str:
 
 
 def pairs(kind: str, entries: Iterable[tuple[str, str]]) -> str:
-    """Return a list of terms with their values."""
-    inside = "".join(f"<div><dt>{escape(what)}</dt><dd>{escape(value)}</dd></div>" for what, value in entries)
+    """Return a list of terms with their values; a term of many words gets more space."""
+    inside = "".join(
+        f"<div{' class=long' if len(what) > _LONG else ''}><dt>{escape(what)}</dt><dd>{escape(value)}</dd></div>"
+        for what, value in entries
+    )
     return f'<dl class="{kind}">{inside}</dl>'

@@ -5,8 +5,8 @@ alternative (Abraham, Delling, Goldberg and Werneck, *Alternative routes in road
 the routes that are already there, where it differs from the shortest path it is not much longer, and it has no local
 detours: every part of it up to a given length is a shortest path itself.
 
-The candidates are the paths by way of one vertex v: a shortest path to v, and one from v to the target. Two searches
-find all of them. Stretches along which both trees agree, *plateaus*, have one candidate in common.
+The candidates are the via paths of a vertex v: a shortest path to v, and one from v to the target. Two searches find
+all of them. Stretches along which both trees agree, *plateaus*, have one candidate in common.
 
 Let P be such a path and T a length. All parts of P that do not pass through v are shortest paths. Of those that do and
 cost at most T, it is enough to look at the longest that begin at each vertex before v: the others are parts of these.
@@ -53,8 +53,9 @@ class Alternatives(PairQuestions):
     ) -> list[Route]:
         """Return the shortest path and alternatives to it.
 
-        Alternatives are paths by way of one vertex. There may be others, and often there is none at all: a bridge that
-        every path has to take is an overlap. The routes do not depend on which engine answers other queries.
+        An alternative is a shortest path to some vertex, followed by a shortest path from there (a *via path*). Other
+        kinds of alternatives are not found. Often there is none at all: a bridge that every path has to cross counts as
+        overlap. The routes do not depend on which engine answers other queries.
 
         Parameters
         ----------
@@ -63,12 +64,13 @@ class Alternatives(PairQuestions):
         k
             How many routes, the shortest included.
         max_excess
-            How much an alternative may cost where it differs from the shortest path, above what it replaces, as a share
-            of that. So its whole cost is at most this share above the optimum, too.
+            The largest extra cost of the part in which an alternative differs from the shortest path, as a fraction of
+            the cost of the part that it replaces. So its total cost exceeds the optimum by at most this fraction, too.
         max_overlap
-            What an alternative may have in common with all routes before it together, as a share of the optimal cost.
+            The largest cost of the edges that an alternative shares with the routes before it, taken together, as a
+            fraction of the optimal cost.
         locality
-            Every part of an alternative that costs up to this share of the optimal cost is a shortest path itself.
+            Every part of an alternative that costs up to this fraction of the optimal cost is a shortest path itself.
         snapshot, **costs
             As for :meth:`route`.
 
@@ -84,12 +86,10 @@ class Alternatives(PairQuestions):
         VertexError, WeightError
             As :meth:`route`.
 
-        Notes
-        -----
-        The conditions are those of Abraham, Delling, Goldberg and Werneck (2013). They are tested on the weights
-        themselves, and each holds for every route that is returned. The other usual method, penalties on the edges of
-        earlier routes, can find routes that no single vertex describes, but it needs new weights for each of them, and
-        nothing bounds their local detours.
+        Notes ----- The conditions are those of Abraham, Delling, Goldberg and Werneck (2013). They are tested on the
+        weights themselves, and each holds for every route that is returned. Penalties on the edges of earlier routes,
+        the other usual method, can find routes that are not via paths. But they need new weights for each route, and do
+        not bound local detours.
 
         Examples
         --------
@@ -182,7 +182,7 @@ class _Trees(NamedTuple):
         return float(self.there[self.end])
 
     def path(self, via: int) -> tuple[NDArray[np.int32], int]:
-        """Return the path by way of a vertex, and its place on it."""
+        """Return the path through a vertex, and its place on it."""
         to, on = ([via], [via])
         for places, step in ((to, self.before), (on, self.behind)):
             while (following := int(step[places[-1]])) != places[-1]:

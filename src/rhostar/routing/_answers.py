@@ -8,11 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar._arrays import counted
 from rhostar.routing._names import VertexNames
 
 
 class Nearest(NamedTuple):
-    """The nearest of some vertices, the nearest first; fewer than asked for if the others cannot be reached."""
+    """The vertices nearest to a given one, nearest first; fewer than requested if the others cannot be reached."""
 
     goals: NDArray[np.int32]
     """The vertices; of equal costs the smallest number first."""
@@ -37,11 +38,12 @@ class Nearest(NamedTuple):
         return self.names.labels(self.goals)
 
     def __repr__(self) -> str:
-        return f"Nearest({len(self.goals)} vertices, the first is {self.goal} for {self.cost:.6g})"
+        first = f", the first is {self.labels[0]!r} for {self.cost:.6g}" if self.goals.size else ""
+        return f"Nearest({counted(len(self.goals), 'vertex', 'vertices')}{first})"
 
 
 class Within(NamedTuple):
-    """All vertices within a cost of one, the nearest first."""
+    """All vertices within a given cost of a vertex, nearest first."""
 
     vertices: NDArray[np.int32]
     """The vertices; the first is the one that was asked about."""

@@ -220,11 +220,11 @@ def _below(edges: NDArray[Any], count: int, what: str) -> NDArray[np.int64]:
         return np.empty(0, dtype=np.int64)
     if edges.dtype.kind not in "iu" or edges.ndim != 1:
         raise ArrayError(f"{what} must be a list of edges, got an array of {edges.dtype} of shape {edges.shape}")
-    outside = (edges < 0) | (edges >= count)
-    if outside.any():
-        first = int(np.argmax(outside))
+    found = edges.astype(np.int64)
+    if found.view(np.uint64).max() >= count:  # what is negative is large there
+        first = int(np.argmax((edges < 0) | (edges >= count)))
         raise EdgeError(f"{what}[{first}] must be an edge in 0..{count - 1}, got {edges[first]}")
-    return edges.astype(np.int64)
+    return found
 
 
 def _first_least(

@@ -44,28 +44,29 @@ class PairQuestions(TimedWeights):
     ) -> Route:
         """Return a shortest path.
 
-        The keywords in `costs` are costs of this query alone. They can be combined, all other questions take them
-        too, and answers are exact. No weights are copied: a search reads those of today with the changes, and a
-        hierarchy that is customized already guides it. Costs that recur get a hierarchy of their own, by the same rule
-        as all weights.
+        The keywords in `costs` are costs of this query alone. They can be combined, all other queries accept them too,
+        and answers are exact. Weights are not copied: a search reads the current ones and applies the changes as it
+        goes. If a hierarchy has been customized already, it guides this search. Costs that recur get their own
+        hierarchy, by the same rule as other weights.
 
         Parameters
         ----------
         source, target
             Vertices, by label or number.
         snapshot
-            Weights other than the current ones: what :attr:`snapshot` was before an update.
+            Weights to use instead of the current ones: the value of :attr:`snapshot` before an update.
         depart
             The time of departure, for weights by time of day (:meth:`update_by_time`): the path that arrives first.
         arrive
             The time of arrival instead: the path that departs last.
         **costs
             `avoid`: edges that are closed, named as for :meth:`update`. A closed edge leaves its parallels open, and an
-            undirected edge is closed both ways. `avoid_vertices`: vertices that no route passes, as all edges there are
-            closed. `changes`: a pair (edges, weights) of edges that weigh something else, less or more. `factors`: a
+            undirected edge is closed both ways. `avoid_vertices`: vertices that no route may pass; all their edges are
+            closed. `changes`: a pair (edges, weights) with other weights for some edges, lower or higher. `factors`: a
             mapping from classes of edges to positive factors; other classes keep their weights. It needs a router with
-            `edge_classes`. `mix`: a mapping from criteria to coefficients that are not negative; the weights are the
-            sum of the criteria times these. It needs a router with `criteria`. Factors multiply mixes and changes.
+            `edge_classes`. `mix`: a mapping from criteria to nonnegative coefficients; the weights are the weighted sum
+            of the criteria. An edge that one criterion closes is closed in every mix. It needs a router with
+            `criteria`. Factors multiply mixes and changes.
 
         Returns
         -------
@@ -207,7 +208,7 @@ class PairQuestions(TimedWeights):
         n_jobs: int | None = None,
         **costs: Unpack[QueryCosts],
     ) -> NDArray[np.float64]:
-        """Return the costs of shortest paths from each of some vertices to each of others.
+        """Return the costs of shortest paths from each source to each target.
 
         Parameters
         ----------

@@ -266,7 +266,8 @@ def _sum(terms: list[tuple[float, NDArray[Any]]]) -> NDArray[np.float64]:
     """Return the sum of products, added from the first one on, as the core does."""
     total = terms[0][0] * terms[0][1].astype(np.float64)
     for coefficient, values in terms[1:]:
-        total += coefficient * values
+        # A coefficient of 0 only closes what is closed.
+        total += coefficient * values if coefficient > 0 else np.where(values == np.inf, np.inf, 0.0)
     return total
 
 

@@ -60,7 +60,8 @@ class Repriced(State):
     engine
         Of the router.
     parts
-        The weights are the sum of these coefficients times the weights of these states.
+        The weights are the sum of these coefficients times the weights of these states. With the coefficient 0, a
+        state only closes edges; the first one is positive.
     own
         Edges with weights of their own.
     near
@@ -120,7 +121,7 @@ class Repriced(State):
         return known if known is None or self._own.behind is None else _Behind(known, self._own)
 
     def expected(self, searches: int) -> float:
-        """Return the work that so many searches will take, as far as it can be known."""
+        """Return the work that this many searches will take, as far as it can be known."""
         return 0.0 if self._guides()[0] else super().expected(searches)
 
     # ------------------------------------------------------------ searches
@@ -132,7 +133,7 @@ class Repriced(State):
         ready = [
             (state.index, scale)
             for (_, state), scale in zip(self._parts, self._scales, strict=True)
-            if state.index is not None
+            if state.index is not None and scale > 0
         ]
         return [index for index, _ in ready], [scale for _, scale in ready]
 
@@ -140,7 +141,7 @@ class Repriced(State):
         self, source: int, target: int, left: float, stop: _core.Stop | None = None
     ) -> tuple[tuple[Found, float | None] | None, float]:
         """Return a shortest path with its cost, or None if the work is not enough; and the work."""
-        lacking = [state for _, state in self._parts if state.index is None and not state.refused]
+        lacking = [state for x, state in self._parts if x > 0 and state.index is None and not state.refused]
         spent = 0.0
         if lacking and (self._near is None or self._near.index is None):
             # As for queries on the weights of today: searches without a guide, until a hierarchy is worth its work.

@@ -25,7 +25,7 @@ class Found(NamedTuple):
 
 
 class Route:
-    """A shortest path from :meth:`Router.route`; later updates do not change it.
+    """A path from :meth:`Router.route`, shortest unless the router allows an excess; later updates do not change it.
 
     Parameters
     ----------

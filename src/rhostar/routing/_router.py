@@ -26,16 +26,16 @@ from rhostar.routing._storage import read_router, write_router
 
 
 class Router(Alternatives, SetQuestions):
-    """Routes on one graph while its weights change: holds today's weights and answers every question about them.
+    """Answers shortest-path queries on one graph while its weights change.
 
-    Answers are exact, unless an excess is allowed. After an update, queries are answered by searches; when searches on
-    these weights have taken as much work as customizing a hierarchy (:class:`rhostar.Hierarchy`), that is done, and it
-    answers all later queries. Work is counted, not timed, so every run makes the same choice. Searches and customizing
-    together are at most twice the work of the better choice in hindsight. :meth:`prepare` customizes at once, and
-    :meth:`explain` says what was done.
+    Answers are exact, unless an excess is allowed. After an update, queries are answered by searches. Once searches on
+    these weights have taken as much work as customizing a hierarchy (:class:`rhostar.Hierarchy`) would, the hierarchy
+    is customized and answers all later queries. Work is counted, not timed, so every run makes the same choice.
+    Searches and customizing together take at most twice the work of the better choice in hindsight. :meth:`prepare`
+    customizes at once, and :meth:`explain` says what was done.
 
-    A query sees one set of weights whole. Threads may query while another updates; no lock is held during a search,
-    and while one thread customizes, the others go on searching.
+    Each query uses one consistent set of weights. Threads may query while another one updates; no lock is held during a
+    search, and while one thread customizes, the others go on searching.
 
     Vertices are named by label if the graph has labels, and by number otherwise. With labels, numbers are accepted too
     if no label is an integer. The cells of a grid without labels may also be named (row, column).
@@ -48,14 +48,14 @@ class Router(Alternatives, SetQuestions):
     heuristic
         Guides the searches: anything that :func:`rhostar.astar` takes as `rho`. None searches without one.
     max_excess
-        How far the cost of a route may be above the optimum for certain, as a share of it.
+        How far the cost of a route may exceed the optimum, as a fraction of it. Every route stays within this limit.
     mean_excess
-        The same on average, for a heuristic that was learned for it: it is used as it is.
+        The same on average, for a heuristic that was learned for that purpose. Its values are used unchanged.
     edge_classes
         The class of each edge, such as "motorway" or 3, for queries with `factors`.
     criteria
         Weights for each of several criteria, such as ``{"time": ..., "toll": ...}``, for queries with `mix`. Queries
-        without it go by the first. :meth:`update` takes new weights of one criterion.
+        without `mix` use the first. :meth:`update` takes new weights of one criterion.
 
     Attributes
     ----------
@@ -243,15 +243,15 @@ class Router(Alternatives, SetQuestions):
     # ------------------------------------------------------------ the engine
 
     def prepare(self, *, verbose: int = 0) -> None:
-        """Build the order of the graph, if that has not been done, and customize the hierarchy to the current weights.
+        """Order the vertices, if that has not been done, and customize the hierarchy to the current weights.
 
-        Before the first update, only the order is built. Nothing happens if the graph has no hierarchy of a reasonable
-        size; :meth:`explain` says why.
+        Before the first update, the vertices are only ordered. Nothing happens if the graph has no hierarchy of a
+        reasonable size; :meth:`explain` says why.
 
         Parameters
         ----------
         verbose
-            1 shows a progress bar on standard error while the order is built.
+            1 shows a progress bar on standard error while the vertices are ordered.
 
         Examples
         --------
@@ -309,11 +309,10 @@ class Router(Alternatives, SetQuestions):
     # ------------------------------------------------------------ files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the router to a file, whole or not at all: all but the weights.
+        """Write the router, without its weights, to a file, completely or not at all.
 
-        That is graph, order, hierarchy and heuristic, classes of edges and the names of criteria.
-
-        Call :meth:`prepare` before, or there may be no order and no hierarchy yet.
+        The file holds the graph, the order of its vertices, the hierarchy, the heuristic, the classes of edges and the
+        names of the criteria. Call :meth:`prepare` first; otherwise there may be no order and no hierarchy yet.
 
         Parameters
         ----------
@@ -323,8 +322,8 @@ class Router(Alternatives, SetQuestions):
         Raises
         ------
         StorageError
-            If the disk refuses, an old file stays as it was; if a label is neither a number nor a string nor a tuple of
-            these.
+            If the file cannot be written (an old one then stays as it was), or a label is neither a number nor a string
+            nor a tuple of these.
 
         Examples
         --------

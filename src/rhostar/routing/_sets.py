@@ -65,7 +65,7 @@ class SetQuestions(Weights):
     def nearest_source(
         self, sources: Any, target: Any, k: int = 1, *, snapshot: Snapshot | None = None, **costs: Unpack[QueryCosts]
     ) -> Nearest:
-        """Return the sources from which a vertex is nearest: which of the vehicles is there first.
+        """Return the sources nearest to a vertex, such as the vehicles that can be there first.
 
         Parameters
         ----------
@@ -124,14 +124,14 @@ class SetQuestions(Weights):
         snapshot: Snapshot | None = None,
         **costs: Unpack[QueryCosts],
     ) -> Within:
-        """Return everything that can be reached for a cost: the area within 15 minutes.
+        """Return all vertices that can be reached within a cost, such as the area within 15 minutes.
 
         Parameters
         ----------
         vertex
             A vertex, by label or number.
         max_cost
-            What it may cost to get there, inclusive; at least 0.
+            The highest cost to get there, inclusive; at least 0.
         reverse
             Whether to return what reaches the vertex instead.
         snapshot, **costs
@@ -173,7 +173,7 @@ class SetQuestions(Weights):
         n_jobs: int | None = None,
         **costs: Unpack[QueryCosts],
     ) -> NDArray[np.int32]:
-        """Return for every vertex where to go next on a shortest path to each of some goals.
+        """Return, for each goal, the next vertex on a shortest path from every vertex.
 
         Parameters
         ----------

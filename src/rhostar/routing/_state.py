@@ -132,6 +132,7 @@ class State:
 
     __slots__ = (
         "_cheapest",
+        "_closes",
         "_float_row",
         "_guide",
         "_row",
@@ -170,6 +171,7 @@ class State:
         self._guide: OnRow | None = None
         self._cheapest: Any = self
         self._float_row: NDArray[np.float64] | None = None
+        self._closes: bool | None = None
 
     def _follow(self, before: State, changed: NDArray[np.int64]) -> None:
         if before.index is not None:
@@ -196,6 +198,13 @@ class State:
         return self._float_row
 
     @property
+    def closes(self) -> bool:
+        """Whether an edge of the user is closed."""
+        if self._closes is None:
+            self._closes = bool(np.isinf(self.row if self.given is None else self.given).any())
+        return self._closes
+
+    @property
     def work(self) -> float:
         """The work of customizing."""
         return self.share * self.engine.work
@@ -215,7 +224,7 @@ class State:
         return self._guide
 
     def expected(self, searches: int) -> float:
-        """Return the work that so many searches between two vertices will take, as far as it can be known."""
+        """Return the work that this many searches between two vertices will take, as far as it can be known."""
         rate = work.TABLE if self.guide.heuristic is None else work.GUIDED
         return searches * self.engine.typical * rate
 
@@ -360,4 +369,4 @@ def _state_with(engine: Engine, row: NDArray[Any], given: NDArray[Any] | None, c
 
 def _table(rho: NDArray[np.float64] | _core.Potential, goal: int) -> NDArray[np.float64]:
     """Return values for a message about one of them."""
-    return rho if isinstance(rho, np.ndarray) else rho.values(np.array([goal], dtype=np.int32), None).rho
+    return rho if isinstance(rho, np.ndarray) else rho.values(np.array([goal], dtype=np.int32), None, None).rho

@@ -51,7 +51,8 @@ class TimedRoute(Route):
     depart, arrive
         When it begins and ends. Without a path, `arrive` is inf, or `depart` is -inf.
     times
-        The time at each vertex of the path: when it is reached, or at the latest must be reached to arrive in time.
+        The time at each vertex of the path: when it is reached or, with `arrive`, when it must be reached at the
+        latest.
 
     Examples
     --------
@@ -84,21 +85,23 @@ class TimedWeights(Weights):
     ) -> None:
         """Take weights that depend on the time of day, for :meth:`route` with `depart` or `arrive`.
 
-        Weights are linear between the times. An edge takes as long as it does at the moment in which it is entered.
-        All other questions go on with the weights of :meth:`update`.
+        Weights are linear between the times. The time for an edge is its weight at the moment in which it is entered.
+        All other queries use the weights of :meth:`update`.
 
         Parameters
         ----------
         weights
             (number of times, number of edges) how long each edge takes at each time, in the unit of the times; inf if
-            it is closed. It is closed also between such a time and its neighbors.
+            it is closed. It is also closed between that time and the times next to it.
         times
             At least two, increasing.
         period
-            After how long everything repeats: 24 for hours of a day. None: after the last time the last weights stay.
+            The time after which everything repeats, such as 24 for the hours of a day. With None, the last weights stay
+            after the last time.
         waiting
-            Whether a vehicle may wait at a vertex. Otherwise, no edge may let those who enter later leave earlier
-            (*first in, first out*): its weight falls by at most the time that passes. An edge that opens needs waiting.
+            Whether a vehicle may wait at a vertex. Otherwise, no vehicle may leave an edge earlier by entering it later
+            (*first in, first out*): its weight may fall by at most the time that passes. An edge that opens again needs
+            waiting.
 
         Raises
         ------
@@ -298,8 +301,8 @@ class TimeOfDay:
             self._guide_rows = _core.guide_rows(index)
         up, down, roundings, beyond, _ = _core.guide_lengths(index, True)
         rank, rows, ranks = self._guide_rows
-        towards = _core.hierarchy_potential(rank, rows, ranks, up, down, roundings, beyond, 1.0)
-        away = _core.hierarchy_potential(rank, rows, ranks, down, up, roundings, beyond, 1.0)
+        towards = _core.hierarchy_potential(rank, rows, ranks, up, down, roundings, beyond, 1.0, None)
+        away = _core.hierarchy_potential(rank, rows, ranks, down, up, roundings, beyond, 1.0, None)
         assert towards is not None
         assert away is not None
         return Window(index if whole else None, towards, away, up.nbytes + down.nbytes)

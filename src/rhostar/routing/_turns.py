@@ -36,7 +36,7 @@ class Street(NamedTuple):
 
 
 class TurnRouter:
-    """Routes with turn costs, in the edges and vertices of the graph that the turns were made for.
+    """Answers shortest-path queries with turn costs, in the edges and vertices of the original graph.
 
     It is a :class:`rhostar.Router` on the graph of turns. A trip begins and ends at vertices, or at the end of a
     :class:`Street`: then the turn out of it counts, and the street itself does not.
@@ -203,7 +203,7 @@ class TurnRouter:
         ]
 
     def matrix(self, sources: Any, targets: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
-        """Return the costs with turns from each of some places to each of others.
+        """Return the costs, with turns, from each source to each target.
 
         Parameters
         ----------
@@ -255,14 +255,14 @@ class TurnRouter:
         return Nearest(found.goals - np.int32(shift), found.costs, self._names)
 
     def within(self, vertex: Any, max_cost: float) -> Within:
-        """Return all vertices that can be reached for a cost, turns included.
+        """Return all vertices that can be reached within a cost, turns included.
 
         Parameters
         ----------
         vertex
             A vertex or a :class:`Street`.
         max_cost
-            What it may cost to get there, inclusive.
+            The highest cost to get there, inclusive.
 
         Returns
         -------

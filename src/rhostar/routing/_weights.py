@@ -48,12 +48,12 @@ class Weights:
 
     @property
     def n_edges(self) -> int:
-        """Number of edges that an update of all weights has to name."""
+        """Number of weights that an update of all edges takes."""
         return self._edges.count
 
     @property
     def snapshot(self) -> Snapshot:
-        """The current weights, in the order of the graph; queries may name it after later updates."""
+        """The current weights, in the order of the graph; later queries can use it after an update."""
         if self._snapshot is None:
             raise _no_weights()
         return self._snapshot
@@ -61,7 +61,7 @@ class Weights:
     def update(self, weights: ArrayLike | Snapshot, *, edges: Any = None, criterion: str | None = None) -> None:
         """Take new weights, of all edges or of some.
 
-        Queries that have begun go on with the weights that they began with. If the new weights cannot be used, the old
+        Queries that are running keep the weights that they started with. If the new weights cannot be used, the old
         ones stay.
 
         Parameters
@@ -71,7 +71,7 @@ class Weights:
             of these, or one for all of them.
         edges
             The edges that change; all others keep their weights. Each is a number, a label, or a pair (tail, head) of
-            vertices. If one is there several times, its last weight counts. None for all edges.
+            vertices. If an edge occurs several times, its last weight counts. None for all edges.
         criterion
             Which of the criteria the weights are for, if the router has several; None for the first.
 
@@ -80,7 +80,7 @@ class Weights:
         WeightError
             If a weight is negative or NaN; the message names the edge.
         EdgeError, VertexError
-            If an edge does not exist, or a pair stands for several parallel edges.
+            If an edge does not exist, or a pair matches several parallel edges.
         ArrayError, InputError
             If there is not one weight per edge; if some are to change before the first update of all; if there is no
             such criterion.
@@ -163,7 +163,11 @@ class Weights:
         if snapshot is not None:
             raise InputError("snapshot and mix exclude each other: a snapshot has the weights of one criterion")
         shares = coefficients(mix, self._criteria)
-        return self._variants.state(tuple((x, self._of_criterion(name)) for name, x in shares.items()), **others)
+        counted = tuple((x, self._of_criterion(name)) for name, x in shares.items())
+        # What a criterion closes is closed also in a mix that leaves it out: nobody can drive there.
+        left_out = (state for name, state in self._criteria.items() if name not in shares)
+        closing = tuple((0.0, state) for state in left_out if state is not None and state.closes)
+        return self._variants.state(counted + closing, **others)
 
     def _of(self, snapshot: Snapshot | None) -> State:
         """Return what is known about a snapshot; about the current one if it is None."""

@@ -33,8 +33,8 @@ def astar_to_nearest(
 ) -> Run:
     """Run A* to the nearest of several goals, such as depots or chargers, in one search.
 
-    ρ is the lowest over the goals. The run ends with the first goal that is selected, which is the last vertex of the
-    path. If ρ never overestimates, no goal is nearer.
+    At each vertex, ρ is the minimum of its values for the goals. The run ends with the first goal that is selected,
+    which is the last vertex of the path. If ρ never overestimates, no goal is nearer.
 
     Parameters
     ----------

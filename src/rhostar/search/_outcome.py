@@ -63,7 +63,7 @@ class Run(NamedTuple):
     def gap(self) -> float | None:
         """The certified gap: the cost exceeds the optimum by at most this. None without a lower bound.
 
-        Sums of floats round: the gap is exact for integer weights and bounds, else up to that rounding.
+        The gap is exact for integer weights and bounds. Otherwise it is exact up to the rounding of sums.
         """
         if self.bound is None:
             return None
@@ -213,7 +213,7 @@ class Runs:
         Returns
         -------
         pandas.DataFrame
-            The fields but the paths, which have `edges` in their place: how many edges each has.
+            All fields except the paths. Instead of these, the column `edges` has the number of edges of each path.
 
         Examples
         --------

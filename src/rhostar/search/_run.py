@@ -63,8 +63,8 @@ def astar(
         twice; with it, and a `rho` that never overestimates, the answer is optimal. With an
         inconsistent `rho` it may take exponentially many expansions: set a `budget`.
     budget
-        The most expansions that the run may make. If it runs out, the status says so, and the run holds the best result
-        so far.
+        The maximum number of expansions. If it is used up, the status says so, and the run holds the best result so
+        far.
     trace
         Whether to record OPEN, CLOSED and the pointers at every iteration.
     lower_bound
@@ -101,7 +101,8 @@ def astar(
     >>> run.status, round(run.cost, 3), run.expanded
     (<Status.SOLVED: 'solved'>, 69.296, 49)
 
-    A heuristic that overestimates may cost optimality; the gap says how much at most.
+    With a heuristic that overestimates, the path may not be optimal; the gap bounds how much it costs above the
+    optimum.
 
     >>> rho = 3 * rs.heuristics.octile(graph, graph.n - 1)
     >>> rs.astar(graph, graph.length, 0, graph.n - 1, rho, lower_bound=rho / 3).gap
@@ -237,7 +238,7 @@ def solve(
     if isinstance(found, Run):
         return found
     rho, lower_bound = (
-        given.values(np.array([goal], dtype=np.int32), None).rho if isinstance(given, _core.Potential) else given
+        given.values(np.array([goal], dtype=np.int32), row, None).rho if isinstance(given, _core.Potential) else given
         for given in (rho, lower_bound)
     )
     raise failures.search_failure(found, graph, row, rho=rho, lower_bound=lower_bound)

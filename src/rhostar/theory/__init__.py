@@ -1,4 +1,4 @@
-"""Research on learned heuristics: exact counts of behaviours, shattered sets, dual functions, codes and an atlas.
+"""Research on learned heuristics: exact counts of behaviors, shattered sets, dual functions, codes and an atlas.
 
 The library works without this package: it has an extension module of its own, and nothing imports it.
 """

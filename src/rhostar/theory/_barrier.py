@@ -78,7 +78,7 @@ def _readers(leaf: int, depth: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Barrier:
-    """Argmin processes that no code of O(n lg n) bits can tell apart.
+    """Argmin processes that no code of O(n lg n) bits can distinguish.
 
     Examples
     --------

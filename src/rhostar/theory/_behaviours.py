@@ -1,11 +1,11 @@
-"""Finds all joint behaviours of a few instances, which the paper's proofs count, by symbolic execution.
+"""Finds all joint behaviors of a few instances, which the paper's proofs count, by symbolic execution.
 
 Two heuristics behave alike on an instance if A* (or greedy best-first search) selects the same vertices
 in the same order; OPEN, CLOSED and the pointers at every iteration are then the same (Lemmas 1 and 2 of the
 paper). Symbolic execution follows all ρ ∈ Rⁿ at once: at each selection it branches on which vertex of OPEN
 is the least, adds the bounds ρ_v − ρ_u ≤ c or < c that say so, and drops branches whose bounds contradict
 each other. All instances run one after the other under the same bounds, so the leaves are exactly the joint
-behaviours, each with a region of ρ and a witness in it. A leaf costs O(depth · n²).
+behaviors, each with a region of ρ and a witness in it. A leaf costs O(depth · n²).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Region:
 
 @dataclass(frozen=True, eq=False)
 class Behaviours:
-    """The joint behaviours of some instances: ``len(behaviours)`` of them, with one row each in every array.
+    """The joint behaviors of some instances: ``len(behaviours)`` of them, with one row each in every array.
 
     Examples
     --------
@@ -91,17 +91,17 @@ class Behaviours:
     rho: NDArray[np.float64]
     """A ρ for each: multiples of a power of two, so that searches add without rounding."""
     cost: NDArray[np.int64]
-    """For each behaviour and instance the cost of the path."""
+    """For each behavior and instance the cost of the path."""
     expanded: NDArray[np.int64]
-    """For each behaviour and instance the expansions."""
+    """For each behavior and instance the expansions."""
     generated: NDArray[np.int64]
-    """For each behaviour and instance the insertions into OPEN."""
+    """For each behavior and instance the insertions into OPEN."""
     reopened: NDArray[np.int64]
-    """For each behaviour and instance the moves back to OPEN."""
+    """For each behavior and instance the moves back to OPEN."""
     peak_open: NDArray[np.int64]
-    """For each behaviour and instance the largest size of OPEN."""
+    """For each behavior and instance the largest size of OPEN."""
     prefix: NDArray[np.int64] = field(repr=False)
-    """How many joint behaviours the first 1, 2, ..., N instances have."""
+    """How many joint behaviors the first 1, 2, ..., N instances have."""
     complete: bool = True
     """Whether these are all: False only if ``partial=True`` was passed and `max_behaviours` was reached."""
     explored: float = 1.0
@@ -115,7 +115,7 @@ class Behaviours:
         return f"Behaviours({len(self)} of {arrays.counted(len(self.instances), 'instance')}, {self.algorithm}{what})"
 
     def runs(self, behaviour: int) -> Runs:
-        """Return the runs of all instances in one behaviour.
+        """Return the runs of all instances in one behavior.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class Behaviours:
         return solve_many(self.instances, self.rho[behaviour], algorithm=self.algorithm, reopen=self.reopen)
 
     def selected(self, behaviour: int) -> tuple[tuple[int, ...], ...]:
-        """Return for each instance the vertices selected, in order: the behaviour itself.
+        """Return for each instance the vertices selected, in order: the behavior itself.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class Behaviours:
         return tuple(tuple(trace.selected.tolist()) for _, trace in self._traces(behaviour))
 
     def region(self, behaviour: int) -> Region:
-        """Return all ρ that have this behaviour.
+        """Return all ρ that have this behavior.
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class Behaviours:
             yield instance, run.trace
 
     def utility(self, utility: Utility) -> NDArray[np.float64]:
-        """Return min(u, H) of each behaviour and instance.
+        """Return min(u, H) of each behavior and instance.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ class Behaviours:
         Returns
         -------
         array
-            One row for each behaviour.
+            One row for each behavior.
 
         Raises
         ------
@@ -213,7 +213,7 @@ class Behaviours:
         return np.array([utility.clip(row).values for row in raw])
 
     def vectors(self, utility: Utility) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return the distinct utility vectors, and for each the first behaviour that has it.
+        """Return the distinct utility vectors, and for each the first behavior that has it.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ class Behaviours:
         Returns
         -------
         tuple
-            The vectors, and the numbers of the behaviours.
+            The vectors, and the numbers of the behaviors.
         """
         values, first = np.unique(self.utility(utility), axis=0, return_index=True)
         return values, first
@@ -254,7 +254,7 @@ def joint_behaviours(
     partial: bool = False,
     progress: Report | None = None,
 ) -> Behaviours:
-    """Return every joint behaviour of some instances over all ρ ∈ Rⁿ, with a witness for each.
+    """Return every joint behavior of some instances over all ρ ∈ Rⁿ, with a witness for each.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def joint_behaviours(
     reopen
         Whether A* reopens.
     max_behaviours
-        How many joint behaviours there may be.
+        How many joint behaviors there may be.
     partial
         If there are more than `max_behaviours`: return those found, marked as incomplete, instead of raising.
     progress
@@ -324,14 +324,14 @@ def utility_vectors(
     max_behaviours: int,
     progress: Report | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the distinct utility vectors, a ρ for each, and the number of joint behaviours of each prefix.
+    """Return the distinct utility vectors, a ρ for each, and the number of joint behaviors of each prefix.
 
     For utilities that the core measures itself, it keeps no leaves, so `max_behaviours` may be large.
 
     Raises
     ------
     LimitError
-        If there are more joint behaviours than `max_behaviours`.
+        If there are more joint behaviors than `max_behaviours`.
     """
     measure = _MEASURE_OF.get(type(utility))
     if measure is None:

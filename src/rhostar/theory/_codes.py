@@ -6,7 +6,7 @@ read the *position* of a value among many others instead. An item is in one of 2
 b of the item reads bit b of the place in a Gray code; B instances per item are shattered, and items do
 not disturb each other, because no instance has an edge to another item. With B close to lg n this is
 (1 − o(1))·(n/2)·lg n instances for GBFS and (1 − o(1))·n·lg n for A*: together with the upper bounds
-(n! behaviours for GBFS, polynomially bounded integer weights for A*) the pseudo-dimension of the number
+(n! behaviors for GBFS, polynomially bounded integer weights for A*) the pseudo-dimension of the number
 of expansions is Θ(n lg n), and so is that of the cost of A* without reopening (:mod:`rhostar.theory._parity`
 has the cost under the other algorithms).
 

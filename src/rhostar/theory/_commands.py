@@ -36,7 +36,10 @@ def shatter(
     kind: Annotated[str, typer.Option("--set", help="Which instances: one of those below.")] = "theorem5",
     json: Json = False,
 ) -> None:
-    """Build a shattered set and run its patterns."""
+    """Build a shattered set and run its patterns.
+
+    Example: rhostar theory shatter -n 8
+    """
     found = _shattered(kind, n, algorithm)
     size = len(found)
     with working(f"running the patterns of {size} instances", quiet=json):
@@ -58,7 +61,10 @@ def growth(
     max_behaviours: Most = 1_000_000,
     json: Json = False,
 ) -> None:
-    """Count behaviours and utility vectors, next to the bounds."""
+    """Count behaviors and utility vectors, next to the bounds.
+
+    Example: rhostar theory growth -n 7
+    """
     from rhostar import theory
 
     found = _shattered(kind, n, algorithm)
@@ -88,7 +94,10 @@ def atlas(
     jobs: options.Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Verify the largest shattered sets known, or hunt for larger ones."""
+    """Verify the largest shattered sets known, or hunt for larger ones.
+
+    Example: rhostar theory atlas
+    """
     from rhostar import theory
     from rhostar.errors import InputError
 
@@ -124,7 +133,10 @@ def dual(
     figure: Annotated[Path | None, typer.Option(help="A picture to write (.svg, .png, .pdf).")] = None,
     json: Json = False,
 ) -> None:
-    """Find every piece of a utility along ρ = θ · (a model's values)."""
+    """Find every piece of a utility along ρ = θ · (a model's values).
+
+    Example: rhostar theory dual trips -m model.npz -u expansions -H 100
+    """
     import numpy as np
 
     import rhostar as rs

@@ -1,4 +1,4 @@
-"""Instances from proofs: linear shattered sets, and instances with many behaviours, path costs or expansions.
+"""Instances from proofs: linear shattered sets, and instances with many behaviors, path costs or expansions.
 
 Sets of more than linear size are in :mod:`rhostar.theory._codes` and :mod:`rhostar.theory._parity`.
 """
@@ -24,10 +24,10 @@ _ONE_BIT = np.array([0, 1])
 def theorem5_instances(n: int, algorithm: Algorithm = "gbfs") -> ShatteredSet:
     """Return the n − 4 unweighted instances of the paper's lower bound, with a ρ for every subset S.
 
-    The paper's vertices 1..n−3 are 0..n−4 here, then s, r and t. Instance i has s → v for all of them, v → t for
-    v > i, and i → r → t: a path of length 2, or 3 by way of i. With ρ_i = i + 3 on S and on the last of them, n on
-    the others, and ρ_r = ρ_t = 0, both algorithms (A* with and without reopening) take the path of length 3 exactly
-    on the instances in S (Theorem 5).
+    The paper's vertices 1..n−3 are 0..n−4 here, then s, r and t. Instance i has s → v for all of them, v → t for v > i,
+    and i → r → t: a path of length 2, or 3 through i. With ρ_i = i + 3 on S and on the last of them, n on the others,
+    and ρ_r = ρ_t = 0, both algorithms (A* with and without reopening) take the path of length 3 exactly on the
+    instances in S (Theorem 5).
 
     Parameters
     ----------
@@ -122,9 +122,9 @@ def sharper_instances(n: int, algorithm: Algorithm = "astar") -> ShatteredSet:
 
 
 def star(n: int) -> InstanceSet:
-    """Return one unweighted instance with ⌊e·(n−3)!⌋ behaviours under GBFS, and more under A*.
+    """Return one unweighted instance with ⌊e·(n−3)!⌋ behaviors under GBFS, and more under A*.
 
-    The start leads to n − 2 vertices, of which vertex 0 leads to the goal. A behaviour is the sequence of the other
+    The start leads to n − 2 vertices, of which vertex 0 leads to the goal. A behavior is the sequence of the other
     n − 3 vertices that are expanded before vertex 0: any sequence without repetition.
 
     Parameters
@@ -158,7 +158,7 @@ def star_copies(n: int) -> ShatteredSet:
 
     The copies differ in the weight of an edge that leaves the goal, which no run reads; the utility of copy j is bit
     j of the number of the run. So a bound for every utility that Assumption 3 allows cannot be below lg of the
-    number of behaviours of a single instance: O(n lg n) is tight in that sense.
+    number of behaviors of a single instance: O(n lg n) is tight in that sense.
 
     Parameters
     ----------

@@ -56,12 +56,12 @@ class ConvexDual:
 
     @property
     def value(self) -> float:
-        """The least mean."""
+        """The lowest mean."""
         return float(min(self.values))
 
     @property
     def theta(self) -> Fraction:
-        """The middle of the values of θ at which the mean is least."""
+        """The middle of the values of θ at which the mean is lowest."""
         return (self.low + self.high) / 2
 
     def at(self, theta: Theta) -> float:
@@ -100,7 +100,7 @@ class ConvexDual:
         return f"ConvexDual({pieces} over {over}, least {self.value:g} at {place})"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the mean against θ; the part where it is least is in color.
+        """Draw the mean against θ; the part where it is lowest is in color.
 
         Parameters
         ----------

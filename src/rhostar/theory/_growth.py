@@ -1,7 +1,7 @@
 """Counts the utility vectors of N instances exactly, next to every upper bound; and the Rademacher complexity.
 
 The growth function Π(N) of the theory is a maximum over all sets of N instances; here it is counted on given ones,
-for the first 1, 2, ..., N of them. Every joint behaviour of the first k instances continues in some way on the others,
+for the first 1, 2, ..., N of them. Every joint behavior of the first k instances continues in some way on the others,
 so one symbolic execution of all N covers every k. The distinct vectors also determine the empirical Rademacher
 complexity, which the certificate "every ρ at once, on these very instances" needs.
 """
@@ -49,11 +49,11 @@ class Growth:
     utility: Utility
     """The utility."""
     behaviours: NDArray[np.int64]
-    """Joint behaviours."""
+    """Joint behaviors."""
     vectors: NDArray[np.int64]
     """Distinct utility vectors."""
     bounds: dict[str, NDArray[np.float64]]
-    """lg of each upper bound on the number of joint behaviours, by its label in the theory."""
+    """lg of each upper bound on the number of joint behaviors, by its label in the theory."""
     massart: NDArray[np.float64]
     """Upper bound on the empirical Rademacher complexity by Massart's lemma."""
     monte_carlo: NDArray[np.float64]
@@ -80,7 +80,7 @@ class Growth:
         return f"Growth({counts} of {self.utility.name}, {arrays.counted(int(self.behaviours[-1]), 'behaviour')})"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw lg of the numbers of utility vectors and joint behaviours against N, with the upper bounds.
+        """Draw lg of the numbers of utility vectors and joint behaviors against N, with the upper bounds.
 
         Bounds more than three times as high as all counts appear only in the legend, with their value.
 
@@ -147,12 +147,12 @@ def growth(
     reopen
         Whether A* reopens closed vertices.
     max_behaviours
-        How many joint behaviours there may be.
+        How many joint behaviors there may be.
     draws, delta, seed
         For the complexity from drawn signs: how many to draw, the probability that the value is too small, and the
         seed of numpy's generator.
     progress
-        Called from time to time with the number of behaviours found and the share explored.
+        Called from time to time with the number of behaviors found and the share explored.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def growth(
     Raises
     ------
     LimitError
-        If there are more joint behaviours than `max_behaviours`.
+        If there are more joint behaviors than `max_behaviours`.
     InputError
         If a weight is not an integer, or the instances do not share vertices and goal.
 

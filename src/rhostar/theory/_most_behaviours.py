@@ -1,9 +1,9 @@
-"""Searches for single instances with many behaviours, which limit how small a bound for every utility can be.
+"""Searches for single instances with many behaviors, which limit how small a bound for every utility can be.
 
-If one instance has B behaviours, some utility shatters ⌊lg B⌋ copies of it (see :func:`rhostar.theory.star_copies`).
-Without reopening no vertex is selected twice, so a behaviour is a sequence of some of the n − 2 vertices besides s
+If one instance has B behaviors, some utility shatters ⌊lg B⌋ copies of it (see :func:`rhostar.theory.star_copies`).
+Without reopening no vertex is selected twice, so a behavior is a sequence of some of the n − 2 vertices besides s
 and t:
-**one instance has at most ⌊e·(n−2)!⌋ behaviours, for any weights**; s → v for all v, with the goal among them,
+**one instance has at most ⌊e·(n−2)!⌋ behaviors, for any weights**; s → v for all v, with the goal among them,
 reaches that under A*. Under GBFS the last vertex of the sequence must lead to t, which leaves ⌊e·(n−3)!⌋ from n = 5 on.
 So it is open only for A* with reopening whether lg B can be of higher order than n lg n. The counts here are exact, for
 instances found by hill climbing.
@@ -30,7 +30,7 @@ _FILE = "most_behaviours.json"
 
 @dataclass(frozen=True)
 class Found:
-    """An instance that was found, and how many behaviours it has."""
+    """An instance that was found, and how many behaviors it has."""
 
     n: int
     search: Literal["gbfs", "astar-reopen", "astar-closed"]
@@ -45,7 +45,7 @@ class Found:
 
 
 def known_instances() -> list[Found]:
-    """Return the instances with the most behaviours found so far; they come with the package.
+    """Return the instances with the most behaviors found so far; they come with the package.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def known_instances() -> list[Found]:
 
 
 def climb(kind: Kind, seed: int, *, tries: int = 200, max_behaviours: int = 1_000_000) -> Found | None:
-    """Search by hill climbing for an instance with many behaviours; the same seed finds the same one.
+    """Search by hill climbing for an instance with many behaviors; the same seed finds the same one.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def climb(kind: Kind, seed: int, *, tries: int = 200, max_behaviours: int = 1_00
 
 
 def _count(matrix: NDArray[np.int64], kind: Kind, max_behaviours: int) -> int:
-    """Return the number of behaviours, 0 if there is no path or there are too many."""
+    """Return the number of behaviors, 0 if there is no path or there are too many."""
     n, greedy = kind.n, kind.algorithm == "gbfs"
     weights, source = np.ascontiguousarray(matrix[None]), np.array([n - 2], dtype=np.int32)
     zeros = np.zeros((1, n), dtype=np.int64)

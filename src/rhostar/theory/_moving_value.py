@@ -94,7 +94,7 @@ class Line(NamedTuple):
 
 
 def most_courses(n: int, *, reopen: bool = True) -> int:
-    """Return how many courses an instance has at most while one value of ρ moves; see the module.
+    """Return the largest possible number of courses of an instance while one value of ρ moves; see the module.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def _of_bar(problem: Problem, root: int, rho: list[Number]) -> list[Number]:
 
 
 def converter(bits: int) -> Line:
-    """Return an analogue-digital converter: A* without reopening rounds x down to a multiple of 4, in k bits.
+    """Return an analog-to-digital converter: A* without reopening rounds x down to a multiple of 4, in k bits.
 
     The values of k vertices v_1..v_k move together by x. Each stage is numbered in the order u, m, p, q, v. Stage l
     finds a bit by comparing. It is entered with g = the bits found so far, which is the g of u_l and of p_l. The scores

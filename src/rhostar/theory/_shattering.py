@@ -1,6 +1,6 @@
 """Decides exactly whether a set of instances is shattered, with thresholds and a ρ per pattern, or the proof.
 
-The utility takes finitely many values on finitely many joint behaviours, so only thresholds between
+The utility takes finitely many values on finitely many joint behaviors, so only thresholds between
 consecutive values matter. They are chosen for one instance after the other: the pattern so far divides the vectors
 into classes, and a threshold must split every class; if none does, this branch of the search ends.
 """
@@ -159,13 +159,13 @@ def shattering(
         "astar" or "gbfs".
     utility
         What is measured. For cost, expansions, insertions and the peak of OPEN, only distinct vectors are kept in
-        memory, not behaviours.
+        memory, not behaviors.
     reopen
         Whether A* reopens closed vertices.
     max_behaviours
-        How many joint behaviours there may be.
+        How many joint behaviors there may be.
     progress
-        Called from time to time with the number of behaviours found and the share of the tree explored.
+        Called from time to time with the number of behaviors found and the share of the tree explored.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def shattering(
     Raises
     ------
     LimitError
-        If there are more joint behaviours than `max_behaviours`: nothing is claimed then.
+        If there are more joint behaviors than `max_behaviours`: nothing is claimed then.
     WeightError, InstanceError
         If a weight is not an integer or too large for exact sums, vertices or goals differ, or an instance has no path.
 

@@ -211,7 +211,7 @@ def decode(
     Raises
     ------
     InputError
-        If the message is damaged, in so far as that shows.
+        If the message is found to be damaged; not every damage can be detected.
 
     Examples
     --------

@@ -36,8 +36,8 @@ class Utility:
     Parameters
     ----------
     limit
-        H, the upper end of the range: larger values are clipped to it. inf clips nothing, and serves quantiles; a bound
-        on a mean needs a finite one.
+        H, the upper end of the range: larger values are clipped to it. inf clips nothing. It is meant for quantiles; a
+        bound on a mean needs a finite limit.
 
     Raises
     ------

@@ -217,7 +217,8 @@ PyObject* solve(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   try {
     const auto aimed = [&](const Potential& potential) {
       Guided guide(potential);
-      (*guide).aim(query.goals, query.goal_count);
+      with_plain_weights(query.weights,
+                         [&](const auto* data) { (*guide).aim(query.goals, query.goal_count, Today(data)); });
       return guide;
     };
     std::optional<Guided> rho, bound;

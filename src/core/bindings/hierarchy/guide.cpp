@@ -1,6 +1,8 @@
 #include "hierarchy/guide.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
 
 #include "bindings/common.hpp"
 #include "bindings/hierarchy/hierarchy.hpp"
@@ -126,9 +128,12 @@ nb::object lengths(const Customization& on, bool single) {
   return single ? lengths_as<float>(on) : lengths_as<double>(on);
 }
 
+// The edges into each vertex: where they begin, and the edges; and usual weights by edge.
+using Entering = std::optional<std::tuple<Indices, Indices, Table>>;
+
 template <class Real>
 nb::object potential_of(const Indices& rank, const Rows& rows, const Indices& list, const Row& up, const Row& down,
-                        std::int64_t roundings, double beyond, double scale) {
+                        std::int64_t roundings, double beyond, double scale, const Entering& entering) {
   static_assert(sizeof(GuideRow) == 3 * sizeof(std::int32_t));
   const GuideView<Real> view{.n = static_cast<std::int32_t>(rank.size()),
                              .rank = rank.data(),
@@ -139,18 +144,26 @@ nb::object potential_of(const Indices& rank, const Rows& rows, const Indices& li
                              .down = static_cast<const Real*>(down.data()),
                              .arcs = static_cast<std::int64_t>(up.size())};
   if (!is_aligned(view.up) || !is_aligned(view.down) || !view.is_good()) return nb::none();
-  return nb::cast(
-      sharing(std::make_unique<HierarchyPotential<Real>>(view, roundings, beyond, scale), rank, rows, list, up, down));
+  Entries entries;
+  if (entering) {
+    const auto& [first, edge, usual] = *entering;
+    if (first.size() != rank.size() + 1 || usual.size() != edge.size()) return nb::none();
+    entries = {first.data(), edge.data(), usual.data()};
+    if (!entries.is_good(view.n, static_cast<std::int64_t>(edge.size()))) return nb::none();
+  }
+  return nb::cast(sharing(std::make_unique<HierarchyPotential<Real>>(view, roundings, beyond, scale, entries), rank,
+                          rows, list, up, down, entering));
 }
 
 // None if the arrays do not fit each other.
 nb::object hierarchy_potential(const Indices& rank, const Rows& rows, const Indices& list, const Row& up,
-                               const Row& down, std::int64_t roundings, double beyond, double scale) {
+                               const Row& down, std::int64_t roundings, double beyond, double scale,
+                               const Entering& entering) {
   if (rows.shape(0) != rank.size() || up.size() != down.size() || up.dtype() != down.dtype()) return nb::none();
   if (up.dtype() == nb::dtype<float>())
-    return potential_of<float>(rank, rows, list, up, down, roundings, beyond, scale);
+    return potential_of<float>(rank, rows, list, up, down, roundings, beyond, scale, entering);
   if (up.dtype() == nb::dtype<double>())
-    return potential_of<double>(rank, rows, list, up, down, roundings, beyond, scale);
+    return potential_of<double>(rank, rows, list, up, down, roundings, beyond, scale, entering);
   return nb::none();
 }
 
@@ -167,7 +180,7 @@ void bind_guide(nb::module_& module, GraphClass& graph) {
   module.def("guide_lengths", &lengths, nb::arg("customized"), nb::arg("single"));
   module.def("hierarchy_potential", &hierarchy_potential, nb::arg("rank").noconvert(), nb::arg("rows").noconvert(),
              nb::arg("list").noconvert(), nb::arg("up").noconvert(), nb::arg("down").noconvert(), nb::arg("roundings"),
-             nb::arg("beyond"), nb::arg("scale"));
+             nb::arg("beyond"), nb::arg("scale"), nb::arg("entering").none());
 }
 
 }  // namespace rhostar::bindings

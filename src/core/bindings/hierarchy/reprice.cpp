@@ -149,10 +149,9 @@ Repriced search_repriced(Graph& graph, const QueryPrices& prices,
       Hierarchy& first = *indexes[0]->hierarchy;
       shrink = shrink_of(first.guide_rows.get(first.topology.skeleton).roundings, falls.size(), terms.size());
     }
-    const AStar<SumRho> rule{{terms.data(), terms.size(), shrink}};
     Lease workspace(graph.pool, graph.csr.n);
     NoLog log;
-    const auto search = [&](const auto& arcs) {
+    const auto search = [&](const auto& arcs, const auto& rule) {
       const Outcome found = query(PricedArcs(arcs, prices.of), rule, s, t, options, *workspace, log, out.vertices);
       out.expanded += found.expanded;
       out.reopened = found.reopened;
@@ -162,8 +161,12 @@ Repriced search_repriced(Graph& graph, const QueryPrices& prices,
       out.cost = infinity;
       out.vertices.clear();
     };
-    if (graph.order) search(OrderedArcs<double>(*graph.order, prices.of.rows[0]));
-    else search(OutArcs<double>{graph.csr, prices.of.rows[0]});
+    const auto search_with = [&](const auto& rule) {
+      if (graph.order) search(OrderedArcs<double>(*graph.order, prices.of.rows[0]), rule);
+      else search(OutArcs<double>{graph.csr, prices.of.rows[0]}, rule);
+    };
+    if (terms.empty()) search_with(DijkstraRule{});
+    else search_with(AStar<SumRho>{{terms, shrink}});
     for (std::size_t i = 0; i + 1 < out.vertices.size(); ++i)
       out.edges.push_back(find_arc(graph.csr, out.vertices[i], out.vertices[i + 1]));
   };

@@ -573,6 +573,7 @@
       panel.choose(scene, scene.searches[wanted[i]]);
     });
     $("own").hidden = !scene.own;
+    $("own-begin").hidden = !own || Boolean(scene.own);
     if (scene.own) [$("own-start").value, $("own-goal").value] = [scene.source, scene.goal];
     $("scene-text").textContent = `From ${name(scene.source)} to ${name(scene.goal)}.` +
       (scene.leftOut.length ? ` Too long to be stored: ${scene.leftOut.join(", ")}.` : "");
@@ -669,6 +670,7 @@
   if (own) {
     own.closed = [];
     const given = (id) => Math.min(drawing.n - 1, Math.max(0, Math.floor(Number($(id).value)) || 0));
+    $("own-begin").addEventListener("click", () => ask({}));
     $("own-start").max = $("own-goal").max = drawing.n - 1;
     $("own-start").addEventListener("change", () => ask({ source: given("own-start") }));
     $("own-goal").addEventListener("change", () => ask({ goal: given("own-goal") }));

@@ -1,7 +1,8 @@
-"""The command ``fit``: learns ρ from a set of instances and saves it as a model."""
+"""The command ``learn``: learns ρ from a set of instances and saves it as a model."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -10,7 +11,7 @@ import typer
 
 from rhostar.cli import _options as options
 from rhostar.cli._app import app, listing
-from rhostar.cli._output import Json, emit, watching, working
+from rhostar.cli._output import WIDTH, Json, emit, watching, working
 from rhostar.cli._weight_bounds import Stated, WeightBounds, parse_bounds
 
 if TYPE_CHECKING:
@@ -28,14 +29,14 @@ def _learners() -> Iterator[tuple[str, str]]:
 
 
 @app.command(cls=listing("Learners", _learners))
-def fit(
+def learn(
     folder: options.Folder,
     out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write (.npz).")],
     max_excess: Annotated[
         str,
         typer.Option(
             "--max-excess",
-            help="By how much any path may cost more than the optimum: 0 (default, every answer is optimal) or 5%.",
+            help="How far any path may exceed the optimum: 0 (default, every answer is optimal) or 5%.",
             metavar="SHARE",
         ),
     ] = "",
@@ -43,8 +44,8 @@ def fit(
         str,
         typer.Option(
             "--mean-excess",
-            help="Instead, a target judged by cross-validation: by how much paths may cost more on average, such as "
-            "1%. inf: the fewest expansions.",
+            help="Instead, a target judged by cross-validation: how far paths may exceed the optimum on "
+            "average, such as 1%. inf: the fewest expansions.",
             metavar="SHARE|inf",
         ),
     ] = "",
@@ -52,7 +53,7 @@ def fit(
         float | None,
         typer.Option(
             help="Make --mean-excess a guarantee that holds with this probability, such as 0.95: a part of the "
-            "training set is kept to choose a factor on.",
+            "training set is held out to choose a factor.",
             show_default=False,
         ),
     ] = None,
@@ -80,8 +81,8 @@ def fit(
     split: Annotated[
         Literal["auto", "trip", "snapshot", "day", "last-days"],
         typer.Option(
-            help="What stays together: trip by trip, snapshots, or whole days; last-days: the last days unseen. auto: "
-            "days if they are known, else snapshots."
+            help="Split by trip, by snapshot or by day, which are never divided; last-days holds out the last days. "
+            "auto: by day if days are known, else by snapshot."
         ),
     ] = "auto",
     seed: Annotated[int, typer.Option(help="Seed of the split and the learner.", min=0)] = 0,
@@ -92,13 +93,17 @@ def fit(
     force: options.Force = False,
     json: Json = False,
 ) -> None:
-    """Learn ρ from a part of the instances and save it as a model.
+    """Learn heuristic values from a part of the trips and save them.
 
-    The rest stays unseen: evaluate, certify and report use it. By default every answer of A* will be optimal
-    as long as no weight falls below the bounds. They are those of --weight-bounds, or the lowest weights that were
-    seen. Searches check this, and stay optimal, if slower, where it fails. Trips of one snapshot or day are often
-    alike, so by default these are learned from, or unseen, as a whole: what is certified is then about new ones.
-    With --mean-excess, a table shows what other values would cost; the report of the model plots it.
+    The other instances stay unseen: evaluate, certify and report use them. By default, every answer of A* will be
+    optimal. The values are built from lower bounds on the weights: those of --weight-bounds, or the lowest weights in
+    the training set. If a weight falls below its bound, searches notice and are slower, but still optimal.
+
+    Trips of one snapshot or day are often alike. So by default, whole snapshots or days are learned from or stay
+    unseen, and a certificate is about new ones. With --mean-excess, a table shows what other targets would cost; the
+    report of the model plots it.
+
+    Example: rhostar learn trips -o model.npz --mean-excess 1%
     """
     import time
 
@@ -110,20 +115,21 @@ def fit(
     split = _resolved(instances, split, fraction)
     train, sides = _parts(instances, split, fraction, seed)
     given = options.parameters(settings)
-    bounds = parse_bounds(weight_bounds, instances.graph)
+    bounds = parse_bounds(weight_bounds, instances.graph, train)
     most, mean = (
         options.share(word, name) for word, name in ((max_excess, "--max-excess"), (mean_excess, "--mean-excess"))
     )
     if learner != "auto" and (max_excess or mean_excess or weight_bounds):
         raise InputError(
-            f"--learner {learner} learns as it does: leave out --max-excess, --mean-excess and --weight-bounds"
+            f"--learner {learner} has its own parameters (--set): leave out --max-excess, "
+            "--mean-excess and --weight-bounds"
         )
     if confidence is not None and (mean is None or learner != "auto"):
         raise InputError("--confidence belongs to --mean-excess, and to no --learner")
     lower = None if bounds is None else bounds.pair[0]
     if any_goal and learner == "auto" and mean is None:
         learner, given = "Potentials", given | {"lower": lower, "scale": 1 + (most or 0.0)}
-    learn = rs.learn  # the first access imports scikit-learn, which takes longer than many a fit
+    find = rs.learn  # the first access imports scikit-learn, which takes longer than many a fit
     start = time.perf_counter()
     train = train if resume is None else train.resumable(resume)
     with working(f"learning from {len(train):,} instances", quiet=json or learner != "auto"):
@@ -132,7 +138,7 @@ def fit(
             how |= {"effort": effort, "time_limit": time_limit}
             how |= {"confidence": confidence, "limit": options.share(limit, "--limit")}
             how |= {"split": "day"} if split in ("day", "last-days") else {}
-            fitted: Any = learn(train, seed=seed, n_jobs=jobs, verbose=int(watching(json)), **how, **given)
+            fitted: Any = find(train, seed=seed, n_jobs=jobs, verbose=int(watching(json)), **how, **given)
         else:
             fitted = _learner(learner, given, seed, jobs, watching(json), split).fit(train)
     model = rs.Model.of(fitted, instances.graph)
@@ -158,7 +164,10 @@ def fit(
         json,
     )
     if front is not None and not json:
-        print(f"\nWhat other values of --mean-excess would cost:\n{front}")
+        lines = str(front).splitlines()
+        indent = " " * lines[0].index("learner")
+        print("\nWhat other values of --mean-excess would cost:")
+        print(*(textwrap.fill(line, WIDTH, subsequent_indent=indent) for line in lines), sep="\n")
 
 
 def _resolved(instances: InstanceSet, split: str, fraction: float) -> Any:

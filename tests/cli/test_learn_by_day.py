@@ -1,4 +1,4 @@
-"""``import`` of several files as one history, and ``fit --split``: whole days stay on one side."""
+"""``import`` of several files as one history, and ``learn --split``: whole days stay on one side."""
 
 from pathlib import Path
 
@@ -125,7 +125,7 @@ def history(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Path:
 def test_whole_days_stay_on_one_side(
     capsys: pytest.CaptureFixture[str], history: Path, split: str, said: str, words: tuple
 ) -> None:
-    found = answer(capsys, "fit", history / "set", "-o", history / "m.npz", "--split", split, *words)
+    found = answer(capsys, "learn", history / "set", "-o", history / "m.npz", "--split", split, *words)
     assert (found["split"], found["days_learned_from"], found["days_unseen"]) == (said, 7, 3)
     instances, model = rs.InstanceSet.load(history / "set"), rs.Model.load(history / "m.npz")
     seen = model.heuristic.trained_on.among(instances)
@@ -138,17 +138,17 @@ def test_whole_days_stay_on_one_side(
     words = ("certify", history / "set", "-m", history / "m.npz", "-u", "cost", "-H", 40, "--groups", "day")
     out = " ".join(run(capsys, *words)[1].split())
     assert "on new groups drawn as these 3 were" in out
-    assert "This is a weak guarantee, because it rests on only 3 groups. About " in out
+    assert "This is a weak guarantee, because it is based on only 3 groups. About " in out
     assert "over the draw of the 3 groups" in " ".join(run(capsys, *words, "--full")[1].split())
 
 
 def test_the_summary_of_a_split(capsys: pytest.CaptureFixture[str], history: Path) -> None:
-    code, out, _ = run(capsys, "fit", history / "set", "-o", history / "m.npz", "--split", "day", "--fraction", 0.5)
+    code, out, _ = run(capsys, "learn", history / "set", "-o", history / "m.npz", "--split", "day", "--fraction", 0.5)
     assert code == 0
     assert max(len(line) for line in out.splitlines() if not line.startswith("written")) <= 80
     lines = {" ".join(line.split()) for line in out.splitlines()}
     assert {"split whole days, drawn at random", "days learned from 5", "days unseen 5"} <= lines
-    out = run(capsys, "fit", history / "set", "-o", history / "m.npz", "--force")[1]
+    out = run(capsys, "learn", history / "set", "-o", history / "m.npz", "--force")[1]
     assert "whole days" not in out
     instances, model = rs.InstanceSet.load(history / "set"), rs.Model.load(history / "m.npz")
     seen, day = model.heuristic.trained_on.among(instances), instances.days[instances.rows]
@@ -161,19 +161,19 @@ def test_what_a_split_refuses(capsys: pytest.CaptureFixture[str], history: Path)
         (("--split", "day", "--fraction", 0.01), "--fraction 0.01 of 10 days leaves no day on one side"),
         (("--split", "last-days", "--fraction", 0.99), "leaves no day on one side"),
     ):
-        code, _, err = run(capsys, "fit", history / "set", "-o", history / "m.npz", *words)
+        code, _, err = run(capsys, "learn", history / "set", "-o", history / "m.npz", *words)
         assert (code, complaint in err) == (2, True), err
-    found = answer(capsys, "fit", history / "set", "-o", history / "m.npz", "--split", "day", "--fraction", 1)
+    found = answer(capsys, "learn", history / "set", "-o", history / "m.npz", "--split", "day", "--fraction", 1)
     assert (found["days_learned_from"], found["days_unseen"]) == (10, 0)
     instances = rs.InstanceSet.load(history / "set")
     rs.InstanceSet(instances.graph, instances.weights, 0, 7).save(history / "plain")
     for split in ("day", "last-days"):
-        err = run(capsys, "fit", history / "plain", "-o", history / "n.npz", "--split", split)[2]
+        err = run(capsys, "learn", history / "plain", "-o", history / "n.npz", "--split", split)[2]
         assert f"--split {split}: the snapshots of this set have no time stamps" in err
 
 
 def test_one_unseen_day_is_not_enough_for_days_as_draws(capsys: pytest.CaptureFixture[str], history: Path) -> None:
-    answer(capsys, "fit", history / "set", "-o", history / "m.npz", "--split", "last-days", "--fraction", 0.9)
+    answer(capsys, "learn", history / "set", "-o", history / "m.npz", "--split", "last-days", "--fraction", 0.9)
     words = ("certify", history / "set", "-m", history / "m.npz", "-u", "suboptimality", "-H", 40, "--groups", "day")
     code, out, err = run(capsys, *words)
     assert (code, out) == (2, "")
