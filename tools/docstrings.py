@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import enum
 import inspect
+import re
 import sys
 import textwrap
 from itertools import pairwise
@@ -65,6 +66,8 @@ def full_name(thing: Any) -> str:
 def faults(name: str, thing: Any) -> list[str]:
     """Return what is wrong with the docstring of a class, function or method."""
     found = {code: text for code, text in validate(get_doc_object(thing))["errors"] if code in CODES}
+    if re.search(r"\w -{4,}", thing.__doc__ or ""):  # numpydoc takes it for text
+        found["title"] = "The title of a section and the line under it are on one line"
     if inspect.isclass(thing):
         if issubclass(thing, Exception | enum.Enum):
             found = {code: text for code, text in found.items() if code not in ("PR01", "EX01")}

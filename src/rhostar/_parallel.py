@@ -8,7 +8,8 @@ same bits (:mod:`rhostar._workers`).
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
@@ -116,18 +117,24 @@ def map_calls(
         yield result
 
 
-def _in_turn(outcomes: Iterator[tuple[int, workers.Outcome]]) -> Iterator[Any]:
+_Outcomes = Generator[tuple[int, workers.Outcome], None, None]
+"""Numbers of calls with their outcomes, as they come. Whoever takes them closes it: an error keeps the frames that it
+passed, and what they hold would end at any later time, in the midst of the next computation."""
+
+
+def _in_turn(outcomes: _Outcomes) -> Iterator[Any]:
     """Return results in order. Which of several calls fails first is a matter of timing, which is raised is not."""
     early: dict[int, workers.Outcome] = {}
     turn = 0
-    for k, outcome in outcomes:
-        early[k] = outcome
-        while turn in early:
-            result, error = early.pop(turn)
-            if error is not None:
-                raise error
-            turn += 1
-            yield result
+    with closing(outcomes):
+        for k, outcome in outcomes:
+            early[k] = outcome
+            while turn in early:
+                result, error = early.pop(turn)
+                if error is not None:
+                    raise error
+                turn += 1
+                yield result
 
 
 def _outcomes(
@@ -137,7 +144,7 @@ def _outcomes(
     jobs: int,
     backend: Any,
     folder: Path | None,
-) -> Iterator[tuple[int, workers.Outcome]]:
+) -> _Outcomes:
     """Return numbers of calls with their outcomes, as they come; results that are kept come first."""
     missing, keys = list(range(len(calls))), [""] * len(calls)
     if folder is not None:
@@ -156,22 +163,21 @@ def _outcomes(
         computed = _in_threads(function, arguments, calls, jobs)
     else:
         computed = workers.run(backend, jobs, function, arguments, calls)
-    for j, outcome in computed:
-        if folder is not None and outcome.error is None:
-            checkpointing.save(folder, keys[missing[j]], function, outcome.result)
-        yield missing[j], outcome
+    with closing(computed):
+        for j, outcome in computed:
+            if folder is not None and outcome.error is None:
+                checkpointing.save(folder, keys[missing[j]], function, outcome.result)
+            yield missing[j], outcome
 
 
-def _one_by_one(
-    function: Callable[..., Any], arguments: dict[str, Any], calls: list[tuple[str, Own]]
-) -> Iterator[tuple[int, workers.Outcome]]:
+def _one_by_one(function: Callable[..., Any], arguments: dict[str, Any], calls: list[tuple[str, Own]]) -> _Outcomes:
     for k, (name, own) in enumerate(calls):
         yield k, workers.attempt(function, name, own, _core.Stop(), arguments)
 
 
 def _in_threads(
     function: Callable[..., Any], arguments: dict[str, Any], calls: list[tuple[str, Own]], jobs: int
-) -> Iterator[tuple[int, workers.Outcome]]:
+) -> _Outcomes:
     from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 
     pool = ThreadPoolExecutor(jobs)

@@ -19,7 +19,7 @@ import secrets
 import threading
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -43,6 +43,10 @@ _KEPT = 4
 
 Own = tuple[Any, ...]
 """The arguments that one call has for itself."""
+
+
+_Numbered = Generator[tuple[int, bytes], None, None]
+"""Numbers of calls with their pickled outcomes, as they come."""
 
 
 class Outcome(NamedTuple):
@@ -75,7 +79,7 @@ def run(
     function: Callable[..., Any],
     arguments: Mapping[str, Any],
     calls: Sequence[tuple[str, Own]],
-) -> Iterator[tuple[int, Outcome]]:
+) -> Generator[tuple[int, Outcome], None, None]:
     """Run calls on a backend of joblib and return their numbers and outcomes as they come.
 
     If the caller stops taking them, or is interrupted, tasks that still run are ended.
@@ -86,8 +90,9 @@ def run(
         If the worker of a call dies again and again.
     """
     on = {_DASK: _on_dask, _RAY: _on_ray}.get(type(backend).__name__, _on_processes)
-    for k, data in on(backend, Packed(function, arguments, calls), jobs):
-        yield k, pickle.loads(data)
+    with contextlib.closing(on(backend, Packed(function, arguments, calls), jobs)) as numbered:
+        for k, data in numbered:
+            yield k, pickle.loads(data)
 
 
 # ---------------------------------------------------------------- packing
@@ -203,7 +208,7 @@ async def stop_job(job: str) -> None:
 # ---------------------------------------------------------------- Dask
 
 
-def _on_dask(backend: Any, packed: Packed, jobs: int) -> Iterator[tuple[int, bytes]]:
+def _on_dask(backend: Any, packed: Packed, jobs: int) -> _Numbered:
     from distributed import as_completed
 
     client, job = backend.client, secrets.token_hex(8)
@@ -253,7 +258,7 @@ def _same(data: Any) -> Any:
 # ---------------------------------------------------------------- Ray
 
 
-def _on_ray(backend: Any, packed: Packed, jobs: int) -> Iterator[tuple[int, bytes]]:
+def _on_ray(backend: Any, packed: Packed, jobs: int) -> _Numbered:
     import ray
 
     if not ray.is_initialized():
@@ -299,10 +304,8 @@ def _on_ray(backend: Any, packed: Packed, jobs: int) -> Iterator[tuple[int, byte
 # ---------------------------------------------------------------- joblib's own processes
 
 
-def _on_processes(backend: Any, packed: Packed, jobs: int) -> Iterator[tuple[int, bytes]]:
+def _on_processes(backend: Any, packed: Packed, jobs: int) -> _Numbered:
     """Run all calls through joblib; if a worker dies, those without a result are sent out again."""
-    from concurrent.futures import BrokenExecutor
-
     from joblib import Parallel, delayed
 
     # joblib writes large arrays to a file once, and its processes map it.
@@ -314,11 +317,21 @@ def _on_processes(backend: Any, packed: Packed, jobs: int) -> Iterator[tuple[int
         tasks = [delayed(_numbered)(k, "", packed.tasks[k], packed.tokens, *sources) for k in missing]
         before = len(missing)
         parallel = Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered" if streaming else "list")
+        results: Any = None
         try:
-            for k, result in parallel(tasks):
+            results = parallel(tasks)
+            for k, result in results:
                 missing.remove(k)
                 yield k, result
-        except BrokenExecutor as error:
+        except GeneratorExit:
+            if streaming:  # its tasks are ended now, not when the next computation uses the same processes
+                with warnings.catch_warnings():  # that results are not used, which is what an error before them means
+                    warnings.filterwarnings("ignore", message=".*tasks have been successfully executed")
+                    results.close()
+            raise
+        except RuntimeError as error:
+            # A call's own error is a result. This one is joblib's: a worker has died, or another thread, which shares
+            # the processes, has ended them.
             failures = failures + 1 if len(missing) == before else 0
             if failures == _TRIES:
                 raise packed.lost(missing[0], error) from error

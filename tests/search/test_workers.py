@@ -5,6 +5,8 @@ import pickle
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Generator
 from pathlib import Path
 
 import joblib
@@ -137,3 +139,38 @@ def test_a_folder_that_was_saved_again_is_refused(saved: Path, instances: rs.Ins
     instances.save(saved)
     with pytest.raises(StorageError, match="was saved again"):
         pickle.loads(data)
+
+
+def test_an_error_ends_the_calls_that_still_run() -> None:
+    """Not the garbage collector, later: all calls share joblib's processes, and the next one would lose them."""
+    ended = []
+
+    def outcomes() -> Generator[tuple[int, workers.Outcome], None, None]:
+        try:
+            yield 0, workers.Outcome(None, ValueError("the first"))
+            yield 1, workers.Outcome("not wanted", None)
+        finally:
+            ended.append(True)
+
+    with pytest.raises(ValueError, match="the first") as kept:
+        list(parallel._in_turn(outcomes()))
+    assert kept.value.__traceback__ is not None
+    assert ended, "whoever keeps the error keeps its frames, and with them what they began"
+
+
+def pause(k: int, stop: object) -> int:
+    time.sleep(0.1)
+    return k
+
+
+def test_calls_go_on_if_another_thread_ends_the_processes() -> None:
+    from joblib.externals.loky import reusable_executor
+    from joblib.parallel import get_active_backend
+
+    packed = workers.Packed(pause, {}, [(f"call {k}", (k,)) for k in range(8)])
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        calls = workers._on_processes(get_active_backend()[0], packed, 2)
+        found = [next(calls)]
+        reusable_executor._executor.shutdown(kill_workers=True)
+        found += calls
+    assert sorted((k, pickle.loads(data).result) for k, data in found) == [(k, k) for k in range(8)]

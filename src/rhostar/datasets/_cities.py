@@ -192,10 +192,12 @@ def city(n: int = 1000, *, seed: int | np.random.Generator | None = 0, goal: int
     City
         A distribution, described by :attr:`~Distribution.law`; :meth:`City.history` gives snapshots in time order.
 
-    Notes ----- Crossings are a jittered lattice, joined by Delaunay edges. Arterials are the shortest routes from eight
-    gates at the rim to the center and around it. The roads are the arterials, a minimum spanning tree and the shortest
-    of the other Delaunay edges, 1.6 n in all. A fifth of the streets outside the tree are one-way; the tree keeps
-    everything connected.
+    Notes
+    -----
+    Crossings are a jittered lattice, joined by Delaunay edges. Arterials are the shortest routes from eight gates at
+    the rim to the center and around it. The roads are the arterials, a minimum spanning tree and the shortest of the
+    other Delaunay edges, 1.6 n in all. A fifth of the streets outside the tree are one-way; the tree keeps everything
+    connected.
 
     Examples
     --------

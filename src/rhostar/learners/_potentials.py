@@ -76,10 +76,12 @@ class Potentials(Learner):
         Raised by ``fit`` if the graph has no small separators, so that a hierarchy would be too large; use
         :class:`Landmarks` there.
 
-    Notes ----- With few snapshots, quantiles are uncertain. Hence ŵ of a cluster of k snapshots is the geometric mean
-    of its quantiles and those of all snapshots, with weights k and r: the variance of the logarithms within clusters,
-    divided by that between them. The quantiles of all snapshots are shrunk in the same way, with r = 4, towards the
-    lowest weights times one factor, the median ratio of both, but not above the highest weight. "min" is left as it is,
+    Notes
+    -----
+    With few snapshots, quantiles are uncertain. Hence ŵ of a cluster of k snapshots is the geometric mean of its
+    quantiles and those of all snapshots, with weights k and r: the variance of the logarithms within clusters, divided
+    by that between them. The quantiles of all snapshots are shrunk in the same way, with r = 4, towards the lowest
+    weights times one factor, the median ratio of both, but not above the highest weight. "min" is left as it is,
     because exactness depends on it.
 
     Examples

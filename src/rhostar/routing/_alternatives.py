@@ -86,10 +86,12 @@ class Alternatives(PairQuestions):
         VertexError, WeightError
             As :meth:`route`.
 
-        Notes ----- The conditions are those of Abraham, Delling, Goldberg and Werneck (2013). They are tested on the
-        weights themselves, and each holds for every route that is returned. Penalties on the edges of earlier routes,
-        the other usual method, can find routes that are not via paths. But they need new weights for each route, and do
-        not bound local detours.
+        Notes
+        -----
+        The conditions are those of Abraham, Delling, Goldberg and Werneck (2013). They are tested on the weights
+        themselves, and each holds for every route that is returned. Penalties on the edges of earlier routes, the other
+        usual method, can find routes that are not via paths. But they need new weights for each route, and do not bound
+        local detours.
 
         Examples
         --------
