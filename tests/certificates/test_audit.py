@@ -413,3 +413,24 @@ def test_how_the_queries_were_answered_is_said() -> None:
     assert words.strip() in both.to_dict()["conditions"]
     text = " ".join(str(rs.audit(steps.scaled(1.5), queries)).split())
     assert "answered by A* with the heuristic (scaled by 1.5)." in text
+
+
+def test_no_factor_is_promised_where_it_does_not_multiply_the_values() -> None:
+    """Scaling by 0.83 "would make it admissible, for certain": but the delay at the goal is not scaled with the rest."""
+    graph = rs.Graph.from_edges(3, [0, 0, 1], [1, 2, 2])
+    today = np.array([1.0, 12.0, 9.0])
+    queries = rs.InstanceSet(graph, np.tile(today, (60, 1)), sources=0, goal=2)
+    learned = rs.heuristics.DistanceHeuristic(graph, [10.0, 4.0, 1.0], goal_delay=True)
+    found = rs.audit(learned, queries)
+    assert found.values is not None
+    scaled = learned.scaled(found.values.admissible_scale)
+    assert scaled.table(2, today)[0] > rs.distances_to(graph, today, 2)[0]
+    assert not learned.multiplies
+    assert "caled by" not in str(found)
+    assert "Scaling by" not in str(found)
+    assert "No factor" not in str(found)
+    assert "delay at the goal is not multiplied" in " ".join(str(found).split())
+    assert [one.key for one in found.statements] == ["too high", "not optimal", "mean loss", "effort"]
+    assert all(one.delta == pytest.approx(0.05 / 4) for one in found.statements)
+    plain = rs.audit(rs.heuristics.DistanceHeuristic(graph, [20.0, 20.0, 20.0]), queries)
+    assert "Scaling by" in str(plain)

@@ -72,3 +72,6 @@ def test_bad_input_is_refused() -> None:
         astar_to_nearest(rs.Graph.grid(1, 9), np.ones(16), 0, [3], octile)
     with pytest.raises(WeightError, match=r"weights\[0\]"):
         astar_to_nearest(graph, -graph.length, 0, [3], octile)
+    delayed = rs.heuristics.DistanceHeuristic(graph, graph.length, goal_delay=True)
+    with pytest.raises(WeightError, match=r"weights\[0\]"):
+        astar_to_nearest(graph, -graph.length, 0, [3], delayed)

@@ -68,7 +68,8 @@ class Audit:
     values
         What was found at all vertices and edges; None for a log.
     fix
-        What it would cost to make the heuristic admissible; None if it is admissible, or for a log.
+        What it would cost to make the heuristic admissible; None if it is admissible, for a log, or if factors do not
+        multiply its values (a delay at the goal).
     confidence, limit
         The confidence of all statements together, and H.
     factor
@@ -186,8 +187,10 @@ class Audit:
     def _about_fix(self) -> str:
         if self.values is None or self.values.admissible:
             return ""
-        if self.fix is None:
+        if self.values.admissible_scale == 0:
             return "No factor makes it admissible: it is above 0 where the true cost is 0."
+        if self.fix is None:
+            return ""
         fix, scope = self.fix, self.values.scope
         sure = "This is certain, because all vertices were checked" if self.values.complete else "Others may need less"
         lost = (
@@ -348,7 +351,7 @@ def audit(
     own = accept(heuristic, queries)
     find_unseen(queries, own.trained_on)
     log = measure_queries(own, queries, (0.0, 1.0), reopen=reopen, groups=groups, population=population)
-    said, notes = write(log, 1.0, limit, delta, anytime=anytime)
+    said, notes = write(log, 1.0, limit, delta, anytime=anytime, multiplies=own.multiplies)
     notes += _repeats(queries)
     values = check_values(own, queries)
     if own.trained_on is None and isinstance(own, Table | PerGoal):
@@ -359,7 +362,9 @@ def audit(
             "weights are below them: answers stay optimal. Statements about vertices and edges are about the values "
             "before that."
         )
-    fix = _fix(own, queries, values, log, reopen)
+    fix = _fix(own, queries, values, log, reopen) if own.multiplies else None
+    if not own.multiplies:
+        notes.append("Nothing is said about other factors: the delay at the goal is not multiplied by them.")
     run = ["A* without reopening"] if not reopen else ["A*"] if own.factor != 1 else []
     run += [scaled_words("the heuristic", own.factor)] if own.factor != 1 else []
     return Audit(tuple(said), log, values, fix, 1 - delta, limit, 1.0, tuple(notes), anytime, " with ".join(run))

@@ -233,11 +233,12 @@ def largest_factor(estimate: Column, optimum: Column) -> float:
 
 
 def write(
-    log: QueryLog, factor: float, limit: float, delta: float, *, anytime: bool
+    log: QueryLog, factor: float, limit: float, delta: float, *, anytime: bool, multiplies: bool = True
 ) -> tuple[list[Statement], list[str]]:
     """Return the statements that the columns of a log allow, at δ divided by their number, and notes on the others.
 
-    Which statements there are depends on the columns and on the number of queries only, not on their values.
+    Which statements there are depends on the columns and on the number of queries only, not on their values. Without
+    `multiplies`, values of the heuristic do not simply grow with its factor, so nothing is said about other factors.
     """
     sample = Sample(log, factor, anytime=anytime)
     writers: list[Writer] = []
@@ -249,7 +250,7 @@ def write(
     without = without_heuristic(log)
     if without is not None and factor != 0:
         writers.append(effort)
-    if log.estimate is not None and not anytime:
+    if log.estimate is not None and not anytime and multiplies:
         writers.append(fix)
     if log.cost is not None:
         count = len(writers) + 1

@@ -83,6 +83,11 @@ class Heuristic(ABC):
         """Whether the values depend on the weights of the query."""
         return False
 
+    @property
+    def multiplies(self) -> bool:
+        """Whether :meth:`scaled` multiplies each value: not if a delay at the goal is added to them."""
+        return True
+
     @abstractmethod
     def table(self, goal: int, weights: Weights | None = None) -> NDArray[np.float64]:
         """Return the values for a goal.
@@ -136,7 +141,8 @@ class Heuristic(ABC):
         Returns
         -------
         Heuristic
-            It guarantees optimal answers if this one does and `factor` is at most 1.
+            It guarantees optimal answers if this one does and `factor` is at most 1. A delay at the goal (see
+            :class:`DistanceHeuristic`) is not multiplied, but found again for the distances after scaling.
 
         Raises
         ------

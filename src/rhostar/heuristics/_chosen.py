@@ -122,6 +122,11 @@ class ChosenByWeights(Heuristic):
         """True: the values depend on the weights of the query."""
         return True
 
+    @property
+    def multiplies(self) -> bool:
+        """Whether :meth:`scaled` multiplies the values of all members."""
+        return all(member.multiplies for member in self.members)
+
     def which(self, weights: Weights) -> int:
         """Return the number of the member that is used for these weights.
 

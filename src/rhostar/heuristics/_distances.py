@@ -52,9 +52,10 @@ class DistanceHeuristic(Computed):
         numbers below 2**24 stay exact.
     goal_delay
         Whether ρ is raised by the delay at the goal. The delay of an edge is how much more it costs in the query than
-        in `weights`; ρ is raised by the minimum over the edges into the goal, if that is positive. Every path uses one
-        of these edges, so ρ is still consistent where no weight of the query is below `weights`. Without it, a search
-        for a goal in a jam expands every vertex that is nearer than the jam is long.
+        `scale` times its weight in `weights`; ρ is raised by the minimum over the edges into the goal, if that is
+        positive. Every path uses one of these edges, so ρ is still consistent where no weight of the query is below
+        `scale` times `weights`. Without it, a search for a goal in a jam expands every vertex that is nearer than the
+        jam is long.
     memory_limit
         Bytes that building may take; None for half of the machine's memory.
 
@@ -157,6 +158,11 @@ class DistanceHeuristic(Computed):
     def uses_weights(self) -> bool:
         """Whether it is raised by delays at the goal."""
         return self._entering is not None
+
+    @property
+    def multiplies(self) -> bool:
+        """Whether :meth:`scaled` multiplies each value; False if it is raised by delays at the goal."""
+        return self._entering is None
 
     @classmethod
     def of_customized(cls, customized: CustomizedHierarchy, *, precision: Precision = "single") -> DistanceHeuristic:

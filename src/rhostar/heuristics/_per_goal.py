@@ -74,6 +74,12 @@ class PerGoal(Heuristic):
         known = self.members.values() if isinstance(self.members, dict) else ()
         return any(isinstance(member, Heuristic) and member.uses_weights for member in known)
 
+    @property
+    def multiplies(self) -> bool:
+        """Whether :meth:`scaled` multiplies the values for every goal."""
+        known = self.members.values() if isinstance(self.members, dict) else ()
+        return all(member.multiplies for member in known if isinstance(member, Heuristic))
+
     def serves(self, goal: int) -> bool:
         """Return whether it has values for a goal."""
         try:

@@ -90,7 +90,7 @@ def astar_to_nearest(
     found = graph._kernel.solve(False, row, start, ends, guide._kernel, bool(reopen), limit, None, False, None)
     if isinstance(found, Run):
         return found
-    values = guide.table(ends)
+    values = guide.table(ends, row)
     if not np.isfinite(values).all():
         raise HeuristicError(f"rho[{int(np.argmin(np.isfinite(values)))}] must be finite for every goal")
     raise failures.search_failure(found, graph, row, rho=values)
