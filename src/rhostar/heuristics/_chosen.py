@@ -84,7 +84,7 @@ class ChosenByWeights(Heuristic):
             raise InputError("members must be tables for one goal, or heuristics for every goal, all for one graph")
         self.n, self.m, self.fingerprint = first.n, arrays.integer(m, "m", 0), first.fingerprint
         self.probes = arrays.frozen(arrays.edges(probes, "probes", self.m))
-        self.usual = np.array(usual, dtype=np.float64)
+        self.usual = np.array(usual, dtype=np.float64, order="C")
         count = self.probes.size
         if self.usual.shape != (len(self.members), count):
             shape = self.usual.shape
@@ -100,6 +100,9 @@ class ChosenByWeights(Heuristic):
                 raise ArrayError(f"{name} must be positive and finite")
         self._centers = np.log(self.usual)
         self._half = (self._centers**2).sum(axis=1) / 2
+        # Products are rounded in an order that depends on the machine, and on where a row is: equal scores may differ.
+        widest = np.maximum(np.abs(np.log(self.low)), np.abs(np.log(self.high)))
+        self._same = 1e-12 * (1.0 + float(self._half.max(initial=0.0)) + float((widest**2).sum()))
 
     @property
     def words(self) -> str:
@@ -148,7 +151,7 @@ class ChosenByWeights(Heuristic):
         np.log(np.maximum(seen, self.low, out=seen), out=seen)
         score = self._centers.dot(seen)
         score -= self._half
-        return int(score.argmax())
+        return int((score >= score.max() - self._same).argmax())
 
     def which_of(self, instances: InstanceSet) -> NDArray[np.int32]:
         """Return the number of the member for each instance.

@@ -16,7 +16,7 @@ from rhostar.heuristics._base import Parts, scale_of
 from rhostar.heuristics._computed import Computed
 from rhostar.hierarchy import CustomizedHierarchy, Hierarchy
 
-_ENTERING = ("entering_first", "entering_edge", "usual")
+ENTERING = ("entering_first", "entering_edge", "usual")
 """The edges into each vertex, and the weights, if ρ is raised by delays at the goal."""
 Entering = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
 PARTS = ("rank", "rows", "list", "up", "down")
@@ -243,7 +243,7 @@ class DistanceHeuristic(Computed):
         return super().__getstate__() | {"_index": None}
 
     def _own_parts(self) -> tuple[Parts, dict[str, Any]]:
-        entering: Parts = dict(zip(_ENTERING, self._entering, strict=True)) if self._entering else {}
+        entering: Parts = dict(zip(ENTERING, self._entering, strict=True)) if self._entering else {}
         facts = {"beyond": self._beyond, "scale": self.scale, "roundings": self._roundings}
         return self._arrays | entering, facts
 
@@ -256,9 +256,9 @@ class DistanceHeuristic(Computed):
         if any(part.shape[1:] != ((3,) if name == "rows" else ()) for name, part in own.items()):
             raise StorageError("the hierarchy is damaged: its arrays do not fit each other")
         found = cls._of_arrays(own, roundings, beyond, scale)
-        if _ENTERING[0] not in parts:
+        if ENTERING[0] not in parts:
             return found
-        first, edge, usual = (arrays.frozen(parts[name]) for name in _ENTERING)
+        first, edge, usual = (arrays.frozen(parts[name]) for name in ENTERING)
         return found._looking((first, edge, usual))
 
     @classmethod

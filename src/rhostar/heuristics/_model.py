@@ -28,14 +28,14 @@ from rhostar.graph._storage import hashable_label, plain_label
 from rhostar.heuristics import _chosen, _geometric, _landmarks, _per_goal  # noqa: F401  # the kinds that files hold
 from rhostar.heuristics._accept import as_heuristic
 from rhostar.heuristics._base import Heuristic
-from rhostar.heuristics._distances import PARTS
+from rhostar.heuristics._distances import ENTERING, PARTS
 from rhostar.heuristics._storage import digest, from_parts, to_parts
 
 _KIND = "rhostar-model"
 _VERSION = 5
 _MAPPED = {*PARTS, "to", "away", "coordinates"}
 """Arrays that are left in the file: they are large, and a search looks at few of their values."""
-_NAMES = {"facts", "values", "tables", "probes", "usual", "low", "high", "lower", "consistent_for"} | _MAPPED
+_NAMES = {"facts", "values", "tables", "probes", "usual", "low", "high", "lower", "consistent_for", *ENTERING, *_MAPPED}
 _KEPT = ("learner", "parameters", "algorithm", "certificate", "front", "versions")
 _RECORDS = re.compile(r"trained_on_[a-z0-9_]{1,60}")
 _MEMBER = re.compile(r"^([0-9]{1,6}_)*")
