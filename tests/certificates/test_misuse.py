@@ -361,20 +361,36 @@ def test_looks_at_one_holdout_are_counted() -> None:
     holdout = draw(400)
     base = rs.distances_to(GRAPH, np.ones(GRAPH.m), GOAL)
     first = certify(base, holdout=holdout)
-    assert not any("certificates were made" in note for note in first.notes)
+    assert not any("guarantees were made" in note for note in first.notes)
     assert certify(base, holdout=holdout).notes == first.notes, "the same look again"
     notes = certify(1.2 * base, holdout=holdout).notes
-    assert any("2 certificates were made on these instances" in n and "candidates=2" in n for n in notes)
+    assert any("2 guarantees were made on these instances" in n and "candidates=2" in n for n in notes)
     for k in range(3, 6):
         notes = certify(base, holdout=copied(holdout[: 50 * k])).notes  # copies of growing parts
-        assert any(f"{k} certificates were made" in note for note in notes)
-    assert any("6 certificates" in note for note in certify(base, holdout=holdout, utility=Cost(limit=40.0)).notes)
+        assert any(f"{k} guarantees were made" in note for note in notes)
+    assert any("6 guarantees" in note for note in certify(base, holdout=holdout, utility=Cost(limit=40.0)).notes)
     told = certify(1.3 * base, holdout=holdout, candidates=7)
-    assert not any("certificates were made" in note for note in told.notes)
-    assert "certificates were made" not in str(certify(base, holdout=draw(400, seed=1))), "another holdout"
+    assert not any("guarantees were made" in note for note in told.notes)
+    assert "guarantees were made" not in str(certify(base, holdout=draw(400, seed=1))), "another holdout"
     pool = draw(10)
     for seed in range(3):
-        assert "certificates were made" not in str(certify(base, holdout=pool.draw(100, seed=seed))), "other draws"
+        assert "guarantees were made" not in str(certify(base, holdout=pool.draw(100, seed=seed))), "other draws"
+
+
+def test_choosing_a_factor_and_audits_are_looks_too() -> None:
+    """A factor was chosen on a holdout and certified on the same one, without a word."""
+    holdout = draw(400)
+    base = rs.heuristics.Table(rs.distances_to(GRAPH, np.ones(GRAPH.m), GOAL), GOAL)
+    rs.choose_weight(base, holdout, mean_excess=0.05, factors=(1.0, 1.2, 1.5))
+    rs.choose_weight(base, holdout, mean_excess=0.10, factors=(1.0, 1.2, 1.5))  # the same runs
+    notes = certify(base.scaled(1.5), holdout=holdout).notes
+    assert any("4 guarantees were made on these instances" in n and "candidates=4" in n for n in notes)
+    notes = rs.audit(base, holdout).notes
+    assert any(n.startswith("5 heuristics or settings were measured on these queries") for n in notes)
+    other = draw(400, seed=1)
+    assert not any("were measured" in n for n in rs.audit(base, other).notes)
+    assert not any("were measured" in n for n in rs.audit(base, other).notes), "the same look again"
+    assert any("2 guarantees" in n for n in certify(base, holdout=other).notes)
 
 
 def test_the_certificate_of_another_model() -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar.certificates._draws import check_repeats, check_set, find_unseen
+from rhostar.certificates._looks import count_looks
 from rhostar.certificates._query_log import QueryLog, measure_queries
 from rhostar.certificates._sentence import confidence as digits
 from rhostar.certificates._sentence import outward, scaled_words
@@ -24,6 +25,7 @@ from rhostar.certificates._value_check import ValueCheck, check_values
 from rhostar.errors import InputError, RhostarWarning, WeightError
 from rhostar.graph import Graph
 from rhostar.heuristics import Heuristic, HeuristicLike, PerGoal, Table, as_heuristic
+from rhostar.heuristics._storage import digest
 from rhostar.instances import InstanceSet, Network
 from rhostar.instances._provenance import ContentKeys
 from rhostar.routing import Router
@@ -353,6 +355,12 @@ def audit(
     log = measure_queries(own, queries, (0.0, 1.0), reopen=reopen, groups=groups, population=population)
     said, notes = write(log, 1.0, limit, delta, anytime=anytime, multiplies=own.multiplies)
     notes += _repeats(queries)
+    looks = count_looks(queries, [(digest(own), repr(("audit", reopen, groups, limit, confidence)))])
+    if looks > 1:
+        notes.append(
+            f"{looks} heuristics or settings were measured on these queries in this process. The statements hold for "
+            "each by itself, not for the best of them."
+        )
     values = check_values(own, queries)
     if own.trained_on is None and isinstance(own, Table | PerGoal):
         notes.append("What the heuristic was learned from is not known, so it was not compared with these queries.")

@@ -244,7 +244,7 @@ def certify(
     looks = count_looks(holdout, [(table.about, settings) for table in tables])
     if looks > among:
         offer = (
-            f"{looks} certificates were made on these instances in this process, for other heuristics or settings. "
+            f"{looks} guarantees were made on these instances in this process, for other heuristics or settings. "
             f"Each holds by itself; for the best of them pass candidates={looks}"
         )
         tables = [replace(table, notes=(*table.notes, offer)) for table in tables]

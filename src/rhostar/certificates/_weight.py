@@ -17,12 +17,14 @@ from rhostar import bounds
 from rhostar._display import html_table, text_table
 from rhostar.certificates._audit import Weight, accept, find_queries
 from rhostar.certificates._draws import find_unseen
+from rhostar.certificates._looks import count_looks
 from rhostar.certificates._query_log import QueryLog, measure_queries
 from rhostar.certificates._sentence import outward
 from rhostar.certificates._sentence import percent as in_percent
 from rhostar.certificates._statements import amount, percent, without_heuristic
 from rhostar.errors import InputError, LimitError
 from rhostar.heuristics import HeuristicLike
+from rhostar.heuristics._storage import digest
 from rhostar.lines import Dual, scaling
 from rhostar.utilities import Expansions, Ratio
 
@@ -337,7 +339,8 @@ def choose_weight(
     Parameters
     ----------
     heuristic, instances, pairs, weight, groups, reopen, anytime, seed
-        As for :func:`audit`. Unless `anytime` is true, the number of queries must be fixed beforehand.
+        As for :func:`audit`. Unless `anytime` is true, the number of queries must be fixed beforehand. Certify the
+        chosen factor on other instances: :func:`certify` counts each factor as a look at these.
     mean_excess
         The target: how far answers may exceed the optimum on average, as a fraction of it.
     confidence
@@ -418,6 +421,8 @@ def _measured(
     queries, population = find_queries(instances, pairs, weight, seed)
     own = accept(heuristic, queries)
     find_unseen(queries, own.trained_on)
+    known = digest(own)
+    count_looks(queries, [(known, f"times {factor}, reopen={reopen}") for factor in grid.tolist()])
     return measure_queries(own, queries, (0.0, *grid.tolist()), reopen=reopen, groups=groups, population=population)
 
 
