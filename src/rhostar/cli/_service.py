@@ -41,9 +41,19 @@ def serve(router: Router, lines: TextIO, out: TextIO) -> int:
             what = f"not a line of JSON: {error}" if isinstance(error, json.JSONDecodeError) else str(error)
             reply = {"error": what, "kind": type(error).__name__}
         marked = {"id": request["id"]} if isinstance(request, dict) and "id" in request else {}
-        out.write(json.dumps(plain(marked | reply), ensure_ascii=False, allow_nan=False) + "\n")
+        try:
+            text = _line(marked | reply)
+        except RecursionError:
+            text = _line({"error": "id is nested too deeply to be repeated", "kind": "InputError"})
+        out.write(text)
         out.flush()
     return OK
+
+
+def _line(reply: dict[str, Any]) -> str:
+    text = json.dumps(plain(reply), ensure_ascii=False, allow_nan=False)
+    # Half of a pair of surrogates, which JSON may hold and UTF-8 may not, is escaped again.
+    return text.encode("utf-8", "backslashreplace").decode() + "\n"
 
 
 def _reply(router: Router, request: Any) -> dict[str, Any]:
