@@ -207,3 +207,17 @@ def test_records_without_content_keys_still_work() -> None:
     both = provenance(bare, draw(3, seed=1))
     assert both.copies(copy(draw(3, seed=1))).all()
     assert not both.recorded(copy(draw(3, seed=1))).any()
+
+
+@pytest.mark.parametrize("limit", [0.1, 0.2])
+def test_the_mean_of_a_day_never_exceeds_its_trips(limit: float) -> None:
+    """(0.2 + 0.2 + 0.2) / 3 rounds to more than 0.2: a day on which every trip reached the limit ended in an error."""
+    graph = rs.Graph.from_edges(3, [0, 0, 1], [1, 2, 2])
+    weights = np.tile([1.0, 5.0, 1.0], (90, 1)) * np.linspace(1, 2, 90)[:, None]
+    trips = rs.InstanceSet(graph, weights, sources=0, goal=2, days=np.arange(90) // 3)
+    rho = rs.heuristics.Table([0.0, 50.0, 0.0], 2)  # always the long way
+    assert rs.certify(rho, trips, rs.utilities.Suboptimality(limit)).best.observed == pytest.approx(limit)
+    assert rs.audit(rho, trips, limit=limit)["mean loss"].measured == pytest.approx(limit)
+    assert rs.choose_weight(rho, trips, mean_excess=limit / 2, limit=limit, factors=(1.0,)).factor is None
+    learner = rs.learners.MeanWeights(statistic="min")
+    assert rs.certificates.progressive(learner, trips, rs.utilities.Cost(limit), batches=3) is not None

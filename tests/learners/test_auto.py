@@ -98,6 +98,17 @@ def test_goals_that_differ_have_a_table_each() -> None:
     assert quality(instances, learner)[1] < 0.02
 
 
+def test_a_goal_with_a_single_instance() -> None:
+    """One trip to another goal among a hundred: a table for it cannot be judged, and nothing was learned at all."""
+    rng, graph = np.random.default_rng(0), rs.Graph.grid(5, 5)
+    goals = np.full(100, 24)
+    goals[7] = 23
+    train = rs.InstanceSet(graph, rng.uniform(1, 2, (100, graph.m)), rng.integers(0, 10, 100), goals)
+    for how in ({"mean_excess": 0.05}, {"algorithm": "gbfs"}):
+        learned = rs.learn(train, effort="quick", **how)
+        assert rs.solve_many(train, learned, algorithm=how.get("algorithm", "astar")).solved.all()
+
+
 def test_candidates_of_a_user() -> None:
     instances = square_grid(80)
     learners = [rs.learners.MeanDistance("min"), rs.learners.MeanDistance("quantile", quantile=1.0)]

@@ -113,3 +113,29 @@ def test_it_is_wrong_no_more_often_than_it_says(monkeypatch: pytest.MonkeyPatch)
     assert stats.binomtest(count, runs, delta, alternative="greater").pvalue > 1e-4
     monkeypatch.setattr(rs.bounds, "refutes", lambda values, limit, mean, **_: bool(np.mean(values) < 1.1 * mean))
     assert stats.binomtest(wrong_guarantees(60, delta), 60, delta, alternative="greater").pvalue < 1e-4
+
+
+def rare_goals() -> rs.InstanceSet:
+    """Nine goals with about 33 trips each, and one with five."""
+    rng, graph = np.random.default_rng(0), rs.Graph.grid(5, 5)
+    goals = np.append(rng.integers(15, 24, 295), np.full(5, 24))
+    return rs.InstanceSet(graph, rng.uniform(1, 2, (300, graph.m)), rng.integers(0, 10, 300), goals)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_goals_that_only_one_part_has(seed: int) -> None:
+    """Enough trips to each goal in all, but not in the part that is learned from: that ended in an error."""
+    train = rare_goals()
+    learned = rs.learn(
+        train, mean_excess=0.002, confidence=0.9, limit=0.2, effort="quick", seed=np.random.default_rng(seed)
+    )
+    assert rs.solve_many(train, learned).solved.all()
+
+
+def test_the_fallback_has_the_goals_of_both_parts() -> None:
+    train = rare_goals()
+    bold = rs.learners.Potentials("median", scale=9.0)
+    with pytest.warns(RhostarWarning, match="exact values are used"):
+        learned = WithConfidence(bold, mean_excess=0.0008, confidence=0.9, limit=0.08).fit(train)
+    assert 24 not in train.goals[learned.learner_.heuristic_.trained_on.indices]
+    assert np.allclose(rs.solve_many(train, learned).cost, rs.solve_many(train, np.zeros(25)).cost)

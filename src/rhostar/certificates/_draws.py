@@ -65,8 +65,10 @@ class Draws:
             return chosen
         group = self.groups if positions is None else self.groups[positions]
         _, first, which, count = np.unique(group, return_index=True, return_inverse=True, return_counts=True)
-        # In the order of their first instances: bounds at any time read them as they came.
-        return np.asarray(np.bincount(which, weights=chosen) / count)[np.argsort(first)]
+        means = np.bincount(which, weights=chosen) / count
+        # A sum may round up, beyond the range of its terms. In the order of their first instances: bounds at any time
+        # read them as they came.
+        return np.clip(means, chosen.min(), chosen.max())[np.argsort(first)]
 
 
 def find_draws(

@@ -199,7 +199,8 @@ def progressive(
             solved += int(runs.solved.sum())
             own = _losses(scores[-1], most)
             count = np.bincount(unit[positions], minlength=order.size)
-            values.append(np.bincount(unit[positions], weights=own, minlength=order.size)[tested] / count[tested])
+            means = np.bincount(unit[positions], weights=own, minlength=order.size)[tested] / count[tested]
+            values.append(np.clip(means, own.min(), own.max()))  # a sum may round up, beyond the range of its terms
     joined, raw = np.concatenate(values), np.concatenate([score.raw for score in scores])
     higher, clips = utility.better == "higher", most is None and not isinstance(utility, SolvedWithin)
     bound, observed = running_mean(joined, reach, delta=delta), float(joined.mean())

@@ -15,7 +15,7 @@ from rhostar import _arrays as arrays
 from rhostar.errors import BoundsWarning, FitError, InputError, LimitError, RhostarWarning
 from rhostar.instances import InstanceSet
 from rhostar.instances._provenance import provenance
-from rhostar.learners._base import Advance, Learner, Seed, one_of, progress
+from rhostar.learners._base import Advance, Learner, Seed, generator, one_of, progress
 from rhostar.learners._bumps import BumpSearch
 from rhostar.learners._choice import ChosenTables
 from rhostar.learners._distances import MeanDistance
@@ -25,7 +25,7 @@ from rhostar.learners._potentials import Potentials
 from rhostar.learners._ranking import SelfImitatedRanking
 from rhostar.learners._validation import Candidate, Split, Validation, best, choose, fewest, thriftiest, units, within
 from rhostar.learners._weights import LowerEnvelope, MeanWeights
-from rhostar.learners._with_confidence import WithConfidence, exact_values, few_goals
+from rhostar.learners._with_confidence import WithConfidence, exact_values, has_every_goal
 from rhostar.learners._wrappers import PerGoal, Portfolio, Scaled
 from rhostar.search import Algorithm
 from rhostar.utilities import Utility
@@ -404,8 +404,8 @@ def learn(
     Parameters
     ----------
     instances
-        The training set. If it has several goals, each gets its own ρ; if it has fewer than 8 instances per goal, one ρ
-        that serves every goal is learned instead.
+        The training set. If it has several goals, each gets its own ρ; if it has fewer than 8 instances per goal, or
+        too few of one of them to compare learners, one ρ that serves every goal is learned instead.
     max_excess
         How far any path of A* may exceed the optimum, as a fraction of it; 0, the default, means optimal. ρ is the
         exact distance under lower bounds of the weights, times 1 + `max_excess`. With 0, pass the learner to a search,
@@ -501,8 +501,15 @@ def learn(
         return exact_values(instances, most, lower).fit(instances)
     if lower is not None:
         raise InputError("lower belongs to max_excess: mean_excess and greedy search need no bounds")
+    sure = None
+    if confidence is not None and mean_excess is not None:
+        seed = int(generator(seed).integers(2**31)) if not isinstance(seed, int | np.integer) else seed
+        sure = WithConfidence(
+            mean_excess=mean_excess, confidence=confidence, limit=limit, split=split, random_state=seed
+        )
+    taught = instances if sure is None else sure._parts(instances)[0]
     goals = max(1, np.unique(instances.goals).size)
-    several = goals > 1 and few_goals(instances)
+    several = goals > 1 and has_every_goal(taught, np.unique(instances.goals))
     auto = Auto(
         algorithm,
         mean_excess=np.inf if free or mean_excess is None else mean_excess,
@@ -516,9 +523,4 @@ def learn(
     )
     # A table for each goal needs instances of each; with few, one weight per edge serves all goals.
     learner = PerGoal(auto) if several else auto
-    if confidence is None or mean_excess is None:
-        return learner.fit(instances)
-    sure = WithConfidence(
-        learner, mean_excess=mean_excess, confidence=confidence, limit=limit, split=split, random_state=seed
-    )
-    return sure.fit(instances)
+    return learner.fit(instances) if sure is None else sure.set_params(learner=learner).fit(instances)

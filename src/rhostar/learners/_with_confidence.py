@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from rhostar import _arrays as arrays
@@ -126,7 +127,7 @@ class WithConfidence(Wrapper):
             raise AssumptionError(f"the part that was kept to choose a factor on: {error}") from error
         notes = [*getattr(fitted, "notes_", ())]
         if choice.factor is None:
-            exact = exact_values(instances).fit(learned_from)
+            exact = exact_values(instances).fit(instances)  # nothing is tested; so it has all goals, and all weights
             notes.append(
                 f"no factor was shown to keep a mean excess of {self.mean_excess:g} with a confidence of "
                 f"{self.confidence:g}, so exact values are used: every answer is optimal. {choice.sentence}"
@@ -170,8 +171,14 @@ _MOST_TABLES = 64
 
 
 def few_goals(instances: InstanceSet) -> bool:
-    """Return whether there are enough instances of each goal to learn a table for each."""
+    """Return whether there are enough instances of each goal, on average, to learn a table for each."""
     return np.unique(instances.goals).size <= max(1, len(instances) / _INSTANCES_PER_GOAL)
+
+
+def has_every_goal(instances: InstanceSet, goals: NDArray[np.int64]) -> bool:
+    """Return whether there are enough instances of each of these goals to learn a table for each and to compare."""
+    found, count = np.unique(instances.goals, return_counts=True)
+    return few_goals(instances) and bool(np.isin(goals, found).all() and count.min() >= 2)
 
 
 def exact_values(instances: InstanceSet, max_excess: float = 0.0, lower: Any = None) -> Learner:
