@@ -26,10 +26,10 @@ def used(row: dict) -> str:
 
 
 def short(learner: str) -> str:
-    """Return a learner without the parameters that do not matter here."""
-    return re.sub(r",?\s*(random_state|n_jobs|budget|initial|utility)=[^,()]*(\([^()]*\))?", "", learner).replace(
-        "(, ", "("
-    )
+    """Return a learner in one line, without the parameters that do not matter here."""
+    names = "random_state|n_jobs|budget|initial|utility"
+    found = re.sub(rf",?\s*({names})=[^,()]*(\([^()]*\))?", "", learner).replace("(, ", "(")
+    return re.sub(r"\s+", " ", found)  # a line break would end the row of a table
 
 
 def astar(rows: list[dict]) -> list[str]:

@@ -416,7 +416,7 @@ def test_how_the_queries_were_answered_is_said() -> None:
 
 
 def test_no_factor_is_promised_where_it_does_not_multiply_the_values() -> None:
-    """Scaling by 0.83 "would make it admissible, for certain": but the delay at the goal is not scaled with the rest."""
+    """Scaling by 0.83 "would make it admissible", for certain: but the delay at the goal is not scaled."""
     graph = rs.Graph.from_edges(3, [0, 0, 1], [1, 2, 2])
     today = np.array([1.0, 12.0, 9.0])
     queries = rs.InstanceSet(graph, np.tile(today, (60, 1)), sources=0, goal=2)

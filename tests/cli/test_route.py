@@ -177,7 +177,11 @@ def test_no_id_ends_the_service() -> None:
     """Half a pair of surrogates and an id of 600 brackets ended it: they could be read, but not written."""
     deep = "[" * 600 + "]" * 600
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
-    lines = [r'{"id": "\ud800", "do": "prepare"}', f'{{"id": {deep}, "do": "prepare"}}', '{"id": "Zürich", "do": "prepare"}']
+    lines = [
+        r'{"id": "\ud800", "do": "prepare"}',
+        f'{{"id": {deep}, "do": "prepare"}}',
+        '{"id": "Zürich", "do": "prepare"}',
+    ]
     assert serve(streets(), io.StringIO("\n".join(lines)), out) == 0
     written = out.buffer.getvalue().decode()  # type: ignore[attr-defined]
     found = [json.loads(line) for line in written.splitlines()]

@@ -327,3 +327,11 @@ def resolve(name: str) -> object | None:
     for part in name.split(".")[1:]:
         found = getattr(found, part, None)
     return found
+
+
+def test_no_row_of_a_table_is_broken() -> None:
+    """A name with a line break split the rows of a table of results."""
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/results/*.md")]:
+        text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+        rows = [line for line in text.splitlines() if line.startswith("| ")]
+        assert [row for row in rows if not row.rstrip().endswith("|")] == [], page.name
