@@ -1,6 +1,6 @@
-"""How often a holdout was looked at: certificates for different heuristics or settings, counted in this process.
+"""Counts how often a holdout was used: certificates for different heuristics or settings, in this process.
 
-The best of k certificates is right less often than each of them. Nothing is written to a file; the count is in the
+The best of k certificates is true less often than each of them alone. Nothing is written to a file; the count is in the
 notes of a table, and is saved with it.
 """
 
