@@ -164,8 +164,8 @@ def route(
         raise InputError("give only one of --depart and --arrive")
     if timed:
         if weights is None or time or snapshot is not None or model or avoid or change or alternatives > 1:
-            raise InputError("--depart and --arrive need --weights TABLE, and cannot be combined with --time, --snapshot, "
-                             "--model, --avoid, --change and --alternatives")  # fmt: skip
+            raise InputError("--depart and --arrive need --weights TABLE, and cannot be combined with --time, "
+                             "--snapshot, --model, --avoid, --change and --alternatives")  # fmt: skip
         router, facts = _router_by_time(folder, weights, columns, missing, period, waiting, quiet=json)
     else:
         router, facts = router_for(folder, *given, quiet=json)
