@@ -438,7 +438,7 @@ def bound_every_answer(
     if not search.measures_excess(utility) or not (stated.given or (excess is not None and excess.by_search)):
         return [], []
     if search.budget is not None:
-        return [], [Dropped("U3", "a run that a budget ends has no bound through inconsistency")]
+        return [], [Dropped("U3", "a run that is ended by a budget has no bound through inconsistency")]
     rows: list[Certificate] = []
     dropped: list[Dropped] = []
     largest, dearest = float(raw.max()), max(float(part.cost.max()) for part in runs)

@@ -305,7 +305,8 @@ def through_inconsistency(setting: Setting) -> Iterator[Bound | Dropped]:
     """U1 and U2: E[min(cost − opt, H)] for A* without a budget."""
     if setting.measures_excess and setting.budgeted:
         yield from (
-            Dropped(label, "a run that a budget ends has no bound through inconsistency") for label in ("U1", "U2")
+            Dropped(label, "a run that is ended by a budget has no bound through inconsistency")
+            for label in ("U1", "U2")
         )
     elif setting.measures_excess:
         yield _by_inconsistency(setting)
