@@ -148,7 +148,7 @@ class Closure:
         self._inside: set[int] = set()
         self._ended = False
         self.length: dict[int, Number] = {root: 0}
-        """For each vertex reached the least length of a path with inner vertices among those selected."""
+        """For each vertex reached the length of a shortest path with inner vertices among those selected."""
         self._relax(root)
 
     def options(self) -> dict[int, Number]:
