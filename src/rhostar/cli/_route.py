@@ -272,7 +272,7 @@ def within(
     missing: tables.Missing = "",
     json: Json = False,
 ) -> int:
-    """Print the vertices that can be reached within a cost, nearest first.
+    """Print the vertices within a cost, the nearest first.
 
     Example: rhostar within trips --snapshot 0 --from a --max-cost 15
     """
