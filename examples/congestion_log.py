@@ -1,7 +1,7 @@
 """The weight of a congestion router, chosen from its log.
 
 ``python examples/congestion_log.py [folder]`` routes wires on a grid, as routers for chips do: all wires are routed
-several times, and a place costs more the more wires use it. Each search of 80 designs is made by A* with the distance
+several times, and a cell costs more if more wires use it. Each search in 80 designs is run by A* with the distance
 times each of several factors, and each answer is one line of a log. The log is all that ``rs.choose_weight`` needs: it
 picks the fastest factor that keeps the mean loss, with a guarantee. The factor is then tried on 20 other designs.
 """

@@ -1,8 +1,8 @@
-"""A road network from OSMnx, a history of travel times, three depots: exact and learned values, and a report.
+"""A road network from OSMnx, a history of travel times and three depots: exact and learned values, and a report.
 
 Nothing is downloaded: `streets` makes a MultiDiGraph with the shape and the attributes of
-``osmnx.graph_from_place(...)``, and a table of travel times as a traffic provider sends it, one row per street and
-hour. The recipe itself is the first half of `recipe`: eleven lines.
+``osmnx.graph_from_place(...)``, and a table of travel times like that of a traffic provider, with one row per street
+and time. The recipe itself is the first half of `recipe`: eleven lines.
 
     python examples/depots.py [folder for the report]
 """
@@ -40,7 +40,7 @@ def recipe(streets: nx.MultiDiGraph, times: pd.DataFrame, depots: list[int], fol
     for name, method in methods.items():
         runs = rs.solve_many(last_day, method)
         print(f"{name:12}{runs.expanded.mean():10.1f} vertices per trip{runs.cost.mean():10.2f} seconds")
-    for table in tables:  # every trip was drawn by itself, so the trips of a day need not count as one (groups=False)
+    for table in tables:  # trips were drawn independently, so those of a day need not count as one (groups=False)
         print(table.summary)
     print(folder / "depots.html")
 

@@ -1,7 +1,7 @@
 """A first search: one landscape whose travel times change from day to day, three heuristics.
 
 Solves new days with Dijkstra's algorithm, A* with a handcrafted heuristic and A* with values learned
-from past days, and shows what each of them had to look at as a picture.
+from past days, and draws the cells that each search expanded.
 
     python examples/first_search.py [folder for the picture]
 """

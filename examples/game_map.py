@@ -1,8 +1,8 @@
 """A game map whose doors open and close: one map, one treasure, heroes that start anywhere.
 
-Reads a MovingAI map of 64 rooms where RHOSTAR_DATA names a folder that has it, and otherwise draws rooms of its own. A
-door is a free cell between two walls; at any moment each of them is shut with probability 0.3. Learns ρ from 120 states
-of the doors and compares on 60 others.
+Reads a MovingAI map of 64 rooms if RHOSTAR_DATA names a folder that has it, and otherwise generates a map. A door is a
+free cell between two walls; at any moment each door is shut with probability 0.3. Learns ρ from 120 states of the doors
+and compares on 60 others.
 
     python examples/game_map.py [folder for the picture]
 """
@@ -77,7 +77,7 @@ def main(folder: Path) -> None:
     starts = np.random.default_rng(3).choice(np.delete(np.arange(graph.n), goal), len(fresh))
     holdout = rs.InstanceSet(graph, fresh, starts, goal, infeasible="drop")
     rho = heuristics["A*, ρ = mean cost-to-go"]
-    # Few doors have few states, so some draws are equal by chance: groups=False says that each was made by itself.
+    # Few doors have few states, so some draws are equal by chance: groups=False says that draws are independent.
     table = rs.certify(rho, holdout, rs.utilities.Ratio(2.0), groups=False)
     print("\n" + textwrap.fill(table.best.sentence, 80) + "\n")
 

@@ -1,9 +1,9 @@
 """Route on travel times that another process writes into shared memory, many times a second.
 
-The writer counts before and after it writes, so the number is odd while it does. The reader copies the weights, and
-takes the copy only if the number is even and has not changed meanwhile. So every update of the router has the weights
-of one moment, whole, and nobody waits for a lock. This needs a processor that keeps writes in order, such as x86; on
-others, such as ARM, hold a lock around both.
+The writer increments a counter before and after it writes, so the counter is odd while it is writing. The reader copies
+the weights, and uses the copy only if the counter is even and has not changed in the meantime. So every update of the
+router has the complete weights of one moment, and neither side waits for a lock. This needs a processor that keeps
+writes in order, such as x86; on others, such as ARM, hold a lock around both.
 
 Run it: python examples/live_feed.py
 """
@@ -44,7 +44,7 @@ class Feed:
             time.sleep(0)  # somebody is writing
 
     def close(self) -> None:
-        """Let go of the memory; it is freed by the process that made it."""
+        """Release the memory; it is freed by the process that created it."""
         del self.number, self.weights
         self.memory.close()
         if self.owner:

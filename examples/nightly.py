@@ -1,7 +1,7 @@
-"""An update every night: learn from the last days, certify, watch the next day, and what to do when it drifts.
+"""An update every night: learn from the last days, certify, monitor the next day, and react when traffic changes.
 
-Day 8 is a holiday: most streets are empty and some are closed but for residents, so that routes lead where they never
-did. The monitor notices it during the day; then the exact values answer until the next night.
+Day 8 is a holiday: most streets are empty and some are closed except to residents, so that routes differ from all
+earlier ones. The monitor notices it during the day; then the exact values answer until the next night.
 
     python examples/nightly.py
 """
@@ -30,8 +30,8 @@ def main() -> None:
         recent = np.flatnonzero((network.days >= day - WINDOW) & (network.days < day))
         trips = network.sample(2000, goal=goal, seed=day, rows=recent)
         train, holdout = trips.split(0.5, seed=day, groups=trips.rows)
-        learned = 1.3 * rs.learners.MeanDistance().fit(train).rho_  # bold: fewer expansions, no guarantee by itself
-        table = rs.certify(learned, holdout, UTILITY, groups=False, duplicates="allow")  # trips drawn one by one
+        learned = 1.3 * rs.learners.MeanDistance().fit(train).rho_  # fewer expansions, but no guarantee by itself
+        table = rs.certify(learned, holdout, UTILITY, groups=False, duplicates="allow")  # trips drawn independently
         monitor = rs.Monitor(table, alpha=0.01)
         # The day: every query is answered at once; the fastest route is computed when there is time.
         today = network.sample(400, goal=goal, seed=100 + day, rows=np.flatnonzero(network.days == day))

@@ -1,4 +1,4 @@
-"""Two tables as a traffic provider sends them, to try the program ``rhostar`` on: a history, and the times of today.
+"""Writes two tables like those of a traffic provider, to try the program ``rhostar``: a history and today's times.
 
     python examples/own_files.py [folder]
 

@@ -1,8 +1,8 @@
-"""Robot worlds: one grid, obstacles that are different every time, from the lower left to the upper right.
+"""Robot worlds: one grid with different obstacles every time, and paths from the lower left to the upper right.
 
-Reads published mazes (PNG files) where RHOSTAR_DATA names a folder that has them, and otherwise draws smaller ones by
-chance. Learns ρ for greedy best-first search from 60 of them, compares on unseen mazes, and then on worlds of another
-kind that no training world resembles, to see how much of what was learned is about mazes alone.
+Reads published mazes (PNG files) if RHOSTAR_DATA names a folder that has them, and otherwise generates smaller ones at
+random. Learns ρ for greedy best-first search from 60 of them, compares on unseen mazes, and then on worlds of another
+kind that no training world resembles, to see how much of what was learned is specific to mazes.
 
     python examples/robot_worlds.py [folder for the picture]
 """
@@ -25,7 +25,7 @@ TRAIN, TEST = 60, 30
 
 
 def main(folder: Path) -> None:
-    """Learn on some worlds, compare on others and on others of another kind, draw one of each."""
+    """Learn on some worlds, compare on other worlds of the same and of another kind, and draw one of each."""
     if DATA.is_dir():
         past, new = (rs.datasets.read_worlds(DATA / part) for part in ("train", "test"))
     else:

@@ -73,7 +73,7 @@ def day(
 
 
 def one_interval(times: Path, number: int, path: Path) -> Path:
-    """Write one interval of a day as weights for ``duarouter`` that hold all the time."""
+    """Write one interval of a day as weights for ``duarouter`` that are valid at all times."""
     interval = ElementTree.parse(times).getroot().findall("interval")[number]
     interval.set("begin", "0")
     interval.set("end", "1000000")

@@ -1,8 +1,8 @@
 """Traffic: one road network, travel times that change every five minutes, one goal.
 
-Reads a week of Los Angeles (METR-LA) where RHOSTAR_DATA names a folder that has it, and otherwise makes a city with
-rush hours and closed roads. Learns ρ from past snapshots, and compares on unseen ones twice: drawn at random from the
-same days, as bounds for i.i.d. instances assume, and on the last day, which is unseen.
+Reads a week of traffic in Los Angeles (METR-LA) if RHOSTAR_DATA names a folder that has it, and otherwise generates a
+city with rush hours and closed roads. Learns ρ from past snapshots, and compares on unseen ones twice: drawn at random
+from the same days, as bounds for i.i.d. instances assume, and on the last day, which is unseen.
 
     python examples/traffic.py [folder for the picture]
 """
@@ -29,12 +29,12 @@ def main(folder: Path) -> None:
     if DATA.is_file():
         network = rs.datasets.read_metr_la(DATA, speeds=(5, 70))
         straight = rs.heuristics.haversine
-        name, top_speed = "Los Angeles, seconds", 70 * 0.44704  # meters a second
+        name, top_speed = "Los Angeles, seconds", 70 * 0.44704  # meters per second
         longest_delay = 120.0
     else:
         network = rs.datasets.city(900, seed=4).history(days=7, seed=0, per_day=96)
         straight = rs.heuristics.euclidean
-        name, top_speed = "a random city, minutes", 1.0  # kilometers a minute: 60 km/h
+        name, top_speed = "a random city, minutes", 1.0  # kilometers per minute: 60 km/h
         longest_delay = 2.0
     goal = rs.datasets.choose_goal(network.graph)
     instances = network.sample(3000, goal=goal, seed=0)

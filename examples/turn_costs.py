@@ -1,7 +1,7 @@
 """Turn costs: a left turn takes longer than driving straight on, and U-turns are forbidden.
 
-``Graph.with_turns`` makes a graph in which every turn has an edge of its own. A ``TurnRouter`` on it is asked, and
-answers, in streets and crossings; searches and learners take its graph and weights like any others.
+``Graph.with_turns`` makes a graph in which every turn has its own edge. Queries and answers of a ``TurnRouter`` use
+streets and crossings; searches and learners take its graph and weights like any others.
 
     python examples/turn_costs.py
 """

@@ -21,6 +21,13 @@ def _spaced(tex: str) -> str:
 def _shown(node: nodes.Element, as_block: bool) -> str:
     try:
         shown: str = tex2mathml(_spaced(node.astext()), as_block=as_block)
+        # docutils sets the index of a letter with an accent below the letter.
+        shown = re.sub(
+            r"<munderover>\s*(<mi>\w</mi>)\s*((?:(?!</?m(?:under)?over).)*?)\s*(<mo[^>]*>[ˆˉ˜]</mo>)\s*</munderover>",
+            r'<msub><mover accent="true">\1\3</mover>\2</msub>',
+            shown,
+            flags=re.DOTALL,
+        )
         shown = re.sub(r"<msub>(?=\s*<mi>[gjpqyρμφψηχβγ]</mi>)", '<msub class="low">', shown)
         return shown.replace('class="capital-greek"', 'mathvariant="normal"')
     except MathError as error:

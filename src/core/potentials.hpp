@@ -1,8 +1,8 @@
-// Heuristics for every goal, computed where a search looks instead of read from a table.
+// Heuristics for every goal, computed where a search needs them instead of read from a table.
 //
-// A Potential is shared and constant. A Guide is what one search at a time uses of it: it is aimed at a goal, or at
-// several, and then gives the value of any vertex. A new goal costs no pass over all vertices, and the same goal again
-// costs nothing: values are remembered until the goal changes.
+// A Potential is shared and constant. A Guide is the part of it that one search at a time uses: it is aimed at a goal,
+// or at several, and then gives the value of any vertex. A new goal needs no pass over all vertices, and the same goal
+// again needs no work: values are remembered until the goal changes.
 //
 // Here are distances by coordinates and bounds by landmarks; hierarchy/guide.hpp has distances under learned weights.
 #pragma once
@@ -122,7 +122,8 @@ class Guide {
   //! Computes what is kept at a place, and keeps it.
   virtual double find(std::int32_t place) = 0;
 
-  // Values are not negative. They are kept with the opposite sign, 0 as -0.0: so memory that is zero knows nothing.
+  // Values are not negative. They are stored with the opposite sign, 0 as -0.0: so zero memory means that no value is
+  // known.
   static bool is_known(double kept) { return std::signbit(kept); }
   double keep(std::int32_t place, double value) {
     touched_.push_back(place);

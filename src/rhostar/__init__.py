@@ -1,8 +1,8 @@
 """rhostar: shortest paths on a network whose costs change, with learned heuristic values and guarantees.
 
-Route on a network whose costs change (:class:`Router`), find out whether an A* is right (:func:`audit`), or learn
-heuristic values from past costs (:func:`learn`), run them (:func:`astar`, :func:`gbfs`) and certify them
-(:func:`certify`).
+Route on a network whose costs change (:class:`Router`), find out whether the answers of an A* are optimal
+(:func:`audit`), or learn heuristic values from past costs (:func:`learn`), run them (:func:`astar`, :func:`gbfs`) and
+certify them (:func:`certify`).
 """
 
 # Names are loaded when they are first used, so that the import is quick; __init__.pyi lists them.

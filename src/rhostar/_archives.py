@@ -4,8 +4,8 @@ A few kilobytes can unpack to gigabytes. So the list of members is read first, t
 is unpacked only if it is wanted, its size agrees with its header, and all of them together are not much larger than
 the file. Nothing is ever unpickled.
 
-Large arrays can be written as they are, at a multiple of 64 bytes in the file. Such arrays are mapped instead of read:
-the system brings in their pages when somebody looks at them, and several processes share them.
+Large arrays can be written uncompressed, at a multiple of 64 bytes in the file. Such arrays are mapped instead of read:
+the system loads their pages when they are first used, and several processes share them.
 """
 
 from __future__ import annotations
@@ -116,12 +116,12 @@ def read_arrays(
                     name = entry.filename.removesuffix(".npy")
                     if not chosen(name):
                         if strict:
-                            raise StorageError(f"{path}: holds {name[:60]!r}, which does not belong there")
+                            raise StorageError(f"{path}: contains {name[:60]!r}, which does not belong there")
                         continue
                     if name in members:
-                        raise StorageError(f"{path}: holds {name!r} twice")
+                        raise StorageError(f"{path}: contains {name!r} twice")
                     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or entry.flag_bits & 1:
-                        raise StorageError(f"{path}: holds {name!r} in a way that numpy does not write")
+                        raise StorageError(f"{path}: {name!r} is stored in a way that numpy does not write")
                     members[name] = entry
                 total = sum(entry.file_size for entry in members.values())
                 if total > limit:
@@ -151,7 +151,7 @@ def _read_member(path: object, archive: zipfile.ZipFile, name: str, entry: zipfi
     array: NDArray[Any] = np.frombuffer(data, dtype=header.dtype)
     codes = np.dtype(np.uint32).newbyteorder(header.dtype.byteorder)
     if header.dtype.kind == "U" and array.size and array.view(codes).max() > 0x10FFFF:
-        raise StorageError(f"{path}: {name!r} holds characters that do not exist")
+        raise StorageError(f"{path}: {name!r} contains invalid characters")
     return array.reshape(header.shape, order="F" if header.fortran else "C")
 
 
@@ -216,7 +216,7 @@ def read_header(begin: bytes, size: int, what: str) -> Header:
         raise StorageError(f"{what} is not a numpy array ({type(error).__name__})") from None
     whole = all(type(length) is int and length >= 0 for length in shape)
     if dtype.kind not in _KINDS or dtype.itemsize == 0 or not whole:
-        raise StorageError(f"{what} holds {str(dtype)[:60]} of shape {str(shape)[:60]}; expected numbers or strings")
+        raise StorageError(f"{what} contains {str(dtype)[:60]} of shape {str(shape)[:60]}; expected numbers or strings")
     if math.prod(shape) * dtype.itemsize != size - stream.tell():
         raise StorageError(f"{what} has {size} bytes, which does not agree with its shape {str(shape)[:60]}")
     return Header(shape, bool(fortran), dtype, stream.tell())

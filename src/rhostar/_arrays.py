@@ -80,7 +80,7 @@ def _numbers_below(
     if array.size == 0 and array.dtype.kind == "f":  # np.asarray([]) is a float array
         array = array.astype(np.int32)
     if array.dtype.kind not in "iu":
-        raise ArrayError(f"{name} must hold integers, got dtype {array.dtype}")
+        raise ArrayError(f"{name} must contain integers, got dtype {array.dtype}")
     if array.ndim != 1:
         raise ArrayError(f"{name} must have one dimension, got shape {array.shape}")
     if array.size > LARGEST_INDEX:
@@ -127,7 +127,7 @@ def weight_row(values: ArrayLike, name: str, m: int) -> NDArray[Any]:
     array = as_array(values, name)
     if not isinstance(values, np.ndarray) and getattr(getattr(values, "index", None), "nlevels", 1) > 1:
         raise ArrayError(
-            f"{name} is a table by (tail, head), and its order may be another than that of the edges of the graph: "
+            f"{name} is a table by (tail, head), and its order may differ from that of the edges of the graph: "
             f"pass {name}.to_numpy() if it is in the order of graph.tail and graph.head"
         )
     if array.dtype not in WEIGHT_TYPES:
@@ -291,7 +291,7 @@ def utilities(values: ArrayLike, limit: float, *, least: int = 1) -> NDArray[np.
     if array.ndim != 1:
         raise ArrayError(f"values must have one dimension, got shape {array.shape}")
     if array.size < least:
-        raise UtilityError(f"values must hold at least {least} utilities, got {array.size}")
+        raise UtilityError(f"values must contain at least {least} utilities, got {array.size}")
     bad = ~((array >= 0) & (array <= limit))
     if bad.any():
         first = int(np.argmax(bad))

@@ -1,11 +1,11 @@
-"""Keeps the results of finished chunks in a folder, so that a long computation that was ended can be resumed.
+"""Keeps the results of finished chunks in a folder, so that an interrupted computation can be resumed.
 
 A result is kept under a hash of everything that it depends on: the function, its arguments, the graph and the instances
 of the chunk. So a computation with other data finds nothing, and nothing is ever counted twice.
 
-A file has arrays, and the plain values between them as JSON. Nothing in it is unpickled, and it names no types: what
-the function returns, by its annotation, says how the values are put together. A file that does not fit is computed
-again.
+A file has arrays, and the plain values between them as JSON. Nothing in it is unpickled, and it contains no type names:
+the return annotation of the function says how the values are put together. If a file does not match, its result is
+computed again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables as results show them: text for the terminal, plain HTML for notebooks, and rows found by their label."""
+"""Tables for displaying results: text for the terminal, plain HTML for notebooks, and rows found by their label."""
 
 from __future__ import annotations
 

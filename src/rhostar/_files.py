@@ -1,4 +1,4 @@
-"""Writes files safely: a crash leaves either the whole old file or the whole new one. Also, arrays beyond memory."""
+"""Writes files safely (a crash leaves the whole old file or the whole new one), and arrays larger than memory."""
 
 from __future__ import annotations
 

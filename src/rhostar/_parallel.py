@@ -1,8 +1,8 @@
-"""Runs a function on a set of instances in chunks, by joblib: in threads, or with the backend that joblib is set to.
+"""Runs a function on a set of instances in chunks, with joblib: in threads, or with the backend that joblib is set to.
 
 The kernels run without the interpreter lock, so threads are enough on one machine. Under
-``joblib.parallel_config(backend="dask")`` or ``"ray"`` the same chunks go to a cluster, in the same order and with the
-same bits (:mod:`rhostar._workers`).
+``joblib.parallel_config(backend="dask")`` or ``"ray"`` the same chunks go to a cluster, with bit-identical results in
+the same order (:mod:`rhostar._workers`).
 """
 
 from __future__ import annotations

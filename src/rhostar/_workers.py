@@ -1,12 +1,12 @@
 """Runs calls in other processes: those of joblib, of a Dask cluster or of a Ray cluster.
 
-What several calls need is sent once: every graph, and the function with its arguments (ρ among them). Each is known by
-a hash of its content, and a process keeps the latest ones. A call itself has only its chunk of a set: the rows of its
-snapshots, or the name of the file that has them.
+What several calls need is sent once: every graph, and the function with its arguments (including ρ). Each is identified
+by a hash of its content, and a process keeps the latest ones. A call itself contains only its chunk of a set: the
+weights of its snapshots, or the name of the file that has them.
 
 On Dask and Ray the calls are ordinary tasks of the cluster rather than joblib's batches, because such a task can be run
-again if its worker dies; joblib would lose the whole computation. A task that was run twice still counts once: its
-result is a value, and one value is kept.
+again if its worker dies; joblib would lose the whole computation. A task that was run twice still counts once, because
+only one of its results is kept.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Packed:
     def lost(self, k: int, error: object) -> WorkerError:
         """Return the error for a call that no worker survived."""
         return WorkerError(
-            f"the workers that ran {self.names[k]} died again and again ({type(error).__name__}); "
+            f"the workers that ran {self.names[k]} died repeatedly ({type(error).__name__}); "
             "they may need more memory, or smaller chunks (a larger n_jobs)"
         )
 

@@ -66,7 +66,7 @@ def test_copies_are_refused_or_dropped(change: Callable[[Any], Any], told: str, 
     ):
         find_unseen(holdout, seen)
     assert find_unseen(holdout, seen, "drop")[0].tolist() == list(range(40, 60))
-    with pytest.raises(AssumptionError, match=r"only 0 of the .* equal another one. That is no chance"):
+    with pytest.raises(AssumptionError, match=r"only 0 of the .* equal another one. That is not due to chance"):
         find_unseen(holdout, seen, "allow")
     kept, notes = find_unseen(draw(60, seed=2), seen)
     assert (kept.tolist(), notes) == (list(range(60)), [])

@@ -120,7 +120,7 @@ def test_starts_that_share_snapshots() -> None:
     assert apart.best.value < table.best.value
     with pytest.raises(AssumptionError, match="train: 400 instances share 20 snapshots"):
         on_train(rho, train=holdout, utility=Expansions(limit=25.0))
-    with pytest.raises(AssumptionError, match="drawn one by one"):
+    with pytest.raises(AssumptionError, match="drawn independently"):
         certify(rho, holdout=holdout, quantile=0.9)
 
 

@@ -335,7 +335,7 @@ def test_report(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) 
     [
         (["info", "nowhere"], "there is no model at"),
         (["evaluate", "nowhere"], "nothing that rhostar saved"),
-        (["evaluate", "{data}/edges.csv"], "holds nothing that rhostar saved"),
+        (["evaluate", "{data}/edges.csv"], "contains nothing that rhostar saved"),
         (["import", "nowhere.csv", "-o", "{tmp}/x"], "there is no file"),
         (["import", "{data}/model.npz", "-o", "{tmp}/x"], "model.npz"),
         (["import", "{data}/edges.csv", "-o", "{tmp}/x", "--format", "xml"], "--format must be one of"),

@@ -80,7 +80,7 @@ def test_errors_name_the_file_and_the_line(capsys: pytest.CaptureFixture[str], t
     place = f"'j{tail}' -> 'j{head}' in snapshot '2024-05-02T08:00' ({bad}, line 5)"
     assert f"{good} and 1 more: 1 of 240 weights is missing: {place}; set missing" in complaint(gap)
     assert (
-        f"{bad}, line 2: the snapshot '2024-05-01T10:00' is also in {good}; each snapshot must be whole in one file"
+        f"{bad}, line 2: the snapshot '2024-05-01T10:00' is also in {good}; each snapshot must be complete in one file"
         in complaint("\n".join(["tail,head,weight,snapshot", *rows(1, range(2, 4))]) + "\n")
     )
     assert f"{bad}: has no column for the snapshot, but {good} has one" in complaint("tail,head,weight\nj1,j2,1\n")

@@ -196,4 +196,4 @@ def test_a_mean_excess_with_confidence(capsys: pytest.CaptureFixture[str], folde
     assert "needs about 375" in err
     code, _, err = run(capsys, "learn", trips, "-o", model, "--confidence", 0.95, "--force")
     assert code == 2
-    assert "--confidence belongs to --mean-excess" in err
+    assert "--confidence needs --mean-excess" in err

@@ -46,7 +46,7 @@ def test_route(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert out.split()[7] == "9"
     code, _, error = run(capsys, *ask)
     assert code == 2
-    assert "2 snapshots: say which weights" in error
+    assert "2 snapshots: choose the weights" in error
     code, _, error = run(capsys, *ask, "--weights", folder / "times.csv")
     assert code == 2
     assert "--time" in error

@@ -87,7 +87,7 @@ def test_edges_that_today_lacks(capsys: pytest.CaptureFixture[str], city: Path) 
         assert found["cost"] == pytest.approx(expected, rel=1e-14)
         assert found["missing_weights"] == f"2 of {graph.m}: {said}"
         assert found["edges_not_in_the_set"] == "1, not used"
-        with pytest.warns(rs.errors.RhostarWarning, match="1 edge of the table left out, which the graph lacks"):
+        with pytest.warns(rs.errors.RhostarWarning, match="ignored 1 edge of the table, not in the graph"):
             row = rs.datasets.read_snapshot(
                 today, graph, tail="from", head="to", weight="seconds", missing=policy, history=trips.weights
             )

@@ -136,7 +136,7 @@ def test_a_known_graph_both_ways(tmp_path: Path) -> None:
     with pytest.raises(rs.errors.ReadError, match="2 of 4 weights are missing"):
         rs.datasets.read_snapshot(table, graph)
     table.write_text("tail,head,weight\n0,1,5\n0,1,4\n1,2,7\n3,1,1\n")
-    with pytest.warns(rs.errors.RhostarWarning, match="1 edge of the table left out"):
+    with pytest.warns(rs.errors.RhostarWarning, match="ignored 1 edge of the table"):
         assert rs.datasets.read_snapshot(table, graph, directed=False).tolist() == [4, 4, 7, 7]
     for wrong, match in (
         ({"missing": "last"}, "needs history"),

@@ -352,7 +352,7 @@ def test_worlds_that_are_wrong() -> None:
         worlds.instances(dtype=np.int32)
     with pytest.raises(InputError, match=r"shape \(K, rows, columns\)"):
         datasets.Worlds(np.zeros((3, 4), dtype=bool))
-    with pytest.raises(InputError, match="by a slice"):
+    with pytest.raises(InputError, match="with a slice"):
         worlds[0]
 
 

@@ -284,7 +284,7 @@ def big(size: int) -> np.ndarray:
         (
             lambda: rs.Graph.from_edges(2, [0.0], [1]),
             rs.errors.ArrayError,
-            "tail must hold integers, got dtype float64",
+            "tail must contain integers, got dtype float64",
         ),
         (lambda: rs.Graph.from_edges(2, [[0]], [1]), rs.errors.ArrayError, "one dimension"),
         (lambda: rs.Graph.from_edges(2, [[0], [1, 0]], [1]), rs.errors.ArrayError, "ragged"),

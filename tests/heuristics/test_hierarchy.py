@@ -227,7 +227,7 @@ def test_a_hierarchy_is_saved_as_arrays_and_checked_when_it_comes_back() -> None
             from_parts(parts, facts | change)
     with pytest.raises(StorageError, match="damaged"):
         from_parts({}, facts)
-    with pytest.raises(StorageError, match="do not fit each other"):
+    with pytest.raises(StorageError, match="do not match each other"):
         from_parts(parts | {"up": parts["up"][:-1]}, facts)
     for name in parts:
         with pytest.raises(StorageError, match="damaged"):

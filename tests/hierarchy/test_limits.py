@@ -12,7 +12,7 @@ from rhostar.hierarchy._order import elimination_order
 def test_a_random_graph_is_declined(degree: int) -> None:
     n = 20_000
     graph = rs.Graph.from_edges(n, *np.random.default_rng(0).integers(0, n, (2, degree * n)))
-    with pytest.raises(LimitError, match=r"does not pay: .* no small separators\. Use landmarks$"):
+    with pytest.raises(LimitError, match=r"is not worthwhile: .* no small separators\. Use landmarks$"):
         rs.Hierarchy(graph)
     # Counting stopped long before all arcs were counted.
     parts = graph._kernel.skeleton_parts(elimination_order(graph), 10**9, 1000 * graph.m, None)

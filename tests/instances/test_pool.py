@@ -206,5 +206,5 @@ def test_a_damaged_record_is_refused(
     fact = drawn._drawn.to_fact() | changed
     monkeypatch.setattr(type(drawn._drawn), "to_fact", lambda _: fact)
     drawn.save(tmp_path / "set")
-    with pytest.raises(StorageError, match="does not hold a set of instances"):
+    with pytest.raises(StorageError, match="does not contain a set of instances"):
         rs.InstanceSet.load(tmp_path / "set")

@@ -185,7 +185,7 @@ def test_a_forged_graph_cannot_send_a_query_out_of_bounds(tmp_path: Path, instan
         np.lib.format.write_array(path.open("wb"), array, version=(2, 0))
         entry |= {"bytes": path.stat().st_size, "crc32": zlib.crc32(path.read_bytes())}
         (folder / storage.INDEX).write_text(json.dumps({**forged, "checksum": storage._checksum(forged)}))
-        with pytest.raises(StorageError, match="does not hold a set of instances"):
+        with pytest.raises(StorageError, match="does not contain a set of instances"):
             rs.InstanceSet.load(folder)
         path.write_bytes(original)
 
@@ -203,7 +203,7 @@ def test_saving_over_itself_and_over_an_older_one(tmp_path: Path, instances: rs.
 
 def test_a_folder_with_other_files_is_not_touched(tmp_path: Path, instances: rs.InstanceSet) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(StorageError, match="holds other files"):
+    with pytest.raises(StorageError, match="contains other files"):
         instances.save(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
     with pytest.raises(StorageError, match="could not save"):

@@ -63,7 +63,7 @@ def test_tables_of_another_town_are_refused() -> None:
     with pytest.raises(InputError, match=r"history: .*999"):
         rs.interop.from_osmnx(streets(), "seconds", history=times(u=999))
     swapped = times().rename(columns={"u": "v", "v": "u"})
-    with pytest.raises(InputError, match="history has the street 530 -> 550, which the graph lacks"):
+    with pytest.raises(InputError, match="history has the street 530 -> 550, which is not in the graph"):
         rs.interop.from_osmnx(streets(), "seconds", history=swapped)
     with pytest.raises(InputError, match="seconds"):
         rs.interop.from_osmnx(streets(), "seconds", history=times().drop(columns="seconds"))

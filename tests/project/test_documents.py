@@ -310,6 +310,8 @@ def test_the_pages_build_without_a_warning_and_describe_every_public_name(tmp_pa
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", str(DOCS), str(tmp_path)]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
+    letters_with_limits = re.findall(r"<munderover>\s*<mi>", (tmp_path / "theory.html").read_text())
+    assert not letters_with_limits, "an index is beside its letter, also under a hat"
     inventory = (tmp_path / "objects.inv").read_bytes().split(b"zlib.\n", maxsplit=1)[1]
     described = {line.split()[0] for line in zlib.decompress(inventory).decode().splitlines() if " py:" in line}
     objects = [found for name in described if (found := resolve(name)) is not None]

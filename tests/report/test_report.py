@@ -406,7 +406,7 @@ def test_a_section_of_ones_own_joins_the_page(tmp_path: Path) -> None:
     assert '<script type="application/json" id="greeting-data">{"whom":"world"}</script>' in text
     assert ("1", "greeting") in report.tiles
     assert report["greeting"].whom == "world"
-    with pytest.raises(InputError, match=r"must hold sections of .*, got str"):
+    with pytest.raises(InputError, match=r"must contain sections of .*, got str"):
         rs.report.build(small_set(), {"zero": np.zeros(72)}, sections=["greeting"])
 
 

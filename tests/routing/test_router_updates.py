@@ -272,7 +272,7 @@ def test_a_table_by_labels_is_not_taken_for_an_array() -> None:
     router = rs.Router(graph)
     table = pandas.Series([10.0, 20.0, 30.0], index=pandas.MultiIndex.from_tuples([("c", "a"), ("a", "b"), ("b", "c")]))
     for call in (router.update, lambda weights: rs.astar(graph, weights, 0, 1, np.zeros(3))):
-        with pytest.raises(rs.errors.ArrayError, match=r"its order may be another than that of the edges of the graph"):
+        with pytest.raises(rs.errors.ArrayError, match=r"its order may differ from that of the edges of the graph"):
             call(table)
     router.update(pandas.Series([20.0, 30.0, 10.0]))  # without labels, it is an array
     assert router.route("a", "b").cost == 20.0

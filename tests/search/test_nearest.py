@@ -64,7 +64,7 @@ def test_bad_input_is_refused() -> None:
         astar_to_nearest(graph, graph.length, 0, [3, 9], octile)
     with pytest.raises(VertexError, match="source"):
         astar_to_nearest(graph, graph.length, 9, [3], octile)
-    with pytest.raises(InputError, match="rho must be for every goal"):
+    with pytest.raises(InputError, match="rho must be a heuristic for every goal"):
         astar_to_nearest(graph, graph.length, 0, [3], np.zeros(9))
     with pytest.raises(NotFittedError):
         astar_to_nearest(graph, graph.length, 0, [3], rs.learners.Potentials())

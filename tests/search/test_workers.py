@@ -131,7 +131,7 @@ def test_a_copy_of_the_set_is_found_on_another_machine(saved: Path, tmp_path: Pa
     assert "its checksum does not match" in elsewhere(data, str(tmp_path / "there"))
     shutil.rmtree(there)
     rs.InstanceSet(whole.graph, np.ones(whole.graph.m), [0], 899).save(there)
-    assert "holds another set than" in elsewhere(data, str(tmp_path / "there"))
+    assert "contains another set than" in elsewhere(data, str(tmp_path / "there"))
 
 
 def test_a_folder_that_was_saved_again_is_refused(saved: Path, instances: rs.InstanceSet) -> None:

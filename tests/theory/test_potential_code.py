@@ -76,7 +76,7 @@ def test_what_breaks_it() -> None:
     assert len(reopened) < len(every)
     rng = np.random.default_rng(0)
     shuffled = dataclasses.replace(found, base=rng.permutation(found.base))
-    with pytest.raises(InputError, match="does not come out"):
+    with pytest.raises(InputError, match="does not occur"):
         shuffled.verify(every)
 
 

@@ -48,7 +48,7 @@ def test_every_pattern_comes_out(name: str, algorithm: str) -> None:
 def test_a_wrong_threshold_is_seen() -> None:
     found = constructions["theorem5"].build(7)
     np.add(found.thresholds, 1.0, out=found.thresholds)
-    with pytest.raises(WitnessError, match=r"cost of instance \d is 3.0, against its pattern"):
+    with pytest.raises(WitnessError, match=r"cost of instance \d is 3.0, which contradicts its pattern"):
         found.verify()
 
 

@@ -1,4 +1,4 @@
-// What all bindings share: the graph as Python holds it, arrays in, results out, and interrupts.
+// What all bindings share: the graph object of Python, arrays in, results out, and interrupts.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -34,8 +34,8 @@ using Coordinates = nb::ndarray<const double, nb::shape<-1, 2>, nb::c_contig, nb
 using Row = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Snapshots = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 
-// A value that is made on first use. Threads that come at the same time each make one, and the first to finish counts.
-// There is no lock, so a fork in the middle leaves none behind.
+// A value that is made on first use. Threads that arrive at the same time each make one, and the first one finished is
+// kept. There is no lock, so a fork in the middle leaves none behind.
 template <class T>
 class Lazy {
  public:
@@ -82,8 +82,8 @@ struct Graph {
   }
 };
 
-// A potential that Python made and validated, with the arrays that it reads. Potentials differ in what they hold; to
-// searches they are all this.
+// A potential that Python made and validated, with the arrays that it reads. Potentials differ in what they store;
+// searches use all of them through this type.
 struct SharedPotential {
   std::vector<std::shared_ptr<void>> arrays;  // nanobind's handles to them
   std::unique_ptr<const Potential> potential;
@@ -107,9 +107,9 @@ struct Stop {
   std::atomic<bool> flag{false};
 };
 
-// What the end of the interpreter needs: a thread that comes back from a kernel while Python is being taken
-// down would be killed in the middle of C++ frames, which aborts the process. So at exit the searches of other
-// threads are stopped and waited for, and no new ones leave the interpreter lock.
+// For the end of the interpreter: a thread that returns from a kernel while Python shuts down would be killed in the
+// middle of C++ frames, which aborts the process. So at exit the searches of other threads are stopped and waited for,
+// and no new ones release the interpreter lock.
 struct Shutdown {
   static inline std::atomic<bool> begun{false};
   static inline std::atomic<int> unlocked{0};  // kernels that run without the lock, or are about to take it
@@ -145,7 +145,7 @@ class Unlocked {
   std::optional<nb::gil_scoped_release> release_;
 };
 
-// What the kernels ask from time to time. It takes the interpreter lock at most every 50 ms to look for signals.
+// What the kernels ask from time to time. It takes the interpreter lock at most every 50 ms to check for signals.
 class PythonInterrupt : public Interrupt {
  public:
   explicit PythonInterrupt(Stop* stop) : stop_(stop) {}
@@ -177,8 +177,8 @@ class PythonInterrupt : public Interrupt {
   std::chrono::steady_clock::time_point last_{};  // of the first question: most queries end before it
 };
 
-// The same for a single query, which keeps the interpreter lock until it is first asked: giving it back and taking
-// it again would be felt in a query of a microsecond.
+// The same for a single query, which keeps the interpreter lock until it is first asked: releasing it and taking it
+// again would take a noticeable part of a query of a microsecond.
 class LateUnlock final : public PythonInterrupt {
  public:
   using PythonInterrupt::PythonInterrupt;
@@ -226,8 +226,8 @@ inline bool are_snapshots(const Graph& graph, const Snapshots& weights, const Po
 
 // ---------------------------------------------------------------- results
 
-// Results are classes with read-only attributes, one for each call; each has an `ending`. Arguments that do not fit are
-// an ending too: wrong length, vertex out of range, unknown type.
+// Results are classes with read-only attributes, one for each call; each has an `ending`. Unsuitable arguments are an
+// ending, too: wrong length, vertex out of range, unknown type.
 template <class Result>
 Result bad_input() {
   Result result;

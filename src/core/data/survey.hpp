@@ -13,7 +13,7 @@
 
 namespace rhostar {
 
-// What is asked of weights; a bound with stride 0 is one number for all arcs.
+// What weights must satisfy; a bound with stride 0 is one number for all arcs.
 struct Demands {
   const double* low;
   const double* high;

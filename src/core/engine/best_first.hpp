@@ -17,8 +17,8 @@
 //             v ──> CLOSED, and again from OPEN
 //
 // The algorithms differ in the score (A*: g + rho, greedy: rho, Dijkstra: g) and in when they stop; a Rule says both.
-// Ties go as ties.hpp says, and an improvement is strict. Rules, logs and bounds know vertices by the user's numbers,
-// the loop by those of its arcs.
+// Ties are broken as in ties.hpp, and an improvement is strict. Rules, logs and bounds use the user's numbers of
+// vertices, the loop those of its arcs.
 #pragma once
 
 #include <algorithm>
@@ -144,14 +144,14 @@ struct Outcome {
 
 // ---------------------------------------------------------------- the loop
 
-// Graphs up to this size stay in the caches by themselves. There, instructions count: nothing is fetched ahead, and a
-// wider heap and blank records pay. On larger graphs the wait for memory counts, and they do not.
+// Graphs up to this size stay in the caches anyway. There, the number of instructions matters: nothing is prefetched,
+// and a wider heap and blank records are faster. On larger graphs the wait for memory matters, and they are not.
 constexpr std::int32_t largest_near = 20'000;
 
 template <class Key, bool near, class Rule, class Arcs, class Log>
 Outcome best_first(Arcs arcs, const Rule& rule, std::int32_t source, std::int32_t goal, const Options& options,
                    Workspace& workspace, Log& log) {
-  // How many arcs are scanned between two looks at the interrupt.
+  // How many arcs are scanned between two checks of the interrupt.
   constexpr std::int64_t patience = 1 << 16;
 
   const Csr graph = arcs.graph;
@@ -353,7 +353,7 @@ void read_path(Arcs arcs, std::int32_t goal, Workspace& workspace, Outcome& out,
   for (auto v = path.begin() + begin; v != path.end(); ++v) *v = arcs.outer(*v);
 }
 
-// Of several goals, the one with the least cost so far and then the smallest number, which is the one selected; the
+// Of several goals, the one with the lowest cost so far and then the smallest number, which is the one selected; the
 // first if none was generated.
 template <class Arcs>
 std::int32_t nearest_goal(const Arcs& arcs, const std::vector<std::int32_t>& goals, Workspace& workspace) {

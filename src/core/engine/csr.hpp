@@ -59,7 +59,7 @@ inline std::int32_t find_arc(const Csr& graph, std::int32_t tail, std::int32_t h
   return found != end && *found == head ? static_cast<std::int32_t>(found - graph.head) : -1;
 }
 
-// The same graph with every arc turned round; edge[arc] is the arc's position in the original.
+// The same graph with every arc reversed; edge[arc] is the arc's position in the original.
 struct Transpose {
   std::vector<std::int32_t> first_out, head, edge;
 

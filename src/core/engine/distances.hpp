@@ -1,15 +1,15 @@
 // The costs from every vertex to one goal: a search against the arcs.
 //
-// Nothing but the costs is asked for, so vertices need not be taken strictly in their order. They are kept in buckets,
+// Only the costs are needed, so vertices need not be taken strictly in their order. They are kept in buckets,
 // each for a range of costs, and a bucket is emptied in the order in which it was filled:
 //
 //    near:  [ 3.0, 3.5 )  [ 3.5, 4.0 )  ...  [ 34.5, 35.0 )      far: everything beyond
 //             ^ this one is emptied; what it improves goes to the buckets after it, or to its own end
 //
-// A vertex that is improved after it was taken is taken again. So in the end each cost is the least over all paths of
-// the sum along the path, rounded step by step; Dijkstra's search has the same, bit by bit, since adding a weight never
-// makes the larger of two sums the smaller one. The gain is that the vertices to come are known: what they will read
-// is fetched ahead, where a heap would wait for it.
+// A vertex that is improved after it was taken is taken again. So in the end each cost is the minimum over all paths of
+// the sum along the path, rounded step by step; Dijkstra's search gives the same, bit for bit, since adding a weight
+// never makes the larger of two sums the smaller one. The advantage is that the next vertices are known: what they will
+// read is prefetched, where a heap would wait for it.
 //
 // The width of a bucket decides how much work is done twice, and nothing else. Where it turns out badly, and where a
 // weight is bad or too large, the search with a heap starts from scratch; it also names the weight.
@@ -46,8 +46,8 @@ constexpr bool is_odd(W weight) {
   }
 }
 
-// A width that suits most of the weights, by a few of them. If it is below the minimum weight, nothing is done twice; a
-// tenth of the weights below it cost little. Some are zero or close to it: then it is a part of what is usual.
+// A width that suits most of the weights, from a sample of them. If it is below the minimum weight, nothing is done
+// twice; a tenth of the weights below it cost little. Some are zero or close to it: then it is a part of what is usual.
 template <class W>
 double bucket_width(const W* weights, std::int32_t m) {
   constexpr std::int32_t most = 256;
@@ -100,7 +100,7 @@ Status search_by_buckets(const Arcs& arcs, std::int32_t goal, Interrupt* interru
   buckets[0].push_back({0.0, goal});
   for (;;) {
     if (waiting == 0) {
-      // The nearest of those far away says where to go on. Some of them were improved in the meantime.
+      // The nearest of those far away decides where to continue. Some of them were improved in the meantime.
       std::erase_if(far, [&](const Reached::Entry& entry) { return entry.g != costs[entry.vertex]; });
       if (far.empty()) return Status::done;
       credit -= static_cast<std::int64_t>(far.size());

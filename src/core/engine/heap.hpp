@@ -1,4 +1,4 @@
-// An indexed heap, 4-ary or 8-ary. Its keys say the order: ties.hpp has those of searches, (score, vertex).
+// An indexed heap, 4-ary or 8-ary. Its keys define the order: ties.hpp has those of searches, (score, vertex).
 //
 // The place of every vertex is kept, which makes decrease-key possible: no stale entry is ever in the heap, and its
 // size is |OPEN|. A vertex may be in the heap once.
@@ -71,7 +71,7 @@ class Heap {
   //! Removes the least key. Undefined if empty.
   void pop() {
     assert(size_ > 0 && !vacant_);
-    // The last key fills the gap at the top. It belongs near the bottom, so the gap is moved all the way down first, by
+    // The last key fills the gap at the top. It belongs near the bottom, so the gap is first moved all the way down, in
     // a number of steps that is easy to predict, and the key rises from there.
     const std::size_t size = --size_;
     Key* keys = keys_;
@@ -102,7 +102,7 @@ class Heap {
   }
 
  private:
-  // Fills the storage behind the last key, so that groups need no look at where the heap ends.
+  // Fills the storage behind the last key, so that groups need not check where the heap ends.
   static constexpr Key nothing = Key::highest();
 
   // For contracts alone: places of vertices that were never in the heap are arbitrary.
@@ -167,7 +167,7 @@ class Heap {
     put(keys, gap, key);
   }
 
-  // Not inlined: it is rare where no vertex is reopened, and its registers would be missed in the loop.
+  // Not inlined: it is rare if no vertex is reopened, and its registers are needed in the loop.
   [[gnu::noinline]] void replace_top(Key key) {
     Key* keys = keys_;
     std::size_t gap = 0;

@@ -102,7 +102,7 @@ inline std::vector<std::int32_t> breadth_first_order(const Csr& graph) {
   return order;
 }
 
-// Mean number of bits of the distance between the ends of an arc: what an order is judged by.
+// Mean number of bits of the distance between the ends of an arc: the measure of an order.
 inline double scatter(const Csr& graph) {
   std::int64_t bits = 0;
   for (std::int32_t v = 0; v < graph.n; ++v)
@@ -153,7 +153,7 @@ struct OrderedArcs {
   }
 };
 
-// The arcs of a renumbered graph turned round. Those that end at a vertex keep the order of their tails, by the user's
+// The reversed arcs of a renumbered graph. Those that end at a vertex keep the order of their tails, by the user's
 // numbers; edge[arc] is the user's number of an arc.
 struct OrderedTranspose {
   std::vector<std::int32_t> first_out, head, edge;

@@ -1,7 +1,7 @@
-// The weights of one query: a sum of rows, times a factor for the class of each edge, and a few edges of their own.
+// The weights of one query: a sum of rows, times a factor for the class of each edge, with a few edges changed.
 //
-// Nothing is copied: a weight is computed when a search reads it. Whether an edge has a weight of its own is asked of a
-// filter first, which has a bit for each remainder of an edge and stays in the nearest cache.
+// Nothing is copied: a weight is computed when a search reads it. Whether an edge has its own weight is first looked up
+// in a filter, which has a bit for each remainder of an edge and stays in the first-level cache.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class Prices {
   const std::uint16_t* class_of = nullptr;
   std::vector<double> factors;
 
-  // The edges with a weight of their own. If one is there several times, the last one counts.
+  // The edges with their own weights. If one occurs several times, the last one counts.
   void set(const std::int64_t* edges, const double* weights, std::size_t count) {
     std::vector<std::size_t> order(count);
     for (std::size_t i = 0; i < count; ++i) order[i] = i;
@@ -44,7 +44,7 @@ class Prices {
 
   double operator()(std::int64_t edge) const { return Reader(*this)(edge); }
 
-  // What a search holds while it reads weights: all that it needs for one of them, at hand.
+  // What a search needs to read one weight.
   class Reader {
    public:
     explicit Reader(const Prices& prices)

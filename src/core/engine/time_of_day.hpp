@@ -1,11 +1,11 @@
 // Weights that depend on the time of day, and the arcs of a search on them.
 //
 // Every edge has one weight at each of some moments, and weights in between are linear. After the last moment either
-// the last weight stays, or everything repeats after a period. A weight is closed (+inf) wherever one of the two
-// around it is. Arriving is a(t) = t + w(t). If a never falls on any edge, who departs earlier arrives no later, and
+// the last weight stays, or everything repeats after a period. A weight is closed (+inf) wherever one of the two around
+// it is. Arriving is a(t) = t + w(t). If a never falls on any edge, an earlier departure never arrives later, and
 // Dijkstra's search and A* are exact although weights depend on the cost so far. If it may fall, waiting before the
-// edge makes it so: the arrival is the minimum of a from t on, and a is linear between moments, so that minimum is
-// at t itself or at a later moment; `soonest` has the latter.
+// edge restores this: the arrival is the minimum of a over all times from t, and a is linear between moments, so that
+// minimum is at t itself or at a later moment; `soonest` has the latter.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +59,7 @@ struct TimeOfDay {
     return std::max(weight, 0.0);
   }
 
-  // How much earlier one must be at an edge of the rows to be at its end at a moment; +inf: no departure is known.
+  // How much earlier one must enter an edge of the rows to be at its end at a moment; +inf: no departure is known.
   double back_one(std::int64_t e, const Moment& then) const {
     const double arrive = then.time;
     double day = then.day, least = infinity;

@@ -60,7 +60,7 @@ class Workspace {
   }
   Reached& reached() { return reached_; }
   std::uint32_t generation() const { return generation_; }
-  // Later generations only: an earlier one would bring old records back to life.
+  // Later generations only: an earlier one would make old records valid again.
   void age(std::uint32_t generation) { generation_ = std::max(generation_, generation & ~1u); }
 
   // Start a query: everything written before becomes unseen.

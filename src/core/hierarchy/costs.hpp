@@ -17,7 +17,7 @@
 
 namespace rhostar {
 
-// Memory that is written whole, so it is not filled before.
+// Memory that is written completely, so it is not initialized.
 template <class T>
 class Buffer {
  public:

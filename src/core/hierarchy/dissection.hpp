@@ -1,9 +1,10 @@
-// An order of the vertices by nested dissection: a few vertices that separate a part into two come last, and before
-// them each half, ordered in the same way. Contracting vertices in such an order adds few arcs, for any weights.
+// An order of the vertices by nested dissection: a few vertices that separate a part into two halves come last, and the
+// halves, ordered in the same way, come before them. Contracting vertices in such an order adds few arcs, for any
+// weights.
 //
 // Separators come from sweeps and from flows. The vertices of a part are sorted along a direction. Every place in the
 // middle is a cut; the one with the fewest vertices on its border is a first separator. A flow from the first vertices
-// to the last ones finds the least number of arcs to cut in between (inertial flow), and a vertex cover of these arcs
+// to the last ones finds the minimum number of arcs to cut in between (inertial flow), and a vertex cover of these arcs
 // is a second one.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Distances to any goal under one row of weights, found where they are asked for.
+// Distances to any goal under one row of weights, computed where they are needed.
 //
 // A customized hierarchy (customize.hpp) has lengths up and down for the arcs of each rank. For a goal, one walk up its
 // ancestors finds how far each of them is from the goal by a way down. The distance of a rank is the minimum over its
@@ -7,7 +7,7 @@
 //
 // All ranks that a rank has arcs to are among those that its parent has arcs to, and the parent itself. So if the
 // parent is known, all of them are: a value is found by climbing to the first ancestor that is known, and evaluating
-// downwards from there, with nothing to ask on the way.
+// downward from there, without further checks.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ namespace rhostar {
 
 // No value may be above the true distance, or A* with lower bounds could miss the optimum.
 //
-// Most weights lose nothing worth mentioning if they are cut to whole multiples of a small unit, a power of 2. Then all
+// Most weights lose almost nothing if they are rounded down to multiples of a small unit, a power of 2. Then all
 // sums are exact, and values are exactly the distances under the weights after the cut. Weights that differ too much in
 // size are left as they are, and their sums round; then all values are made a little smaller (HierarchyPotential).
 
@@ -187,7 +187,7 @@ struct IndexView {
 };
 
 // The edges into each vertex v: edge[first[v]] .. edge[first[v + 1] - 1]; and the weights of the distances, by edge.
-// Null if nobody looks.
+// Null if they are not used.
 struct Entries {
   const std::int32_t *first = nullptr, *edge = nullptr;
   const double* usual = nullptr;
@@ -203,9 +203,9 @@ struct Entries {
 // `beyond` is the value of vertices from which there is no path: no finite value exceeds it, so that rho is consistent
 // for the weights. These vertices are searched too, after all others, since their arcs may be open today.
 //
-// With entries, all values but those of the goals are larger by the least delay on an edge into a goal: how much more
-// it costs in the query than usually. Every path uses one of these edges. So values stay below the true distances, and
-// consistent but for the rounding of the sum, if no weight of the query is below those of the distances.
+// With entries, all values except those of the goals are larger by the smallest delay on an edge into a goal: how much
+// more it costs in the query than usual. Every path uses one of these edges. So values stay below the true distances,
+// and consistent but for the rounding of the sum, if no weight of the query is below those of the distances.
 template <class View>
 class HierarchyGuide : public Guide {
  public:
@@ -230,7 +230,7 @@ class HierarchyGuide : public Guide {
     return least < no_way ? least : 0.0;
   }
 
-  // The least over the goals of the distance to it and what comes after it; after[i] is 0 if null.
+  // The minimum over the goals of the distance to it plus what comes after it; after[i] is 0 if null.
   void lead_to(const std::vector<std::int32_t>& goals, const double* after) {
     for (const std::int32_t goal : goals)
       for (std::int32_t r = view_.rank[goal]; r >= 0; r = parent(r)) touched_.push_back(r);

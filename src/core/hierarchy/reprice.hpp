@@ -28,7 +28,7 @@
 
 namespace rhostar {
 
-// Distances under the weights of one customized hierarchy, found where they are asked for.
+// Distances under the weights of one customized hierarchy, computed where they are needed.
 class IndexGuide final : public HierarchyGuide<IndexView> {
  public:
   IndexGuide(const Topology& topology, const GuideRows& rows)
@@ -144,7 +144,7 @@ inline Ending aim_term(const Term& term, std::size_t count, std::int32_t goal, c
   return {};
 }
 
-// Drops the terms that say little at the source: each costs as much as the others. The rest is still a lower bound.
+// Drops the terms that add little at the source, since every term takes the same time. The rest is still a lower bound.
 inline void keep_large(std::vector<Term>& terms, std::int32_t source) {
   constexpr double least_share = 0.1;
   const auto value = [source](const Term& term) { return term.scale * (*term.guide)(source); };

@@ -1,4 +1,4 @@
-// Which arcs a hierarchy has: it depends on the graph and the order of its vertices, and serves every row of weights.
+// The arcs of a hierarchy, which depend on the graph and the order of its vertices, and serve every row of weights.
 //
 // Contracting a vertex joins all its remaining neighbors. The arcs of a rank are those to the ranks above it that it is
 // joined to when it is contracted; the lowest of these is its parent in the elimination tree, and all are its
@@ -179,7 +179,7 @@ inline SkeletonParts make_skeleton(const Neighbors& near, std::vector<std::int32
   return out;
 }
 
-// The skeleton as all the rest reads it. The parts belong to somebody else.
+// The skeleton as all other code reads it. It does not own the parts.
 class Skeleton {
  public:
   std::span<const std::int32_t> vertex, begin, list_first, list;

@@ -1,4 +1,4 @@
-// An array that was made here, or that belongs to somebody else, such as a file that is mapped.
+// An array that is owned, or that is owned by something else, such as a mapped file.
 #pragma once
 
 #include <cassert>

@@ -1,4 +1,5 @@
-// All that a hierarchy has to know about the graph alone: its arcs, what they may stand for, and how to customize them.
+// The part of a hierarchy that depends on the graph alone: its arcs, what they may stand for, and how to customize
+// them.
 #pragma once
 
 #include <algorithm>

@@ -30,7 +30,7 @@
 
 namespace rhostar {
 
-// New weights of some edges; of an edge that is there twice, the last one counts.
+// New weights of some edges; if an edge occurs twice, the last one counts.
 struct EdgeWeights {
   const std::int64_t* edge;
   const double* weight;

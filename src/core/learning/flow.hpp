@@ -2,14 +2,14 @@
 //
 // An amount supply[v] enters at every vertex and flows to the root. An edge has segments: each takes up to `room` units
 // at a cost of `slope` a unit, the cheapest first, so that the cost of an edge is a convex function of its flow. Every
-// vertex also has a ground edge of its own to the root: any amount at a cost of upper[v], or any amount back for
-// nothing. The potential of a vertex is what one more unit there would cost, which is what the learner wants.
+// vertex also has its own ground edge to the root: any amount at a cost of upper[v], or any amount back for nothing.
+// The potential of a vertex is what one more unit there would cost, which is what the learner wants.
 //
 //        v ──(slope, room), (slope, room), …──> c          all numbers are integers: the result is exact,
 //        v ──(upper[v], ∞) ──> root,  root ──(0, ∞)──> v   and no pivot can be lost to rounding
 //
-// An edge is either in the tree, on one of its segments, or rests at the border between two. Only the two segments at
-// that border can be worth a pivot, so a pass over the edges does not depend on the number of segments.
+// An edge is either in the tree, on one of its segments, or rests at the boundary between two. Only the two segments at
+// that boundary can be worth a pivot, so a pass over the edges does not depend on the number of segments.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ class NetworkSimplex {
   explicit NetworkSimplex(const FlowProgram& program)
       : p_(program), edges_(p_.m + p_.n), at_(edges_), border_(edges_), pi_(p_.n, 0), node_(p_.n) {}
 
-  // Status::limit if the time is over.
+  // Status::limit if the time has run out.
   FlowOutcome solve(double seconds, Interrupt& interrupt) {
     const auto begin = std::chrono::steady_clock::now();
     plant();
@@ -73,7 +73,7 @@ class NetworkSimplex {
     std::int32_t tail, head;
     std::int64_t down, up;
   };
-  // A vertex and the tree edge to its parent; `above` and `below` are how much more may flow towards and from the root.
+  // A vertex and the tree edge to its parent; `above` and `below` are how much more may flow toward and from the root.
   struct Node {
     std::int32_t parent = -1, depth = 0, child = -1, next = -1, previous = -1, edge = -1;
     std::int64_t above = 0, below = 0;
@@ -135,7 +135,7 @@ class NetworkSimplex {
   }
 
   // The first tree. From large guesses to small ones, what has come to a vertex goes along its widest edge to a smaller
-  // guess, and by the ground if it does not fit. Every vertex can then send a little more towards the root: such a tree
+  // guess, and by the ground if it does not fit. Every vertex can then send a little more toward the root: such a tree
   // is strongly feasible, and pivots keep it so, which is why the method ends.
   void plant() {
     for (std::int32_t e = 0; e < p_.m; ++e) {
@@ -214,8 +214,8 @@ class NetworkSimplex {
     const std::int32_t to = entry.forward ? border_[e].head : border_[e].tail;
     const std::int64_t segment = entry.forward ? at_[e] : at_[e] - 1;
     const std::int64_t whole = room(e, segment);
-    // The circle goes down to `from`, over the edge, and from `to` up again. Of the edges that stop it, the last one on
-    // the way leaves.
+    // The cycle goes down to `from`, over the edge, and from `to` up again. Of the edges that limit the flow, the last
+    // one on the way leaves.
     std::int64_t amount = whole;
     std::int32_t leaving = -1;
     bool before = false;
@@ -239,7 +239,7 @@ class NetworkSimplex {
       rest(e, entry.forward ? segment + 1 : segment);
       return;
     }
-    // What leaves has reached the upper end of its segment if its own direction is that of the circle.
+    // The leaving edge has reached the upper end of its segment if its own direction is that of the cycle.
     const std::int32_t out = node_[leaving].edge;
     const bool rises = before != points_up(leaving);
     rest(out, rises ? at_[out] + 1 : at_[out]);

@@ -1,8 +1,8 @@
 // Costs-to-go and optimal trees of many snapshots with one goal, for learners; one snapshot is in memory at a time.
 //
 // A tree follows a fixed rule: of all optimal paths the one with the fewest arcs, and of those the lexicographically
-// smallest. Following any tight arc (w + distance of its head = distance of its tail) could go round in a circle of
-// zero weights.
+// smallest. Following any tight arc (w + distance of its head = distance of its tail) could run in a cycle of zero
+// weights.
 #pragma once
 
 #include <algorithm>

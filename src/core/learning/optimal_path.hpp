@@ -1,9 +1,9 @@
 // The optimal path S* of many instances, by a fixed rule: of all optimal paths one with the fewest arcs, and of those
 // the lexicographically smallest. Inconsistency is measured along it.
 //
-// An arc (v, c) is tight if w + d(c) == d(v), with the same sum that the reverse search made: rounding and zero
-// weights then leave every vertex with a tight arc, and no tolerance is needed. Tight arcs may go round in a circle
-// where weights are zero, so the fewest arcs are counted layer by layer.
+// An arc (v, c) is tight if w + d(c) == d(v), with the same sum that the reverse search made: rounding and zero weights
+// then leave every vertex with a tight arc, and no tolerance is needed. Tight arcs may form a cycle where weights are
+// zero, so the fewest arcs are counted layer by layer.
 #pragma once
 
 #include <cstdint>

@@ -5,11 +5,11 @@
 // scores cross at (A_u - A_v) / (F_v - F_u). With |A| and |F| at most 2^61 numerators and denominators stay within
 // 62 bits, and every comparison below is one of 128-bit integers that do not overflow.
 //
-// A place is a point of the line, or what comes just before or just after it: there, scores that are equal at the
-// point are ordered by their slopes. A run is the same from `start` to `end` if each of its selections is the
-// least at both: scores are straight lines, so it is the least in between as well. So a second heap, keyed at the
-// end of what is known to be one piece, finds the selections that break it, and only then is OPEN looked through for
-// the first crossing. The end moves closer a few times in a run, as records do, not at every selection.
+// A place is a point of the line, or what comes just before or just after it: there, scores that are equal at the point
+// are ordered by their slopes. A run is the same from `start` to `end` if each of its selections has the lowest score
+// at both: scores are straight lines, so it has the lowest score in between as well. So a second heap, keyed at the end
+// of what is known to be one piece, finds the selections that break it, and only then is OPEN looked through for the
+// first crossing. The end moves closer a few times in a run, as records do, not at every selection.
 #pragma once
 
 #include <algorithm>
@@ -155,8 +155,8 @@ class LineSearch {
     at_end_->decrease(key(end_, v));
   }
 
-  // The piece ends where v, which is selected now, is no longer the least of OPEN: at the first crossing with a vertex
-  // that overtakes it, or just before that if the other wins the tie.
+  // The piece ends where v, which is selected now, no longer has the lowest score in OPEN: at the first crossing with a
+  // vertex that overtakes it, or just before that if the other wins the tie.
   void tighten(std::int32_t v) {
     const LineKey mine = key(end_, v);
     std::optional<Crossing> first;
@@ -175,7 +175,8 @@ class LineSearch {
   // Out of budget: what is selected next does not change the run, unless it is the goal.
   void tighten_before_goal() {
     if (greedy || nodes_[goal_].stamp != generation_) return;
-    // The goal is the least from `from` to `to`; it is not at the start, so this lies wholly before or after it.
+    // The goal has the lowest score from `from` to `to`; not at the start, so this interval is wholly before or after
+    // it.
     const LineKey at_start = key(start_, goal_), at_end = key(end_, goal_);
     std::optional<Crossing> from, to;
     bool later = false;

@@ -47,8 +47,8 @@ struct RankingOutcome {
 };
 
 // Counts the comparisons of one run. The first vertex of the path that is not in CLOSED is in OPEN: the one before it
-// has been expanded, which generated it. Reopening may move it back towards the start. The goal's own value stays as
-// it is, since a constant added to all of rho changes nothing.
+// has been expanded, which generated it. Reopening may move it back toward the start. The goal's own value stays as it
+// is, since a constant added to all of rho changes nothing.
 class Ranking {
  public:
   explicit Ranking(std::int32_t n) : place_(static_cast<std::size_t>(n), -1), closed_(static_cast<std::size_t>(n)) {}

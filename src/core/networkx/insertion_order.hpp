@@ -200,7 +200,7 @@ End astar(const Links& links, Reader& reader, std::int32_t source, std::int32_t 
       path.assign(1, v);
       for (std::int32_t u = push.parent; u != none; u = scratch[u].parent) {
         path.push_back(u);
-        // Only negative weights can lead round in a circle here.
+        // Only negative weights can lead to a cycle here.
         if (path.size() > static_cast<std::size_t>(links.n)) return {Status::contradiction};
       }
       std::reverse(path.begin(), path.end());
@@ -298,8 +298,8 @@ End dijkstra(const Links& links, Reader& reader, const std::vector<std::int32_t>
   return {target == none ? Status::done : Status::no_path};
 }
 
-// networkx.bidirectional_dijkstra: forward from `source` and backward from `target` in turn. `back` has the arcs turned
-// round; the reader of each side knows its own arcs.
+// networkx.bidirectional_dijkstra: forward from `source` and backward from `target` in turn. `back` has the reversed
+// arcs; the reader of each side knows its own arcs.
 template <class Forward, class Backward>
 End bidirectional(const Links& links, const Links& back, Forward& forward, Backward& backward, std::int32_t source,
                   std::int32_t target, Scratch& ahead, Scratch& behind, Number& cost, std::vector<std::int32_t>& path) {

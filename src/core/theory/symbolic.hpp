@@ -1,9 +1,9 @@
-// Symbolic execution of both algorithms over all rho: finds every joint behaviour of some instances, each once.
+// Symbolic execution of both algorithms over all rho: finds every joint behavior of some instances, each once.
 //
 // A node of the tree is a set of rho, given by difference bounds, on which all decisions so far are the same.
-// Where several vertices of OPEN can be the least, there is a branch for each: "v is selected" says for every
+// Where several vertices of OPEN can have the lowest score, there is a branch for each: "v is selected" says for every
 // other u in OPEN that g_v + rho_v < g_u + rho_u, or <= if v wins the tie. The instances run one after the other under
-// the same bounds; the leaves are the joint behaviours.
+// the same bounds; the leaves are the joint behaviors.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr Bound unbounded = Bound{1} << 61;
 constexpr Bound at_most(std::int64_t c) { return 2 * c + 1; }
 constexpr Bound below(std::int64_t c) { return 2 * c; }
 constexpr Bound sum(Bound a, Bound b) { return a + b - ((a | b) & 1); }
-// A way round a circle must not be below 0, nor "below 0" in the strict sense.
+// The sum of the bounds along a cycle must not be below 0, nor "below 0" in the strict sense.
 constexpr bool holds(Bound circle) { return circle >= at_most(0); }
 
 constexpr int most_vertices = 64;
@@ -187,8 +187,8 @@ class Explorer {
     return wins_tie(v, u) ? at_most(c) : below(c);
   }
 
-  // All new bounds of a selection begin at the same vertex, so a circle uses at most one of them: each may be
-  // looked at alone.
+  // All new bounds of a selection begin at the same vertex, so a cycle uses at most one of them: each may be checked
+  // alone.
   Set selectable(const Node& node) const {
     if (std::has_single_bit(node.search.open)) return node.search.open;
     Set found = 0;
@@ -241,7 +241,7 @@ class Explorer {
     }
   }
 
-  // Write down the results of the run and go on with the next instance; false if there is none.
+  // Store the results of the run and continue with the next instance; false if there is none.
   bool next_instance(Node& node) {
     node.search.add_up_cost(problem_, problem_.instances[node.instance]);
     std::copy(std::begin(node.search.counts), std::end(node.search.counts),
@@ -253,8 +253,8 @@ class Explorer {
   }
 };
 
-// A point of the node's set, in units of 2^-bits: "below c" is met by c less one unit. A circle has at most n
-// bounds, so with 2^bits > n no circle that leaves room for reals becomes impossible. The least value is 0.
+// A point of the node's set, in units of 2^-bits: "below c" is met by c less one unit. A cycle has at most n bounds, so
+// with 2^bits > n no cycle that reals can satisfy becomes impossible. The smallest value is 0.
 inline void witness(const std::vector<Bound>& bound, std::int32_t n, int bits, std::int64_t* rho) {
   std::fill(rho, rho + n, 0);
   for (bool changed = true; changed;) {

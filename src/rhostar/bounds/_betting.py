@@ -13,17 +13,17 @@ reads the values as they arrive and is valid at every sample size at once.
 
 **The stakes of** :func:`betting` start from Chernoff's bound. For values of 0 and 1 and a fixed N, the best fixed stake
 against m is λ = (1 − x/m)/(1 − m), where x < m solves kl(x ‖ m) = ln(1/δ)/N, or x = 0 where there is none: a value of 0
-then multiplies the capital by (1 − x)/(1 − m) and a value of 1 by x/m, which after N values with mean x is
-exp(N·kl(x ‖ m)) = 1/δ. So m is refuted exactly where Chernoff's bound refutes it; N zeros refute it as soon as
-(1 − m)^N ≤ δ, which no bound can do with fewer. Values between 0 and 1 vary less: with r = E u²/E u the variance near m
-is about m(r − m) instead of m(1 − m), and the stake is raised by the root of that ratio. The gambler estimates r from
-the values before, r_i = (1 + Σ u²)/(1 + Σ u), which stays at 1 while values are 0 or 1.
+then multiplies the capital by (1 − x)/(1 − m) and a value of 1 by x/m, which after N values with mean x is exp(N·kl(x ‖
+m)) = 1/δ. So m is refuted exactly where Chernoff's bound refutes it; N zeros refute it as soon as (1 − m)^N ≤ δ, which
+no bound can do with fewer. Values between 0 and 1 vary less: with r = E u²/E u the variance near m is about m(r − m)
+instead of m(1 − m), and the stake is raised by the square root of the inverse ratio. The gambler estimates r from the
+earlier values, r_i = (1 + Σ u²)/(1 + Σ u), which stays at 1 while values are 0 or 1.
 
 **A grid makes it monotone.** Such stakes change with m, and the capital need not grow with m then. So they are fixed on
 each cell [M_j, M_j+1) of a grid that depends on N and δ only. Within a cell the stakes are constant and the capital
-grows with m. The bound is the least number above which every cell is refuted: from the top, cells that are refuted at
-their lower ends, then a bisection within the first one that is not. It is valid: if the mean μ were above the bound, μ
-itself would be refuted, by a capital whose expectation is at most 1.
+grows with m. The bound is the lowest number above which every cell is refuted: starting from the top, cells that are
+refuted at their lower ends are skipped, and a bisection follows within the first one that is not. It is valid: if the
+mean μ were above the bound, μ itself would be refuted, by a capital whose expectation is at most 1.
 """
 
 from __future__ import annotations

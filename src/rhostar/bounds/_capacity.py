@@ -1,9 +1,9 @@
-"""How many behaviors a class of heuristics has: what a bound for every ρ at once must count.
+"""Counts the behaviors of a class of heuristics, which a bound for every ρ at once depends on.
 
 K is a number of behaviors that holds on all instances together; Π(N) is the most on any N instances (the growth
-function). Rows marked "paper" are the inequalities of Sakaue and Oki (2022) as they stand, solved numerically;
-"sharper" ones are proved here. All of them hold for runs with and without reopening, with or without a budget, and
-for any utility that is a function of the run.
+function). Rows marked "paper" are the inequalities of Sakaue and Oki (2022), unchanged and solved numerically;
+"sharper" ones are proved here. All of them hold for runs with and without reopening, with or without a budget, and for
+any utility that is a function of the run.
 
 **Ties cost nothing.** Only the truth of g_i + ρ_i ≤ g_j + ρ_j for i < j matters. With ρ′_i = ρ_i + ε·i, ε small, every
 such comparison becomes a strict one, so the patterns are open cells of an arrangement of hyperplanes ρ_i − ρ_j = c.
@@ -12,8 +12,8 @@ moves the hyperplanes, but not their number, which is all that C2 to C4 use. Add
 hyperplane: their rank is at most n − 1, and n − 2 where the start is the same in all instances, as ρ_s is then never
 compared.
 
-**Exact comparisons.** The counts for A* assume that g + ρ does not round (rows Q need no such thing, nor does greedy
-search). With integer weights, ρ in multiples of 2^−k and g + abs(ρ) < 2^(52−k), float64 sums are exact.
+**Exact comparisons.** The counts for A* assume that g + ρ does not round (the rows Q and Q64 and greedy search do not
+need this). With integer weights, ρ in multiples of 2^−k and g + abs(ρ) < 2^(52−k), float64 sums are exact.
 """
 
 from __future__ import annotations

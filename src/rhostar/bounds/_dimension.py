@@ -1,4 +1,4 @@
-"""The pseudo-dimension: every capacity that applies to a class, with the lower bounds that are known."""
+"""The pseudo-dimension: every upper bound that applies to a class, with the known lower bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Certified gaps of single answers (U4), summarized over a set: certain on every instance, no probability."""
+"""Certified gaps of single answers (U4), summarized over a set: they hold with certainty on every instance."""
 
 from __future__ import annotations
 

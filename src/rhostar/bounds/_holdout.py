@@ -1,4 +1,4 @@
-"""Bounds on the mean of one heuristic's utility from instances that had no part in choosing it (H4).
+"""Bounds on the mean of one heuristic's utility from instances that were not used to choose it (H4).
 
 Every function takes utilities within [0, H], states a side and a level δ, and returns an interval that contains the
 mean with probability at least 1 − δ over the draw of independent instances. One side uses all of δ; both sides use
@@ -217,7 +217,7 @@ def clopper_pearson(
         between = (scaled != 0) & (scaled != 1)
         if between.any():
             first = int(np.argmax(between))
-            raise UtilityError(f"values[{first}] must be 0 or the limit for Clopper-Pearson, got a value between")
+            raise UtilityError(f"values[{first}] must be 0 or the limit for Clopper-Pearson, got a value in between")
         ones = int(scaled.sum())
         return 1.0 if ones == scaled.size else float(betaincinv(ones + 1, scaled.size - ones, 1 - level))
 

@@ -1,4 +1,4 @@
-"""How many untouched instances a guarantee for one heuristic needs: found by simulating the bound that will be used."""
+"""Finds how many held-out instances a guarantee for one heuristic needs, by simulating the bound that will be used."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def holdout_size(
     epsilon, assurance = arrays.positive(epsilon, "epsilon"), arrays.probability(assurance, "assurance")
     trials, seed = arrays.integer(trials, "trials", 1), arrays.integer(random_state, "random_state", 0)
     if (pilot is None) == (mean is None):
-        raise InputError("give either pilot, utilities of a few instances, or mean, a guess")
+        raise InputError("give either pilot (utilities of a few instances) or mean (a guess)")
     if mean is not None:
         guess = arrays.not_negative(mean, "mean") / limit
         if guess > 1:

@@ -1,8 +1,8 @@
 """Bounds on the mean suboptimality of A* through inconsistency (section 5 of the paper).
 
-On every instance cost − opt ≤ Δ_ρ, the sum of max(ρ_v − ρ_c − w_vc, 0) over the edges (v, c) of an optimal path S*, the
-edge leaving the start left out, with and without reopening (L1: Valenzano et al. 2014, Theorem 4.6; the paper's
-Theorem 7). Greedy search has no such bound, nor has a run that a budget ends.
+On every instance cost − opt ≤ Δ_ρ, the sum of max(ρ_v − ρ_c − w_vc, 0) over the edges (v, c) of an optimal path S*,
+except the edge that leaves the start, with and without reopening (L1: Valenzano et al. 2014, Theorem 4.6; the paper's
+Theorem 7). Greedy search has no such bound, and neither has a run that is ended by a budget.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether values rule out a mean: a test for one number of values that is fixed beforehand, or for a growing one."""
+"""Tests whether values rule out a mean, for a sample size that is fixed beforehand or for one that grows."""
 
 from __future__ import annotations
 

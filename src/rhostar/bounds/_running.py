@@ -1,4 +1,4 @@
-"""Bounds on the mean of utilities whose expectation changes from one to the next: progressive validation.
+"""Bounds on the mean of utilities whose expectation changes from instance to instance: progressive validation.
 
 A learner is judged on each batch before it learns from it. Given the past, the utility u_i then has some expectation
 μ_i, and the μ_i differ. Betting assumes one expectation for all and is not valid here; these bounds are. They bound

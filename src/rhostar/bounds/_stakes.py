@@ -2,9 +2,9 @@
 
 A gambler who bets against the mean m with the same stake each time has the capital Π(1 − c·(u_i − m)/(1 − m)), where c
 between 0 and 1 is the share of the capital that one bet may lose. If the mean is at least m, the expected capital never
-grows, and neither does that of several gamblers together. So it ever reaches 1/δ times what they began with, with
-probability at most δ (Ville): a mean that they refute is refuted at every sample size at once. Most of the money is on
-c = 1, which is best where almost all losses are 0: N zeros refute m as soon as (1 − m)^N falls to 3δ/4.
+grows, and neither does that of several gamblers together. So the probability that it ever reaches 1/δ times their
+initial capital is at most δ (Ville): a mean that they refute is refuted at every sample size at once. Most of the
+capital is on c = 1, which is best if almost all losses are 0: N zeros refute m as soon as (1 − m)^N falls to 3δ/4.
 """
 
 from __future__ import annotations

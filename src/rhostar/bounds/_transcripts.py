@@ -9,22 +9,22 @@ H the harmonic number 1 + 1/2 + ... + 1/(n−1) and
     L*(N, M) = lg n + max_{m<n} lg C(M, m) + H·lg n! + (n−1)·H·(5·lg n − 2) + H·lg C(2E + n − 3, n − 1)
                + Σ_{r=1}^{n−1} [lg C(2n − 2 + x, x) + (1+x)·lg(1+x) − x·lg x],   x = 2(n−1)/r,
 
-lg Π(N) is at most L(N, N) and at most L*(N, N) without reopening (row W), and at most L(N, (n−1)·N) and at most
-L*(N, (n−1)·N) with reopening (row Wp). So for every utility that is a function of the run, the pseudo-dimension is at
-most the largest N with N ≤ L*: (9·ln 2 + o(1))·n·lg² n. L gives 12·ln 2 by a simpler code. Binomial coefficients of
-numbers that are not integers are meant by Γ.
+lg Π(N) is at most L(N, N) and at most L*(N, N) without reopening (row W), and at most L(N, (n−1)·N) and at most L*(N,
+(n−1)·N) with reopening (row Wp). So for every utility that is a function of the run, the pseudo-dimension is at most
+the largest N with N ≤ L*: (9·ln 2 + o(1))·n·lg² n. L gives 12·ln 2 by a simpler code. Binomial coefficients of numbers
+that are not integers are defined by the Gamma function.
 
-**What they pay for.** A run without reopening is a sequence without repetition; one with reopening, even of
+**What the terms count.** A run without reopening is a sequence without repetition; one with reopening, even of
 exponential length, follows from n − 1 such sequences (closures). M is the number of sequences. All of them follow from
 the minimum spanning forest of their slacks (how far each selected vertex was ahead of the others), each slack known up
-to its exponent and n steps of mantissa. At most n − 1 sequences own an edge of that forest. The message holds: how many
-they are (lg n), which ones (lg M each, or a set of them), for each one its edges of the forests that leave out one of
-the sequences sent so far (2·lg n − 1 for the pair of each, with exponents or places in the order), the mantissas (lg n
-each), and where the forest known so far leaves the next vertex open, sides of a *color tree* over the vertices: each
-node of it is asked by one sequence only, so all sides together cost lg n! for each number of sequences sent.
+to its exponent and n steps of mantissa. At most n − 1 sequences own an edge of that forest. The message contains: how
+many they are (lg n), which ones (lg M each, or a set of them), for each one its edges of the forests that leave out one
+of the sequences sent so far (2·lg n − 1 for the pair of each, with exponents or places in the order), the mantissas (lg
+n each), and where the forest known so far does not determine the next vertex, sides of a *color tree* over the
+vertices: only one sequence asks at each node, so all sides together cost lg n! for each number of sequences sent.
 :mod:`rhostar.theory._color_tree` and :mod:`rhostar.theory._transcript_code` run the proof: they encode and decode.
 
-**What it does not bring.** Heuristic values that are stored as float64 are counted by row Q64 (64 bits for each
+**What it does not change.** Heuristic values that are stored as float64 are counted by row Q64 (64 bits for each
 vertex), which is smaller at every practical n: W is about real ρ.
 """
 

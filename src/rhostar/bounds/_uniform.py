@@ -1,4 +1,4 @@
-"""Bounds that hold for every heuristic of a class at once, so also for one that was chosen by looking at the instances.
+"""Bounds that hold for every heuristic of a class at once, including one that was chosen by looking at the instances.
 
 All hold with probability at least 1 − δ over the draw of N independent instances; utilities are within [0, H]. Unless a
 function says otherwise they are one-sided, E u ≤ …; both sides hold with δ/2 each. What is treated as given (H, the

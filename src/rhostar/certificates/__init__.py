@@ -1,4 +1,4 @@
-"""Bounds on what heuristics do on unseen instances: measure, bound, say it in one sentence."""
+"""Guarantees for heuristics on unseen instances: measured, bounded and stated in one sentence."""
 
 import lazy_loader
 

@@ -1,13 +1,13 @@
 """Certificates for every goal at once: ρ is the distance to the goal under one weight per edge (U6).
 
 Why one bound covers all goals: let ŵ have a weight for each edge, and ρ_v the distance from v to the goal under ŵ. Then
-ρ_v ≤ ŵ_vc + ρ_c on every edge, for every goal. So Δ of L1 is at most the sum of (ŵ − w)⁺ over the edges of the
-optimal path but the first, which depends on the goal through the path alone. U2 bounds the mean of such sums for all ŵ
-below given caps at once.
+ρ_v ≤ ŵ_vc + ρ_c on every edge, for every goal. So Δ of L1 is at most the sum of (ŵ − w)⁺ over all edges of the optimal
+path except the first, which depends on the goal only through the path. U2 bounds the mean of such sums for all ŵ below
+given caps at once.
 
 Rounding: a hierarchy never gives more than the distance under ŵ. With reopening that is enough: if the answer is not
 optimal, some vertex v of the optimal path is in OPEN with its true g, so cost ≤ g_v + ρ_v, and ρ_v is at most the sum
-of ŵ over the rest of that path. Without reopening ρ must be consistent too. Single precision lowers values by up to
+of ŵ over the rest of that path. Without reopening, ρ must also be consistent. Single precision lowers values by up to
 2⁻²³ of themselves. That then adds at most 2⁻²³ times the sum of ρ over the vertices of the optimal path, which the
 numbers here do not include.
 """

@@ -1,8 +1,8 @@
 """Checks of instances: what was drawn independently, what was seen before, and whether weights are as stated.
 
 Instances are the same if they come from one set and have one index there, or if their content is equal, in whatever
-file, process or number format. In draws from a declared pool equal content is a matter of chance: there only the same
-draws count.
+file, process or number format. In draws from a declared pool, equal content is a matter of chance, so only identical
+draws count as the same.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def check_set(instances: Any, name: str) -> InstanceSet:
     if not isinstance(instances, InstanceSet):
         raise InputError(f"{name} must be an InstanceSet, got {type(instances).__name__}")
     if len(instances) < 2:
-        raise InstanceError(f"{name} must hold at least 2 instances, got {len(instances)}")
+        raise InstanceError(f"{name} must contain at least 2 instances, got {len(instances)}")
     return instances
 
 
@@ -186,7 +186,7 @@ def _refuse_shared(instances: InstanceSet, shared: NDArray[np.bool_], unit: str)
     raise AssumptionError(
         f"holdout: {int(shared.sum())} of its {len(instances)} instances have a snapshot or day that was seen in "
         f"training with other trips, so nothing can be said about new {unit}s. instances.split keeps snapshots and "
-        "days together. groups=False bounds new trips on these snapshots instead, if every trip was drawn by itself"
+        "days together. groups=False bounds new trips on these snapshots instead, if every trip was drawn independently"
     )
 
 
@@ -291,7 +291,8 @@ def _check_chance(holdout: InstanceSet, records: list[Provenance]) -> None:
         if copies and fisher_exact(table, alternative="greater").pvalue < _SURPRISE:
             raise AssumptionError(
                 f"holdout must be untouched: {copies} of its {len(own)} instances equal one seen in training, but only "
-                f"{repeated} of the {len(record.keys)} instances seen in training equal another one. That is no chance"
+                f"{repeated} of the {len(record.keys)} instances seen in training equal another one. "
+                "That is not due to chance"
             )
 
 
@@ -383,7 +384,7 @@ def check_independent(train: InstanceSet, duplicates: str = "raise") -> None:
     if duplicates == "raise" and (why := shared_snapshots(train)):
         raise AssumptionError(
             f"train: {why}; draw them with InstanceSet.draw or Network.sample, or pass duplicates='allow' if each pair "
-            "of snapshot and start was drawn by itself"
+            "of snapshot and start was drawn independently"
         )
 
 

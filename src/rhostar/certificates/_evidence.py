@@ -66,7 +66,7 @@ class Watched:
         if not isinstance(certificate, Certificate):
             raise InputError(f"certificate must be a Certificate or a table, got {type(certificate).__name__}")
         if certificate.vacuous:
-            raise InputError("the certificate is vacuous: nothing can break it")
+            raise InputError("the certificate is vacuous: nothing can violate it")
         self.certificate, self.capital = certificate, Capital(on_windows=on_windows)
         self._flip = certificate.side == "lower"
         self._range = 1.0
@@ -76,7 +76,7 @@ class Watched:
             self.m = 1 - bounded if self._flip else max(bounded, 0.0)
             """The mean loss that is guaranteed."""
             if self.m >= 1:
-                raise InputError("the certificate is vacuous: nothing can break it")
+                raise InputError("the certificate is vacuous: nothing can violate it")
         elif certificate.statistic == "quantile":
             assert certificate.share is not None
             self.m = 1 - certificate.share
@@ -126,5 +126,5 @@ def _range(certificate: Certificate) -> float:
     """Return the range of the utilities: H, or where nothing is clipped the certain one that was measured."""
     found = certificate.measured.get("range") if certificate.limit is None else certificate.limit
     if found is None:
-        raise InputError("this certificate has neither a limit nor a range, so the bets against it have no bound")
+        raise InputError("this certificate has neither a limit nor a range, so bets against it would be unbounded")
     return float(found)

@@ -1,12 +1,12 @@
-"""What is certain about every single answer of A*, without a distribution: it is optimal (U3), or not far above (U5).
+"""Bounds that hold with certainty for every answer of A*: it is optimal (U3), or not far above the optimum (U5).
 
 With reopening and without a budget, on every instance whose weights are at least `lower`,
 
     cost − opt ≤ B = max over v of (ρ_v − ρ_t − dist_lower(v, t))⁺.
 
 If the answer is not optimal, then at the moment t is selected some vertex v of an optimal path is in OPEN with its true
-cost g*_v. So cost + ρ_t ≤ g*_v + ρ_v, and opt = g*_v + dist(v, t) ≥ g*_v + dist_lower(v, t). Without reopening that
-argument fails, and so does the bound: an admissible ρ that is not consistent has B = 0 and may be suboptimal.
+cost g*_v. So cost + ρ_t ≤ g*_v + ρ_v, and opt = g*_v + dist(v, t) ≥ g*_v + dist_lower(v, t). Without reopening this
+argument fails, and so does the bound: an admissible ρ that is not consistent has B = 0, but answers may be suboptimal.
 """
 
 from __future__ import annotations
@@ -438,7 +438,7 @@ def bound_every_answer(
     if not search.measures_excess(utility) or not (stated.given or (excess is not None and excess.by_search)):
         return [], []
     if search.budget is not None:
-        return [], [Dropped("U3", "a run that a budget ends has no bound through inconsistency")]
+        return [], [Dropped("U3", "a run that is ended by a budget has no bound through inconsistency")]
     rows: list[Certificate] = []
     dropped: list[Dropped] = []
     largest, dearest = float(raw.max()), max(float(part.cost.max()) for part in runs)

@@ -1,9 +1,9 @@
-"""Families: the sets of heuristics that a bound for every ρ of a set is about.
+"""Families: the sets of heuristics that a bound for every ρ at once covers.
 
-A bound that holds for every ρ at once has to count the ρ of a family. A full family has one free value for each
-vertex. Fewer free values, or few levels for each, make a smaller family, and so a useful certificate on a large graph.
+A bound that holds for every ρ at once has to count the ρ of a family. A full family has one free value for each vertex.
+Fewer free values, or few levels for each, make a smaller family, and so a certificate can be useful on a large graph.
 The parts of a family (a base, features, levels) must not come from the instances that the certificate is computed on,
-so a family remembers the instances it was built from, or that they are not known.
+so a family remembers the instances it was built from, or that these are not known.
 
 To add a family, write a class in this file, and an export line for it.
 """
@@ -419,7 +419,7 @@ class Quantized(Family):
     def __post_init__(self) -> None:
         levels = np.unique(np.asarray(self.levels, dtype=np.float64).ravel())
         if levels.size == 0 or not np.isfinite(levels).all():
-            raise InputError("levels must hold at least one finite value")
+            raise InputError("levels must contain at least one finite value")
         if not np.isfinite(self.goal_value):
             raise InputError(f"goal_value must be finite, got {self.goal_value!r}")
         object.__setattr__(self, "levels", arrays.frozen(levels))

@@ -1,4 +1,4 @@
-"""The function certify: bounds for one heuristic on instances that had no part in choosing it (H4, H6, H9)."""
+"""The function certify: bounds for one heuristic on instances that were not used to choose it (H4, H6, H9)."""
 
 from __future__ import annotations
 
@@ -409,7 +409,7 @@ def _check_quantile(utility: Utility, draws: Draws) -> None:
         raise InputError("quantile needs a utility with more values than 0 and 1; the share itself is the mean")
     if draws.groups is not None:
         raise AssumptionError(
-            f"a quantile needs instances that were drawn one by one, and these come in {draws.unit}s; "
+            f"a quantile needs instances that were drawn independently, but these come in {draws.unit}s; "
             "draw them with InstanceSet.draw, or pass groups=False if they were"
         )
 

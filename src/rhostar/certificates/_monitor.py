@@ -333,7 +333,7 @@ def _guarantees(certificate: Any, by: Any) -> dict[str | None, Certificate]:
 
 def _check_kind(guarantee: Certificate, window: Any) -> None:
     if guarantee.statistic == "every" and window is not None:
-        raise InputError("a guarantee for every answer needs no window: the first answer that misses it breaks it")
+        raise InputError("a guarantee for every answer needs no window: the first answer that exceeds it violates it")
     if guarantee.unit != "instance" and window is None:
         raise InputError(
             f"this guarantee is about the mean over new {guarantee.unit}s, each counting the same: give window= so "

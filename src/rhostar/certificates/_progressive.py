@@ -1,9 +1,9 @@
-"""Progressive validation: learns and certifies on the same instances, because each batch tests before it teaches.
+"""Progressive validation: learns and certifies on the same instances, by testing on each batch before learning from it.
 
 The instances are cut into batches. The table ρ_b is learned from the batches before b and measured on batch b, so batch
-b had no part in choosing it. The tables differ, and so do their expected utilities: betting, which assumes that all
-utilities have one expectation, does not hold here. A bound on running means does (:func:`rhostar.bounds.running_mean`).
-It bounds the mean utility of a table drawn among those that were measured.
+b was not used to choose it. The tables differ, and so do their expected utilities: the betting bound, which assumes
+that all utilities have one expectation, is not valid here. A bound on running means is
+(:func:`rhostar.bounds.running_mean`). It bounds the mean utility of a table drawn among those that were measured.
 """
 
 from __future__ import annotations

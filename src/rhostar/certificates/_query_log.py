@@ -1,4 +1,4 @@
-"""What is known of the queries that an audit is about: measured here by searches, or read from a log.
+"""The data about the queries of an audit: measured here by searches, or read from a log.
 
 A log may come from any program: a hardware router, a game server, a planner in another language. Its columns are the
 estimate at the start, the optimal cost, the cost of the answer, the factor on the heuristic, the effort (expanded

@@ -1,4 +1,4 @@
-"""A table of certificates: the guarantee first, then what is certain, then other bounds for comparison."""
+"""A table of certificates: the guarantee first, then what holds with certainty, then other bounds for comparison."""
 
 from __future__ import annotations
 

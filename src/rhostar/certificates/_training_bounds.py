@@ -1,8 +1,8 @@
 """Every bound on training instances that certify_training knows, each with its name, theorem, assumptions and scope.
 
 Which of them are computed, and which one is the guarantee, is decided from N, H, the capacity, the caps and δ alone,
-before any utility is seen. A bound that could not be worth anything for this N, or that another one always beats, is
-named and skipped.
+before any utility is seen. A bound that would be vacuous for this N, or is never better than another one, is named and
+skipped.
 
 A new bound is a function of numbers in :mod:`rhostar.bounds` and an entry in :data:`REGISTRY`. An entry takes a
 :class:`Setting` and yields bounds, or says why there is none.
@@ -305,7 +305,8 @@ def through_inconsistency(setting: Setting) -> Iterator[Bound | Dropped]:
     """U1 and U2: E[min(cost − opt, H)] for A* without a budget."""
     if setting.measures_excess and setting.budgeted:
         yield from (
-            Dropped(label, "a run that a budget ends has no bound through inconsistency") for label in ("U1", "U2")
+            Dropped(label, "a run that is ended by a budget has no bound through inconsistency")
+            for label in ("U1", "U2")
         )
     elif setting.measures_excess:
         yield _by_inconsistency(setting)

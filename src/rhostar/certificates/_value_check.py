@@ -1,8 +1,8 @@
-"""Checks a heuristic at every vertex and along every edge: whether it is admissible and consistent, or where not.
+"""Checks at every vertex and along every edge whether a heuristic is admissible and consistent, and where it is not.
 
 ρ is admissible if it never exceeds the cost-to-go: A* that reopens then returns a shortest path. It is consistent if
 along an edge (u, v) it never falls by more than the weight: ρ_u <= w + ρ_v. A consistent ρ that is 0 at the goal is
-admissible, and A* is right without reopening.
+admissible, and A* is optimal even without reopening.
 """
 
 from __future__ import annotations

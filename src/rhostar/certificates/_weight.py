@@ -1,4 +1,4 @@
-"""What a factor on a heuristic costs and saves: the curve of a weight, and the weight that keeps a target."""
+"""The cost and benefit of a factor on a heuristic: a curve over factors, and the fastest factor that keeps a target."""
 
 from __future__ import annotations
 

@@ -16,10 +16,14 @@ from rhostar.cli._weight_bounds import WeightBounds, parse_bounds
 @app.command()
 def advise(
     folder: options.Folder,
-    queries: Annotated[float, typer.Option("--queries", "-q", help="Queries before the weights change, to all goals.")],
+    queries: Annotated[
+        float, typer.Option("--queries", "-q", help="Queries between two changes of the weights, to all goals.")
+    ],
     goals: Annotated[
         int | None,
-        typer.Option(help="How many different goals these have; if more than in the set, they are drawn anywhere."),
+        typer.Option(
+            help="How many different goals these have; if more than in the set, they are drawn from all vertices."
+        ),
     ] = None,
     mean_excess: Annotated[
         str,
@@ -32,7 +36,7 @@ def advise(
 
     It compares the router, tables, learned values and, if installed, RoutingKit.
 
-    Exact values rest on --weight-bounds, as in learn, or else on the lowest weights in the set.
+    Exact values are built from --weight-bounds, as in learn, or else from the lowest weights in the set.
 
     Example: rhostar advise trips --queries 50
     """

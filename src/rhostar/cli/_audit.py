@@ -1,4 +1,4 @@
-"""The command ``audit``: whether an A* is right, and what it loses."""
+"""The command ``audit``: whether the answers of an A* are optimal, and if not, how much longer they are."""
 
 from __future__ import annotations
 
@@ -30,15 +30,13 @@ def audit(
     ] = "",
     limit: Annotated[str, typer.Option("--limit", "-H", help="A larger loss counts as this one.")] = "100%",
     confidence: Annotated[float, typer.Option(help="All sentences together hold with this probability.")] = 0.95,
-    anytime: Annotated[
-        bool, typer.Option("--anytime", help="Sentences hold at every size of a log that grows.")
-    ] = False,
+    anytime: Annotated[bool, typer.Option("--anytime", help="Sentences hold at every size of a growing log.")] = False,
     reopen: options.Reopen = True,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write an HTML page.")] = None,
     force: options.Force = False,
     json: Json = False,
 ) -> None:
-    """Say whether A* with a heuristic is right, and what it loses.
+    """Check whether answers of A* are optimal, or how much longer.
 
     The heuristic is a model or a distance by coordinates, times a factor. A log needs none: its columns are optimum,
     and estimate or cost or both; factor, effort, group and query are optional.

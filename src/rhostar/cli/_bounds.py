@@ -20,7 +20,7 @@ def bounds(
     delta: Annotated[float, typer.Option("--delta", "-d", help="Probability of failure.")] = 0.05,
     samples: Annotated[int | None, typer.Option("--samples", "-N", help="Number of instances.")] = None,
     limit: Annotated[float, typer.Option("--limit", "-H", help="Upper end of the utility's range.")] = 1.0,
-    degree: Annotated[int | None, typer.Option(help="Most children that a vertex can have.")] = None,
+    degree: Annotated[int | None, typer.Option(help="Largest out-degree of a vertex.")] = None,
     integer_weights: Annotated[int | None, typer.Option(help="Weights are integers from 0 to this.")] = None,
     parameters: Annotated[int | None, typer.Option("--parameters", "-k", help="Parameters k of ρ = b + Φθ.")] = None,
     levels: Annotated[int | None, typer.Option(help="Number of values that each ρ_v can take.")] = None,
@@ -35,7 +35,7 @@ def bounds(
     The answer holds for every ρ at once. With -n alone it is the pseudo-dimension; with --epsilon the number of
     instances N; with -N the accuracy ε.
 
-    With --holdout the answer is for one ρ: how many instances to keep away from learning, so that the bound on the mean
+    With --holdout the answer is for one ρ: how many instances to hold out from learning, so that the bound on the mean
     is at most ε above what they show. It needs --epsilon, --limit and --mean.
 
     Example: rhostar bounds -n 207 --epsilon 0.1
@@ -63,7 +63,7 @@ def bounds(
     if n is None:
         raise InputError("give -n, the number of vertices")
     if epsilon is not None and samples is not None:
-        raise InputError("give --epsilon or --samples, not both: the one that is left out is computed")
+        raise InputError("give --epsilon or --samples, not both: the other one is computed")
     if epsilon is None and samples is None:
         found = rs.pseudo_dimension(n, **of)
         rows = [{"bound": r.label, "origin": r.origin, "value": r.value, "meaning": r.meaning} for r in found.rows]

@@ -24,7 +24,7 @@ def certify(
     budget: options.Budget = None,
     weight_bounds: WeightBounds = "",
     bound: Annotated[str | None, typer.Option(help="The bound that is the guarantee.")] = None,
-    quantile: Annotated[float | None, typer.Option(help="Bound a share of answers, such as 0.99.")] = None,
+    quantile: Annotated[float | None, typer.Option(help="Bound this share of answers, such as 0.99.")] = None,
     by: Annotated[Literal["goal"] | None, typer.Option(help="One guarantee for each goal.")] = None,
     groups: Annotated[
         Literal["day", "none"] | None,
@@ -32,21 +32,22 @@ def certify(
     ] = None,
     candidates: Annotated[int, typer.Option(help="Models compared on this holdout.", min=1)] = 1,
     duplicates: options.Duplicates = "raise",
-    training: Annotated[bool, typer.Option("--training", help="Certify on the instances learned from.")] = False,
+    training: Annotated[
+        bool, typer.Option("--training", help="Certify on the instances that were used for learning.")
+    ] = False,
     integer_weights: Annotated[
         int | None, typer.Option(help="With --training: weights are integers up to this.")
     ] = None,
-    degree: Annotated[int | None, typer.Option(help="With --training: most children that a vertex can have.")] = None,
+    degree: Annotated[int | None, typer.Option(help="With --training: largest out-degree of a vertex.")] = None,
     full: Annotated[bool, typer.Option("--full", help="Also show all bounds, conditions and assumptions.")] = False,
-    save: Annotated[bool, typer.Option("--save", help="Keep the certificate in the model file.")] = False,
+    save: Annotated[bool, typer.Option("--save", help="Store the certificate in the model file.")] = False,
     json: Json = False,
 ) -> None:
     """Show what can be guaranteed for unseen instances.
 
-    The holdout are the instances of the folder that the model was not learned from. With --training, or if there are
-    none, the bounds are those that hold for every heuristic at once, on the instances that it was learned from. The
-    guarantee comes in one line; --full adds its conditions, and --json is for programs. With --quantile no limit
-    is needed.
+    The holdout consists of the instances of the folder that were not used to learn the model. With --training, or if
+    there are none, the bounds hold for every heuristic at once, on the instances that were used. The guarantee is
+    printed in one line; --full adds its conditions, and --json is for programs. With --quantile no limit is needed.
 
     Example: rhostar certify trips -m model.npz -u suboptimality -H 10
     """

@@ -37,7 +37,7 @@ def demo(
     Nothing is downloaded. Travel times vary by hour, by district and at random; some roads are closed. The demo
     learns heuristic values from past trips, for A* and for greedy search. It compares them on new trips with
     Dijkstra's algorithm, the Euclidean distance and landmarks, and certifies one of them. Then a router takes a day of
-    travel times, one update every 15 minutes, and answers questions on them.
+    travel times, one update every 15 minutes, and answers queries on them.
 
     Example: rhostar demo --size 2500
     """

@@ -1,4 +1,4 @@
-"""A day of the demo: a router takes new travel times every quarter of an hour and answers every kind of question."""
+"""A day of the demo: a router takes new travel times every quarter of an hour and answers every kind of query."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def evaluate(
     """Compare heuristics on unseen instances.
 
     The columns: vertices expanded on average; how many times fewer that is than with the first heuristic; milliseconds
-    a query, on one core of this machine; cost above the optimum in percent, on average, at most for 99 % of the
+    per query, on one core of this machine; cost above the optimum in percent, on average, at most for 99 % of the
     answers, and at worst. With --json also how many vertices 95 % of the instances need at most.
 
     Example: rhostar evaluate trips -m model.npz

@@ -49,7 +49,9 @@ def import_(
     any_goal: Annotated[bool, typer.Option("--any-goal", help="Draw a goal for each instance.")] = False,
     trips: Annotated[
         Path | None,
-        typer.Option(help="A CSV file with source, goal and, if known, snapshot or time: a trip per line, no draw."),
+        typer.Option(
+            help="A CSV file with source, goal and, if known, snapshot or time: one trip per line, instead of drawing."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draw.", min=0)] = 0,
     force: options.Force = False,
@@ -58,10 +60,10 @@ def import_(
     """Read a network and its costs, draw trips on it and save them.
 
     Files may be compressed (.gz). The parameters of a format's reader in rhostar.datasets can be set by name, such as
-    --set coordinates=rome.co or --set snapshot=day. If the snapshots are time stamps, they are put in order; otherwise
-    they keep that of the files. Files without such a column are one snapshot each, named like the file. With --trips
-    each line of the file is one instance, in the snapshot that it names or the last one before its time;
-    without such a column, trips take the snapshots in turn.
+    --set coordinates=rome.co or --set snapshot=day. If the snapshots are time stamps, they are sorted; otherwise they
+    keep the order of the files. A file without such a column is one snapshot, named like the file. With --trips each
+    line of the file is one instance, in the snapshot that it names or the last one before its time; without such a
+    column, trips take the snapshots in turn.
 
     Example: rhostar import times.csv -o trips --goal 131
     """

@@ -87,7 +87,7 @@ def learn(
     ] = "auto",
     seed: Annotated[int, typer.Option(help="Seed of the split and the learner.", min=0)] = 0,
     resume: Annotated[
-        Path | None, typer.Option(help="A folder for finished parts: run the command again to go on after a crash.")
+        Path | None, typer.Option(help="A folder for finished parts: run the command again to continue after a crash.")
     ] = None,
     jobs: options.Jobs = 1,
     force: options.Force = False,
@@ -125,7 +125,7 @@ def learn(
             "--mean-excess and --weight-bounds"
         )
     if confidence is not None and (mean is None or learner != "auto"):
-        raise InputError("--confidence belongs to --mean-excess, and to no --learner")
+        raise InputError("--confidence needs --mean-excess and cannot be combined with --learner")
     lower = None if bounds is None else bounds.pair[0]
     if any_goal and learner == "auto" and mean is None:
         learner, given = "Potentials", given | {"lower": lower, "scale": 1 + (most or 0.0)}

@@ -30,7 +30,7 @@ Algorithm = Annotated[
     Search | None, typer.Option("--algorithm", "-a", help="By default what the model is for.", show_default=False)
 ]
 Reopen = Annotated[bool, typer.Option("--reopen/--no-reopen", help="Whether A* reopens closed vertices.")]
-Budget = Annotated[int | None, typer.Option(help="Most expansions that one search may make.", min=0)]
+Budget = Annotated[int | None, typer.Option(help="Maximum number of expansions of one search.", min=0)]
 Seen = Annotated[bool, typer.Option("--all", help="Also use instances that a model was learned from.")]
 Duplicates = Annotated[
     Literal["raise", "drop"], typer.Option(help="What to do with copies of instances that the model was learned from.")

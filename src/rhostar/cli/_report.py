@@ -36,8 +36,8 @@ def report(
 ) -> None:
     """Write one HTML page, with searches to watch.
 
-    The page shows the comparison, the certificates that model files hold (`rhostar certify --save`), and what another
-    --mean-excess would have cost when they were learned.
+    The page shows the comparison, the certificates in the model files (`rhostar certify --save`), and what another
+    --mean-excess would have cost when the models were learned.
 
     Example: rhostar report trips -m model.npz -o report.html
     """

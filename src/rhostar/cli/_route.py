@@ -1,4 +1,4 @@
-"""The commands ``route``, ``matrix`` and ``within``: questions to a router with the weights of today."""
+"""The commands ``route``, ``matrix`` and ``within``: queries to a router with today's weights."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rhostar.routing._query_costs import QueryCosts
 
 Weights = Annotated[
-    Path | None, typer.Option(help="A table with the weights of today, by the labels of edges.", show_default=False)
+    Path | None, typer.Option(help="A table with today's weights, by the labels of edges.", show_default=False)
 ]
 Time = Annotated[str, typer.Option(help="Which time of that table, if it has several.", show_default=False)]
 Row = Annotated[
@@ -29,8 +29,8 @@ Model = Annotated[
     list[str], typer.Option("--model", "-m", help="A model that guides the searches.", show_default=False)
 ]
 MaxExcess = Annotated[str, typer.Option(help="How far a route may exceed the optimum, such as 5%.", show_default=False)]
-MeanExcess = Annotated[str, typer.Option(help="The same on average, as the model was learned.", show_default=False)]
-GeoJson = Annotated[Path | None, typer.Option(help="Write it for a map.", show_default=False)]
+MeanExcess = Annotated[str, typer.Option(help="The same on average, as in learning the model.", show_default=False)]
+GeoJson = Annotated[Path | None, typer.Option(help="Write the route as GeoJSON.", show_default=False)]
 Force = options.Force
 Depart = Annotated[
     float | None,
@@ -38,19 +38,22 @@ Depart = Annotated[
 ]
 Arrive = Annotated[float | None, typer.Option(help="Or arrive by this time, as late as possible.", show_default=False)]
 Period = Annotated[
-    float | None, typer.Option(help="After how long the times repeat; otherwise the last stays.", show_default=False)
+    float | None,
+    typer.Option(help="After how long the times repeat; by default the last weights stay.", show_default=False),
 ]
-Waiting = Annotated[bool, typer.Option("--waiting", help="Allow waiting, if weights fall fast or edges open.")]
+Waiting = Annotated[
+    bool, typer.Option("--waiting", help="Allow waiting, for weights that fall quickly and edges that open.")
+]
 Several = Annotated[
-    int, typer.Option("--alternatives", help="How many routes, the shortest included.", min=1, show_default=False)
+    int, typer.Option("--alternatives", help="How many routes, including the shortest.", min=1, show_default=False)
 ]
 Avoid = Annotated[
     list[str],
-    typer.Option(help="Closed for this query: an edge as TAIL:HEAD, or a vertex; may be repeated.", show_default=False),
+    typer.Option(help="Close for this query: an edge as TAIL:HEAD, or a vertex; may be repeated.", show_default=False),
 ]
 Change = Annotated[
     list[str],
-    typer.Option(help="Another weight for this query: TAIL:HEAD=WEIGHT; may be repeated.", show_default=False),
+    typer.Option(help="Change a weight for this query: TAIL:HEAD=WEIGHT; may be repeated.", show_default=False),
 ]
 
 
@@ -84,7 +87,7 @@ def router_for(
     facts: dict[str, Any] = {}
     if weights is not None:
         if row is not None:
-            raise InputError("--weights and --snapshot exclude each other")
+            raise InputError("--weights and --snapshot cannot be combined")
         with working("reading", quiet=quiet):
             today, facts = tables.today(weights, instances, columns, missing, time)
         router.update(today)
@@ -98,7 +101,7 @@ def router_for(
         router.update(instances._stored[row])
         return router, {"snapshot": row}
     if required:
-        raise InputError(f"the set has {count} snapshots: say which weights with --weights TABLE or --snapshot NUMBER")
+        raise InputError(f"the set has {count} snapshots: choose the weights with --weights TABLE or --snapshot NUMBER")
     return router, {}
 
 
@@ -129,11 +132,11 @@ def route(
     force: Force = False,
     json: Json = False,
 ) -> int:
-    """Find a shortest path on the weights of today.
+    """Find a shortest path with today's weights.
 
     With --depart or --arrive, the table has a row for each edge and time; weights are linear in between.
 
-    With - it is a service: each line of standard input is a JSON object such as {"do": "route", "source": "a",
+    With - it runs as a service: each line of standard input is a JSON object such as {"do": "route", "source": "a",
     "target": "b"} or {"do": "update", "edges": [["a", "b"]], "weights": [7.5]}, and each answer is one line. The page
     "Route while costs change" has the protocol. The exit code is 1 if there is no path.
 
@@ -147,7 +150,7 @@ def route(
     if queries:
         if queries != "-" or source or target or geojson or avoid or change or timed or alternatives > 1:
             raise InputError("route takes - to read queries, or --from and --to with options of one query; "
-                             "got both, or another word")  # fmt: skip
+                             "got both, or another argument")  # fmt: skip
         from rhostar.cli._service import serve
 
         return serve(router_for(folder, *given, quiet=True, required=False)[0], sys.stdin, sys.stdout)
@@ -158,11 +161,11 @@ def route(
     if not timed and (period is not None or waiting):
         raise InputError("--period and --waiting are about --depart and --arrive, which are not given")
     if depart is not None and arrive is not None:
-        raise InputError("give one of --depart and --arrive")
+        raise InputError("give only one of --depart and --arrive")
     if timed:
         if weights is None or time or snapshot is not None or model or avoid or change or alternatives > 1:
-            raise InputError("--depart and --arrive need --weights TABLE, and exclude --time, --snapshot, --model, "
-                             "--avoid, --change and --alternatives")  # fmt: skip
+            raise InputError("--depart and --arrive need --weights TABLE, and cannot be combined with --time, "
+                             "--snapshot, --model, --avoid, --change and --alternatives")  # fmt: skip
         router, facts = _router_by_time(folder, weights, columns, missing, period, waiting, quiet=json)
     else:
         router, facts = router_for(folder, *given, quiet=json)
@@ -258,8 +261,10 @@ def matrix(
 def within(
     folder: options.Folder,
     source: Annotated[str, typer.Option("--from", help="A label or vertex.")],
-    max_cost: Annotated[float, typer.Option(help="What it may cost to get there, inclusive.")],
-    reverse: Annotated[bool, typer.Option("--reverse", help="What reaches the vertex instead.")] = False,
+    max_cost: Annotated[float, typer.Option(help="The highest cost, inclusive.")],
+    reverse: Annotated[
+        bool, typer.Option("--reverse", help="Print the vertices that can reach this one instead.")
+    ] = False,
     weights: Weights = None,
     time: Time = "",
     snapshot: Row = None,
@@ -267,7 +272,7 @@ def within(
     missing: tables.Missing = "",
     json: Json = False,
 ) -> int:
-    """Print what can be reached within a cost, the nearest first.
+    """Print the vertices within a cost, the nearest first.
 
     Example: rhostar within trips --snapshot 0 --from a --max-cost 15
     """

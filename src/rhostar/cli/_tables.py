@@ -18,7 +18,7 @@ Columns = Annotated[
 ]
 Missing = Annotated[
     str,
-    typer.Option(help="Weights that a table lacks: error, closed, last (the snapshot before) or median."),
+    typer.Option(help="Weights missing from a table: error, closed, last (the previous snapshot) or median."),
 ]
 
 

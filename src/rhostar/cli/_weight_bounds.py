@@ -17,7 +17,7 @@ WeightBounds = Annotated[
     typer.Option(
         "--weight-bounds",
         help="The lower bound of each edge: a table with the columns tail, head and weight; two numbers such as 1,60 "
-        "for all edges; or from-data. learn and advise also take FILE,from-data: the lower of both.",
+        "for all edges; or from-data. learn and advise also take FILE,from-data: the lower of the two.",
         metavar="FILE|LOW,HIGH|from-data",
     ),
 ]

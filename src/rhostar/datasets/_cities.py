@@ -48,7 +48,7 @@ class City(Distribution):
 
     law = (
         "Time of day uniform over 24 hours. The time of a road is its free time times 1 + load, clipped to [1, 6]. "
-        "Load is 0.15, plus demand times the rush (towards the center around 8:00, away from it around 17:30, stronger "
+        "Load is 0.15, plus demand times the rush (toward the center around 8:00, away from it around 17:30, stronger "
         "near the center and on arterials), plus 12 districts whose traffic goes up and down independently (normal, "
         "0.35 each, fading with the square of the distance), plus noise of each road (normal, 0.1). Demand is "
         "log-normal (0, 0.3). A Poisson number of roads (mean 1) is closed in both directions, longer ones more often; "

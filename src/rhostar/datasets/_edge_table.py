@@ -217,9 +217,7 @@ def _warn_of_others(path: text.Path | Sequence[text.Path], network: Network) -> 
     if network.reading.others:
         one = path if isinstance(path, str | os.PathLike) else path[0]
         edges = f"{network.reading.others} edge{'s' * (network.reading.others > 1)}"
-        warnings.warn(
-            f"{os.fspath(one)}: {edges} of the table left out, which the graph lacks", RhostarWarning, stacklevel=3
-        )
+        warnings.warn(f"{os.fspath(one)}: ignored {edges} of the table, not in the graph", RhostarWarning, stacklevel=3)
 
 
 # ---------------------------------------------------------------- files
@@ -279,7 +277,7 @@ def _all_rows(
                 if first != k:
                     where = f"{os.fspath(path)}, {part.place(when.first(code))}"
                     what = f"the snapshot {name!r} is also in {os.fspath(paths[first])}"
-                    raise ReadError(where, None, f"{what}; each snapshot must be whole in one file")
+                    raise ReadError(where, None, f"{what}; each snapshot must be complete in one file")
             yield part._replace(snapshot=when, place=_placed(path, part))
 
 

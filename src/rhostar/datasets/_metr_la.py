@@ -3,9 +3,9 @@
 The archive holds ``speed_mph`` (snapshots x sensors, every 5 minutes), ``affinity`` (sensors x sensors,
 exp(-(d/sigma)^2) of the road distance d, 0 where there is no road), ``latlon`` and ``sensor_id``.
 
-There is an edge u -> v where the affinity is positive. Its length is d = sigma * sqrt(-ln affinity), at least
-`floor`; its travel time is d * (1/v_u + 1/v_v) / 2 with the speeds of both sensors, clipped to `speeds` first:
-a detector that reports 0 or 1 mph sees a jam or is broken, and either way cars do not stand still forever.
+There is an edge u -> v where the affinity is positive. Its length is d = sigma * sqrt(-ln affinity), at least `floor`;
+its travel time is d * (1/v_u + 1/v_v) / 2 with the speeds of both sensors, clipped to `speeds` first: a detector that
+reports 0 or 1 mph measures a traffic jam or is broken, and in both cases cars do not stand still forever.
 """
 
 from __future__ import annotations
@@ -132,7 +132,9 @@ def _read_archive(
         ("sensor_id", sensors, "USiu"),
     ):
         if array.dtype.kind not in kinds:
-            raise ReadError(path, None, f"{name} must hold numbers{' or names' * (kinds[0] == 'U')}, got {array.dtype}")
+            raise ReadError(
+                path, None, f"{name} must contain numbers{' or names' * (kinds[0] == 'U')}, got {array.dtype}"
+            )
     n = affinity.shape[0] if affinity.ndim else 0
     for name, array, shape in (
         ("affinity", affinity, (n, n)),
@@ -154,4 +156,4 @@ def _read_archive(
     try:
         return speed, affinity, places, [str(name) for name in sensors]
     except ValueError as error:
-        raise ReadError(path, None, f"sensor_id holds a name that is not text: {error}") from None
+        raise ReadError(path, None, f"sensor_id contains a name that is not text: {error}") from None

@@ -1,6 +1,6 @@
 """Reads grid maps and their queries in the MovingAI format: ``.map`` and ``.scen`` files.
 
-How the terrain letters are read: ``.`` and ``G`` are ground, and so is swamp ``S``; water ``W`` can be crossed,
+The terrain letters mean the following: ``.`` and ``G`` are ground, and so is swamp ``S``; water ``W`` can be crossed,
 but only from water to water; ``@``, ``O`` (out of bounds) and ``T`` (trees) are blocked. A step leads from ground
 to ground or from water to water. A diagonal step also needs both cells beside it to be of that same kind: it does
 not cut corners. Steps along an axis have length 1, diagonal ones the square root of 2.

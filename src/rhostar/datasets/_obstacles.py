@@ -110,7 +110,7 @@ def _mazes(rng: np.random.Generator, canvas: Canvas) -> None:
 
 
 def _trap(canvas: Canvas, x: float, y: float, side: float, thick: float, opening: float) -> None:
-    """Draw a bug trap: a box open towards the start (left side and below), with lips that bend inwards."""
+    """Draw a bug trap: a box open toward the start (left side and below), with lips that bend inward."""
     canvas.fill(x, y, side, thick)
     canvas.fill(x + side - thick, y, thick, side)
     canvas.fill(x, y, thick, (side - opening) / 2)
@@ -122,7 +122,7 @@ def _trap(canvas: Canvas, x: float, y: float, side: float, thick: float, opening
 
 
 def _single_bugtrap(rng: np.random.Generator, canvas: Canvas) -> None:
-    """Draw one trap of side 90 to 120 across the diagonal, its opening (30) towards the start's side."""
+    """Draw one trap of side 90 to 120 across the diagonal, its opening (30) toward the start's side."""
     side = rng.uniform(90, 120)
     x, y = rng.uniform(30, 171 - side, 2)
     _trap(canvas, x, y, side, 6, 30)

@@ -1,6 +1,6 @@
 """Reads obstacle worlds from a folder of PNG files of one size: light cells are free, dark ones blocked.
 
-Cells have 8 neighbors, steps their Euclidean lengths, and diagonals may cut the corners of blocked cells.
+Cells have 8 neighbors, steps have their Euclidean lengths, and diagonals may cut the corners of blocked cells.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Worlds:
     def __getitem__(self, key: slice | NDArray[np.int64] | list[int]) -> Worlds:
         chosen = np.arange(len(self))[key]
         if chosen.ndim != 1:
-            raise InputError(f"take worlds by a slice, index array or mask, got {key!r}")
+            raise InputError(f"select worlds with a slice, index array or mask, got {key!r}")
         names = None if self.names is None else tuple(self.names[k] for k in chosen)
         return Worlds(self.blocked[key], names)
 

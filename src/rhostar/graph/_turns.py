@@ -1,10 +1,10 @@
-"""Turn costs: the graph whose vertices are the edges of another, so that every turn has an edge of its own.
+"""Turn costs: a graph whose vertices are the edges of another graph, so that every turn has its own edge.
 
-Here the edges of the graph that is given are called streets. In the new graph, vertex e is the end of street e. Two
-more vertices stand for each vertex v of the old one: trips begin at its start vertex, which leads to all streets that
-leave v, and end at its end vertex, which all streets into v lead to. An edge into a street costs the street and the
-turn into it; all other edges cost nothing. So each path in the new graph from the start vertex of s to the end vertex
-of t is a sequence of streets from s to t, and costs what its streets and turns cost.
+Here the edges of the given graph are called streets. In the new graph, vertex e is the end of street e. Each vertex v
+of the old graph becomes two more vertices: trips begin at its start vertex, which leads to all streets that leave v,
+and end at its end vertex, to which all streets into v lead. An edge into a street costs the street and the turn into
+it; all other edges cost nothing. So each path in the new graph from the start vertex of s to the end vertex of t is a
+sequence of streets from s to t, and costs what its streets and turns cost.
 """
 
 from __future__ import annotations

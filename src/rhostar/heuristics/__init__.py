@@ -1,8 +1,8 @@
-"""Heuristics: one type for all of them, the kinds there are, and what turns other objects into one.
+"""Heuristics: one common type, its kinds, and a function that turns other objects into one.
 
 :class:`Heuristic` is what a search takes. Its kinds: :class:`Table` (one value per vertex), :class:`PerGoal` (one
 heuristic for each goal), :class:`ChosenByWeights` (several, of which the weights of a query choose one), and those that
-serve every goal and are computed where a search looks: :class:`Geometric`, :class:`Landmarks` and
+serve every goal and are computed only where a search needs them: :class:`Geometric`, :class:`Landmarks` and
 :class:`DistanceHeuristic`. :func:`as_heuristic` accepts arrays, mappings, learners and models.
 """
 

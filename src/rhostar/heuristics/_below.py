@@ -1,9 +1,9 @@
-"""Keeps answers optimal when weights fall below the bounds that a heuristic rests on.
+"""Keeps answers optimal when weights fall below the bounds that a heuristic is based on.
 
-A heuristic with ``lower`` never overestimates as long as no weight is below it. To look only at the weights that a
-search reads would not do: with s → t 25, s → a 10, a → b 10, and b → t bounded by 10 but costing 1 today, A* returns 25
-and never reads b → t. So the whole snapshot is compared with the bounds before a search. A :class:`rhostar.Snapshot`
-is compared once; an array may change, so it is compared every time.
+A heuristic with ``lower`` never overestimates as long as no weight is below it. It would not be enough to look only at
+the weights that a search reads: with s → t 25, s → a 10, a → b 10, and b → t bounded by 10 but costing 1 today, A*
+returns 25 and never reads b → t. So the whole snapshot is compared with the bounds before a search. A
+:class:`rhostar.Snapshot` is compared once; an array may change, so it is compared every time.
 
 Where edges are below, the values are lowered for that snapshot. Let d be the sum over these edges of what ρ falls by
 beyond the weight, (ρ_v − ρ_c − w)⁺. A path without repeated vertices uses each of them at most once, so
@@ -13,12 +13,12 @@ the two never overestimates, and A* with reopening is optimal with it. Without r
 A heuristic for every goal is not turned into a table, which would take longer than a search. There are two ways:
 
 - It is lowered for each value: d is the sum over these edges of bound − w, c the lowest w / bound, and the larger of
-  ρ − d and c·ρ remains, as above. That costs nothing, but searches expand more.
+  ρ − d and c·ρ remains, as above. This takes no preparation, but searches expand more vertices.
 - Distances under the lower of bounds and weights, for a :class:`DistanceHeuristic`: the hierarchy is customized for
   them, from that of the bounds. They are consistent, so that reopening is not needed.
 
 The first is used until as many values were computed with it as the graph has vertices, for the same weights. That is
-about the work of customizing; so the work is at most about twice that of the better way.
+about the work of customizing, so the total is at most about twice the work of the better way.
 """
 
 from __future__ import annotations

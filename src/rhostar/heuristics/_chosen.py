@@ -1,4 +1,4 @@
-"""Several heuristics, of which the weights of a query choose one."""
+"""Several heuristics, of which one is chosen by the weights of a query."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class ChosenByWeights(Heuristic):
             one.with_tables({}) if isinstance(one, Computed) and one._known else one for one in members
         )
         if not self.members:
-            raise InputError("members must hold at least one heuristic")
+            raise InputError("members must contain at least one heuristic")
         first = self.members[0]
         kinds = all(isinstance(one, Table) for one in self.members) or all(
             isinstance(one, Computed) for one in self.members

@@ -1,4 +1,4 @@
-"""Heuristics for every goal, computed where a search looks instead of read from a table."""
+"""Heuristics for every goal, computed where a search needs them instead of read from a table."""
 
 from __future__ import annotations
 

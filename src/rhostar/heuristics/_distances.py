@@ -236,7 +236,7 @@ class DistanceHeuristic(Computed):
         how = self._roundings, self._beyond, self.scale, self._entering
         kernel = _core.hierarchy_potential(rank, rows, ranks, up, down, *how)
         if kernel is None:
-            raise StorageError("the hierarchy is damaged: its arrays do not fit each other")
+            raise StorageError("the hierarchy is damaged: its arrays do not match each other")
         return kernel
 
     def __getstate__(self) -> dict[str, Any]:
@@ -251,10 +251,10 @@ class DistanceHeuristic(Computed):
     def _of_own_parts(cls, parts: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> DistanceHeuristic:
         beyond, scale, roundings = float(facts["beyond"]), scale_of(facts["scale"]), int(facts["roundings"])
         if not 0 <= beyond < np.inf or not 0 <= roundings < 2**40:
-            raise StorageError("the hierarchy is damaged: its facts do not fit")
+            raise StorageError("the hierarchy is damaged: its metadata does not match")
         own = {name: parts[name] for name in PARTS}
         if any(part.shape[1:] != ((3,) if name == "rows" else ()) for name, part in own.items()):
-            raise StorageError("the hierarchy is damaged: its arrays do not fit each other")
+            raise StorageError("the hierarchy is damaged: its arrays do not match each other")
         found = cls._of_arrays(own, roundings, beyond, scale)
         if ENTERING[0] not in parts:
             return found

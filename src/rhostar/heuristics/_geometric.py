@@ -1,8 +1,8 @@
 """Distances by coordinates: Euclidean, octile and great-circle.
 
 Each function returns a float64 array with one value per vertex, or, if no goal is given, a :class:`Geometric`
-heuristic: the same for every goal, computed where a search looks. None of them overestimates if `scale` is at most the
-lowest weight per unit of length; :func:`safe_scale` computes the largest such scale.
+heuristic: the same for every goal, computed where a search needs it. None of them overestimates if `scale` is at most
+the lowest weight per unit of length; :func:`safe_scale` computes the largest such scale.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Models: a heuristic saved in a file, with everything needed to use it again.
 
-A model is one ``.npz`` file of plain arrays and JSON text. Nothing in it is ever unpickled. It holds the hash of the
+A model is one ``.npz`` file of plain arrays and JSON text. Nothing in it is ever unpickled. It contains the hash of the
 graph that it was fitted on and rejects every other graph: on another graph of the same size the values would be wrong,
 and nobody would notice.
 """
@@ -245,7 +245,7 @@ class Model:
             text = archives.read_arrays(source, ["facts"], strict=False, **options)["facts"]
             facts = json.loads(text.tobytes().decode())
             if facts["format"] != _KIND or facts["version"] != _VERSION:
-                raise StorageError(f"{source} holds {facts['format']!r} version {facts['version']}, not a model")
+                raise StorageError(f"{source} contains {facts['format']!r} version {facts['version']}, not a model")
             _require_sound(facts, source)
             parts = archives.read_arrays(source, _belongs, strict=True, mappable=_is_mapped, **options)
             try:

@@ -1,4 +1,4 @@
-"""A heuristic of its own for each goal."""
+"""A separate heuristic for each goal."""
 
 from __future__ import annotations
 

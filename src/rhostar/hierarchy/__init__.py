@@ -1,4 +1,4 @@
-"""Hierarchies: an index of a graph that takes fresh weights, on road networks in about the time of one search."""
+"""Hierarchies: an index of a graph that can take new weights, on road networks in about the time of one search."""
 
 import lazy_loader
 

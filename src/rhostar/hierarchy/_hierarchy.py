@@ -1,4 +1,4 @@
-"""The class Hierarchy: what an index of shortest paths has to know about the graph alone."""
+"""The class Hierarchy: the part of an index of shortest paths that depends on the graph alone."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def _make(graph: Graph, limit: int, verbose: int) -> _core.Hierarchy:
     parts = graph._kernel.skeleton_parts(order, most, _PAIRS_PER_EDGE * graph.m, None)
     if parts.ending.status is _core.Status.LIMIT:
         raise LimitError(
-            f"a hierarchy of this graph does not pay: it needs more than {parts.ending.at} arcs, "
+            f"a hierarchy of this graph is not worthwhile: it needs more than {parts.ending.at} arcs, "
             f"{parts.ending.at / graph.n:.0f} per vertex, because the graph has no small separators. Use landmarks"
             + (f", or raise memory_limit, which is {limit} bytes" if parts.ending.at > most else "")
         )

@@ -55,7 +55,7 @@ def read_hierarchy(path: str | os.PathLike[str], graph: Graph) -> _core.Hierarch
         )
         facts = json.loads(found.pop("facts").tobytes().decode())
         if facts["format"] != _KIND or facts["version"] != _VERSION:
-            raise StorageError(f"{where} holds {facts['format']!r} version {facts['version']}, not a hierarchy")
+            raise StorageError(f"{where} contains {facts['format']!r} version {facts['version']}, not a hierarchy")
         if facts["fingerprint"] != graph.fingerprint:
             raise StorageError(f"{where} is the hierarchy of another graph")
         kernel = open_hierarchy(found, graph)

@@ -29,7 +29,7 @@ def matrix(weights: ArrayLike, m: int) -> NDArray[Any]:
         if wider is None:
             raise ArrayError(f"weights must be numbers, got dtype {array.dtype}")
         if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
-            raise WeightError("weights hold integers of 2**53 or more, whose sums are not exact in float64")
+            raise WeightError("weights contain integers of 2**53 or more, whose sums are not exact in float64")
         small = {"b": np.int32, "i": np.int32, "u": np.int32, "f": np.float32}[array.dtype.kind]
         array = array.astype(small if array.dtype.itemsize < 4 else wider)
     if array.size and (array.strides[1] != array.itemsize or array.strides[0] % array.itemsize):

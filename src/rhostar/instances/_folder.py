@@ -1,9 +1,9 @@
 """Saves named arrays and plain values in a folder, completely or not at all, and checks them when loading.
 
-A folder holds one plain ``.npy`` file per array and ``rhostar.json``, which lists them with their sizes and
-checksums. Saving writes new files beside the old ones and then replaces ``rhostar.json`` in one step: before
-it the folder holds the old content, after it the new. A load that meets a save gets one or the other: it opens all
-files before it reads any, and begins again if the save has removed one of them. Nothing is ever unpickled.
+A folder holds one plain ``.npy`` file per array and ``rhostar.json``, which lists them with their sizes and checksums.
+Saving writes new files beside the old ones and then replaces ``rhostar.json`` in one step: before it the folder holds
+the old content, after it the new. A load during a save gets one or the other: it opens all files before it reads any,
+and starts again if the save has removed one of them. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _write_locked(
     replaced = False
     try:
         if not (home / INDEX).exists() and not all(_is_of_a_save(path.name) for path in home.iterdir()):
-            raise StorageError(f"{home} holds other files; save to a new folder")
+            raise StorageError(f"{home} contains other files; save to a new folder")
         files = {}
         for name, array in arrays.items():
             path = home / f"{name}-{token}.npy"
@@ -176,7 +176,7 @@ def _open_all(home: Path, kind: str, opened: contextlib.ExitStack) -> tuple[dict
         before, index = index["token"], _read_index(home, kind)
         if index["token"] == before:
             raise StorageError(f"{missing} is missing")
-    raise StorageError(f"{home} is being saved again and again; it could not be read between two saves")
+    raise StorageError(f"{home} is being saved repeatedly; it could not be read between two saves")
 
 
 def _read_index(home: Path, kind: str) -> dict[str, Any]:
@@ -195,7 +195,7 @@ def _read_index(home: Path, kind: str) -> dict[str, Any]:
     except StorageError:
         raise
     except (FileNotFoundError, NotADirectoryError):
-        raise StorageError(f"{path} does not exist: {home} holds nothing that rhostar saved") from None
+        raise StorageError(f"{path} does not exist: {home} contains nothing that rhostar saved") from None
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error}") from error
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
@@ -204,7 +204,7 @@ def _read_index(home: Path, kind: str) -> dict[str, Any]:
         raise StorageError(f"{path} is damaged: its checksum does not match")
     if index["format"] != kind or index["version"] != VERSION:
         raise StorageError(
-            f"{path} holds {index['format']!r} version {index['version']}, expected {kind!r} version {VERSION}"
+            f"{path} contains {index['format']!r} version {index['version']}, expected {kind!r} version {VERSION}"
         )
     return index
 

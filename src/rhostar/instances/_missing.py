@@ -1,4 +1,4 @@
-"""Missing measurements: weights of an edge that a snapshot does not state, and what to do about them."""
+"""Missing measurements: edges whose weight is not in a snapshot, and what to do about them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How a set of instances came to be: drawn from a declared pool, with which randomness, and what had no path.
+"""How a set of instances was drawn: from which declared pool, with which randomness, and how many had no path.
 
-Draws from a pool repeat each other, and share instances with other draws from it. That is right, as long as each draw
-has randomness of its own. So a draw is named by what it is made from: the content of the pool, its size and its seed.
-The same call in another process makes the same draw with the same name.
+A draw from a pool may contain an instance twice, and may share instances with other draws from it. This is correct as
+long as each draw has its own randomness. So a draw is identified by what it is made from: the content of the pool, its
+size and its seed. The same call in another process makes the same draw with the same name.
 """
 
 from __future__ import annotations

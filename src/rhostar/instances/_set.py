@@ -248,7 +248,7 @@ class InstanceSet:
         grid_weights.require_float(dtype)
         cells = arrays.as_array(blocked, "blocked")
         if cells.dtype.kind not in "biuf":
-            raise ArrayError(f"blocked must hold truth values or numbers, got dtype {cells.dtype}")
+            raise ArrayError(f"blocked must contain truth values or numbers, got dtype {cells.dtype}")
         cells = cells[None] if cells.ndim == 2 else cells
         if cells.ndim != 3 or cells.shape[1:] != grid.shape:
             raise ArrayError(f"blocked must have shape (K, {grid.shape[0]}, {grid.shape[1]}), got {cells.shape}")

@@ -72,7 +72,7 @@ def load(
         if not isinstance(origin, str):
             raise ArrayError("the origin is not a name")
     except (KeyError, InputError, TypeError, ValueError, AttributeError) as error:
-        raise StorageError(f"{folder} does not hold a set of instances: {error}") from error
+        raise StorageError(f"{folder} does not contain a set of instances: {error}") from error
     return Parts(graph, matrix, row, source, target, origin, indices), drawn, days, stored.token
 
 
@@ -119,7 +119,7 @@ def _locate(folder: str, token: str) -> str:
     if folder in tried:
         raise _replaced(folder)
     if tried:
-        raise StorageError(f"{tried[0]} holds another set than {folder} on the machine that sent this work")
+        raise StorageError(f"{tried[0]} contains another set than {folder} on the machine that sent this work")
     roots = os.environ.get(ROOTS)
     where = f"nor under {ROOTS}={roots}" if roots else f"and {ROOTS} does not say where copies of sets are"
     raise StorageError(f"{folder} does not exist on this machine, {where}")

@@ -1,8 +1,8 @@
 """rhostar as a backend of networkx: ``nx.astar_path(G, s, t, backend="rhostar")``, and the other functions below.
 
 networkx finds this module by the entry point ``networkx.backends`` in pyproject.toml and calls its functions by their
-names. They give the results of networkx, ties included. :func:`can_run` and
-:class:`~._networkx_paths.RefusedError` say when a call is for networkx itself.
+names. They return the results of networkx, including ties. :func:`can_run` and :class:`~._networkx_paths.RefusedError`
+say when a call is left to networkx itself.
 """
 
 from __future__ import annotations

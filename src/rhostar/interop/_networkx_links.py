@@ -1,8 +1,9 @@
-"""A networkx graph as the core searches it, with networkx's order of ties, and where it is kept between calls.
+"""The form of a networkx graph that the core searches, with networkx's order of ties, and where it is cached.
 
 :class:`Links` holds which nodes follow each node, and the very dicts in which networkx keeps the attributes of the
-edges. A search reads a weight when it comes to the edge, so ``G[u][v]["weight"] = x`` counts in the next call, and the
-graph need not be read again. Adding or removing nodes or edges empties networkx's own cache, where the links are kept.
+edges. A search reads a weight when it comes to the edge, so ``G[u][v]["weight"] = x`` takes effect in the next call,
+and the graph need not be read again. Adding or removing nodes or edges empties networkx's own cache, where the links
+are stored.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The shortest-path functions of networkx, run by the core: the same results, ties included, and the same exceptions.
 
-Each function has the name and the arguments of its counterpart in networkx, with a :class:`~._networkx_links.Links` in
-the place of the graph. Where Python would calculate in a way the core does not, such as with fractions, a function
-raises :class:`RefusedError`, and networkx can take over.
+Each function has the name and the arguments of its counterpart in networkx, with a :class:`~._networkx_links.Links`
+instead of the graph. Where Python would calculate in a way the core does not, such as with fractions, a function raises
+:class:`RefusedError`, and networkx can take over.
 """
 
 from __future__ import annotations

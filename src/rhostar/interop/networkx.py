@@ -1,7 +1,7 @@
 """Converts networkx graphs in both directions, and runs A* on a networkx graph directly.
 
-:func:`from_networkx` and :func:`to_networkx` convert. :func:`astar_path` takes the place of ``networkx.astar_path`` and
-gives its results. The same is there for Dijkstra's algorithm, through networkx itself: ``backend="rhostar"``.
+:func:`from_networkx` and :func:`to_networkx` convert. :func:`astar_path` replaces ``networkx.astar_path`` and returns
+the same results. For Dijkstra's algorithm, call networkx itself with ``backend="rhostar"``.
 
 networkx is imported only where its own classes are needed.
 """
@@ -102,7 +102,9 @@ def read_weights(graph: Graph, network: nx.Graph, attribute: Attribute, default:
     if (position < 0).any():
         first = int(np.argmax(position < 0))
         names = graph.labels or range(graph.n)
-        raise EdgeError(f"network has the edge {names[tail[first]]!r} -> {names[head[first]]!r}, which the graph lacks")
+        raise EdgeError(
+            f"network has the edge {names[tail[first]]!r} -> {names[head[first]]!r}, which is not in the graph"
+        )
     weights = np.full(graph.m, np.inf)
     with np.errstate(invalid="ignore"):  # NaN stays NaN: using the weights raises then
         np.minimum.at(weights, position, values)

@@ -82,7 +82,7 @@ def from_osmnx(
     if (edges < 0).any():
         e = int(np.argmax(edges < 0))
         ends = names[measured.graph.tail[e]], names[measured.graph.head[e]]
-        raise InputError(f"history has the street {ends[0]} -> {ends[1]}, which the graph lacks")
+        raise InputError(f"history has the street {ends[0]} -> {ends[1]}, which is not in the graph")
     if edges.size < graph.m:
         text = f"{graph.m - edges.size:,} of {graph.m:,} streets have no measurements in the history and are closed"
         warnings.warn(text, RhostarWarning, stacklevel=2)

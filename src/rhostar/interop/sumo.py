@@ -1,8 +1,8 @@
 """Reads networks and travel times of SUMO, and writes the landmark tables that SUMO's own A* takes.
 
-SUMO routes over edges: which edge may follow which is said by the connections of junctions. So the vertices here are
-SUMO's edges, named by their ids, and the edges here are turns. A turn from a to b costs the time on b, and the time
-inside the junction. What SUMO calls the cost of a route also has the time on its first edge.
+SUMO routes over edges: the connections of junctions say which edge may follow which. So the vertices here are SUMO's
+edges, named by their ids, and the edges here are turns. A turn from a to b costs the time on b, and the time inside the
+junction. What SUMO calls the cost of a route also includes the time on its first edge.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ def use_router(world: Any) -> Router:
     """Let a UXsim world find its routes with a :class:`rhostar.Router`.
 
     At each update of routes UXsim builds a dense matrix of travel times and computes all pairs of shortest paths.
-    This hands the travel times of the links to a router instead, which finds the next node towards every node. The
+    This hands the travel times of the links to a router instead, which finds the next node toward every node. The
     simulation stays the same, unless two routes cost exactly the same.
 
     Parameters

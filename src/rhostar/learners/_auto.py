@@ -1,4 +1,4 @@
-"""``learn`` and ``Auto``: pick a learner for you, the best of several on instances that they were not fitted on."""
+"""``learn`` and ``Auto``: pick a learner for you, the best of several on instances that were not used to fit them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The base class of all learners: scikit-learn's interface, input checks, and the facts that certificates need.
 
 To write a learner, implement ``_learn(instances)``. It returns what it learned and sets no attributes, so an error
-halfway leaves the learner as it was.
+leaves the learner unchanged.
 """
 
 from __future__ import annotations

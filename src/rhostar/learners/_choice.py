@@ -1,10 +1,10 @@
-"""Several tables for greedy search, and a rule, learned from runs, by which the weights of a query choose one.
+"""Several tables for greedy search, and a rule, learned from runs, that chooses one by the weights of a query.
 
-One table must suit every world. If walls stand here today and there tomorrow, values that lead around one wall lead
-into a trap behind another. Tables for groups of worlds with similar costs-to-go do better, if each query takes the
-right one. Which one is right cannot be read off the group whose weights look most alike: most edges do not matter.
-Hence every table is run on every training instance, and a ridge regression on the weights of some edges predicts how
-many vertices a search with each of them expands.
+A single table must suit every world. If walls are in different places in different worlds, values that lead around one
+wall lead into a trap behind another. Tables for groups of worlds with similar costs-to-go do better, if each query uses
+the right one. The right one is not always that of the group with the most similar weights, because most edges do not
+matter. Hence every table is run on every training instance, and a ridge regression on the weights of some edges
+predicts how many vertices a search with each of them expands.
 """
 
 from __future__ import annotations

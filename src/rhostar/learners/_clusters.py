@@ -1,10 +1,10 @@
-"""Groups of similar snapshots, and weights for each group: one rule for every learner that has clusters.
+"""Groups of similar snapshots, and weights for each group: shared by all learners that use clusters.
 
-Traffic has heavy tails: in a jam an edge takes a hundred times as long as on a free road, and a sum of squares, or a
-mean, is then ruled by a few edges on a few days. Hence snapshots are compared by the logarithms of their weights, with
-which ratios count. An outlier counts as 4 times the upper quartile of its edge, or a quarter of the lower one, and a
-closed edge as an outlier. What a group learned from few snapshots is drawn towards what all of them have, the more so,
-the more the snapshots of a group differ from each other.
+Traffic has heavy tails: in a traffic jam an edge can take a hundred times as long as on a free road, and a sum of
+squares, or a mean, is then dominated by a few edges on a few days. Hence snapshots are compared by the logarithms of
+their weights, so that ratios count. An outlier counts as 4 times the upper quartile of its edge, or a quarter of the
+lower one, and a closed edge as an outlier. The weights of a group with few snapshots are shrunk toward the weights of
+all snapshots, and more strongly if the snapshots of the group differ more from each other.
 """
 
 from __future__ import annotations

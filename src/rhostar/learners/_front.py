@@ -1,4 +1,4 @@
-"""What a choice among candidates costs: expansions against excess, for all that no other one beats in both."""
+"""The trade-off among candidates: expansions against excess, for all candidates that no other one beats in both."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
 """Learns ρ for A* by a linear program that trades large values against inconsistency (section 5 of the paper).
 
-The inconsistency of ρ on an instance is Δ = Σ max(ρ_v − ρ_c − w_vc, 0) over the edges (v, c) of its optimal path, the
-first edge left out; the answer of A* is at most Δ above the optimum (L1). ρ = 0 has Δ = 0 and is Dijkstra's algorithm:
-minimizing Δ alone learns nothing. So the mean of ρ is maximized against a penalty on the mean of Δ.
+The inconsistency of ρ on an instance is Δ = Σ max(ρ_v − ρ_c − w_vc, 0) over the edges (v, c) of its optimal path,
+except the first edge; the answer of A* is at most Δ above the optimum (L1). ρ = 0 has Δ = 0 and is Dijkstra's
+algorithm: minimizing Δ alone learns nothing. So the mean of ρ is maximized against a penalty on the mean of Δ.
 
 Each edge of an optimal tree counts once for every path that uses it, unless it is the path's first edge. Over many
 instances an edge (v, c) gives a convex, piecewise linear function of ρ_v − ρ_c, so the program is the dual of a
 minimum-cost flow: n − 1 balances, for any number of instances. ``src/core/learning/flow.hpp`` solves it.
 
-The paths from all vertices count, not only those from the sources of the training set. With few paths, ρ is held back
-at few vertices only; on fresh instances such values were worse than the mean of the costs-to-go.
+The paths from all vertices count, not only those from the sources of the training set. With few paths, ρ is constrained
+only at few vertices; on new instances such values were worse than the mean of the costs-to-go.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Folds consist of whole snapshots or days. Costs-to-go are computed once and shared by all fits (:class:`CostsToGo`);
 they also give the optimum of every path. How much is done is counted in vertices, never in seconds: the same seed gives
-the same result on every machine. The fewest expansions within a bound on the mean excess win; of those that are almost
-as few, the lowest mean excess.
+the same result on every machine. The candidate with the fewest expansions within a bound on the mean excess is chosen;
+among those with almost as few, the one with the lowest mean excess.
 """
 
 from __future__ import annotations

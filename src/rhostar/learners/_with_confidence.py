@@ -1,4 +1,4 @@
-"""A learner whose mean excess holds with a confidence: a part of the instances is kept to choose a factor on."""
+"""A learner whose mean excess holds with a given confidence: a part of the instances is held out to choose a factor."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def _room_for_range(j: int, k: int, largest: float, steepest: float, low: Fracti
                 name = "low" if theta == low else "high"
                 raise InputError(
                     f"{name} = {float(theta)!r} has too many digits, or is too large, for exact comparisons on this "
-                    f"line; a number with fewer binary digits will do, such as {_shorter(theta)!r}"
+                    f"line; use a number with fewer binary digits, such as {_shorter(theta)!r}"
                 )
             j -= 1
     return j

@@ -2,7 +2,7 @@
 
 For one instance a utility is constant on each piece of its run (:mod:`rhostar.lines._pieces`). The mean over N
 instances is constant between two neighboring cuts of any of them. Cuts are merged as fractions and values are
-added as integers, so that equal means compare equal, and the best θ is the best on the whole line, not on a grid.
+added as integers, so that equal means compare equal, and the best θ is the best on the whole line, not only on a grid.
 """
 
 from __future__ import annotations

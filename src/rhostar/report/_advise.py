@@ -34,7 +34,7 @@ STATED = "exact; slower where weights fall below the bounds given"
 MEASURED = "no guarantee; the excess was measured"
 ROUNDED = "exact for weights rounded to whole numbers, as RoutingKit takes them"
 
-ASSUMPTIONS = "Processor time of one core, paths included; what is done once is not counted."
+ASSUMPTIONS = "Processor time of one core, including paths; one-off costs are excluded."
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def build(
     chosen = as_methods(instances, methods)
     for section in sections:
         if not isinstance(section, Section):
-            raise InputError(f"sections must hold sections of rhostar.report, got {type(section).__name__}")
+            raise InputError(f"sections must contain sections of rhostar.report, got {type(section).__name__}")
     options: dict[str, Any] = {"budget": budget, "n_jobs": n_jobs}
     optimum, runs = _run(instances, chosen, options)
     first = _first_baseline(chosen)

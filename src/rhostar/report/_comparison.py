@@ -227,7 +227,7 @@ def method_view(
 
 
 def _most(values: NDArray[Any], share: float) -> float:
-    """Return the least of the values that this share of them does not exceed."""
+    """Return the smallest value that this share of them does not exceed."""
     return float(np.quantile(values, share, method="inverted_cdf"))
 
 

@@ -103,6 +103,6 @@ def front_section(fronts: Mapping[str, Front | Mapping[str, Any]]) -> FrontSecti
     'What other choices would cost'
     """
     if not fronts:
-        raise InputError("fronts must hold at least one front")
+        raise InputError("fronts must contain at least one front")
     found = {name: one if isinstance(one, Front) else Front.from_dict(one) for name, one in fronts.items()}
     return FrontSection(tuple((str(name), front) for name, front in found.items()))

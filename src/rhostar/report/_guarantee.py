@@ -1,6 +1,6 @@
 """A guarantee in the unit and the words of the page: its tile, and its line.
 
-The sentence of the certificate itself, which is exact in every detail, stays on the page too. Line, tile and sentence
+The page also shows the sentence of the certificate itself, with all its details. Line, tile and sentence
 are made of the same parts.
 """
 

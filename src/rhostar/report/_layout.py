@@ -1,4 +1,4 @@
-"""Places the vertices of a graph without coordinates, so that near in the graph is near in the picture.
+"""Places the vertices of a graph without coordinates, so that neighbors in the graph are near in the picture.
 
 Each connected part is placed by its numbers of steps to a few landmarks that are far apart: in the two directions in
 which their squares vary most (landmark multidimensional scaling). Parts do not overlap: they are side by side in rows,

@@ -1,7 +1,7 @@
 """The class Method: a heuristic and the algorithm to run it with; and the times of methods.
 
-Methods are timed in turn, round by round, so that a busy machine slows all of them alike. What counts is the time that
-the processor spends on the searches, on one thread: waiting for other programs does not.
+Methods are timed in turn, round by round, so that a busy machine slows all of them alike. Only the time that the
+processor spends on the searches, on one thread, is measured, not the time spent waiting for other programs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Puts the sections together into one HTML file that loads nothing from elsewhere.
+"""Puts the sections together into one self-contained HTML file.
 
 A content security policy lists the page's scripts by their hashes: any other script would not run. The
 data of a section cannot close the element that holds it.

@@ -1,4 +1,4 @@
-"""RoutingKit through ``pyroutingkit``, if it is installed, to be measured beside our own ways."""
+"""RoutingKit through ``pyroutingkit``, if it is installed, to be compared with rhostar's own methods."""
 
 from __future__ import annotations
 

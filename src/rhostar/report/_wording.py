@@ -1,4 +1,4 @@
-"""The words of the page: numbers, vertices, units of cost, and names of methods, for readers without a dictionary."""
+"""The words of the page: numbers, vertices, units of cost, and names of methods, for readers new to the subject."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def astar_to_nearest(
     heuristic = as_heuristic(rho, graph)
     guide = heuristic.on(seen)
     if not isinstance(guide, Computed):
-        raise InputError(f"rho must be for every goal to lead to several goals; got {type(rho).__name__}")
+        raise InputError(f"rho must be a heuristic for every goal if there are several goals; got {type(rho).__name__}")
     limit = None if budget is None else _budget(budget)
     below = None if checked else shortfall(heuristic, graph, seen)
     if below is not None:

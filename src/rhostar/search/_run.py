@@ -3,11 +3,11 @@
 Ties go to the smallest vertex index. ``rho`` may be any finite float64 values: inadmissible,
 inconsistent, negative. Weights are not negative; ``inf`` means that an edge is absent.
 
-Why an answer of A* can carry its own certified gap, given values pi that never overestimate: follow an optimal
-path from its start to the first vertex that is not in CLOSED with its optimal g. Its predecessor was expanded
-with the optimal g, so that vertex is in OPEN with its own, and the optimum is at least the least g + pi in OPEN.
-Without reopening there is one more case: the vertex was closed before with a larger g and its improvement was
-ignored. So the least g_new + pi over all ignored improvements must be taken into account too.
+Why an answer of A* can carry its own certified gap, given values pi that never overestimate: follow an optimal path
+from its start to the first vertex that is not in CLOSED with its optimal g. Its predecessor was expanded with the
+optimal g, so that vertex is in OPEN with its own optimal g, and the optimum is at least the lowest g + pi in OPEN.
+Without reopening there is one more case: the vertex was closed before with a larger g and its improvement was ignored.
+So the lowest g_new + pi over all ignored improvements must be taken into account, too.
 """
 
 from __future__ import annotations
@@ -274,4 +274,6 @@ def _bound(
 def _check_at_goals(bounds: Sequence[NDArray[np.float64]], bound_of: ArrayLike, goals: ArrayLike) -> None:
     for k, goal in set(zip(np.asarray(bound_of).tolist(), np.asarray(goals).tolist(), strict=True)):
         if bounds[k][goal] > 0:
-            raise HeuristicError(f"lower_bound[{goal}] must be 0, as it is the goal: {bounds[k][goal]} overestimates")
+            raise HeuristicError(
+                f"lower_bound[{goal}] must be 0, because this is the goal: {bounds[k][goal]} overestimates"
+            )

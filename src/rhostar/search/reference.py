@@ -5,7 +5,7 @@ state is copied after every iteration. Sums are formed in the same order as in t
 same way; with integers or fractions for weights and ``rho`` they do not round at all. Nothing here is used to solve
 real problems.
 
-Letters: ``rho`` heuristic values, ``g`` cost of the path to a vertex that the pointers hold.
+Letters: ``rho`` are the heuristic values, ``g`` is the cost of the path to a vertex that the pointers describe.
 """
 
 from __future__ import annotations

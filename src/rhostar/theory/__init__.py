@@ -1,6 +1,6 @@
 """Research on learned heuristics: exact counts of behaviors, shattered sets, dual functions, codes and an atlas.
 
-The library works without this package: it has an extension module of its own, and nothing imports it.
+The rest of the library works without this package: it has its own extension module, and nothing else imports it.
 """
 
 from importlib.util import find_spec

@@ -1,8 +1,8 @@
-"""Where the proof of O(n lg² n) ends: √n abstract processes with at least 2^((1/8 − o(1))·n·lg² n) joint transcripts.
+"""The limit of the proof of O(n lg² n): √n abstract processes with at least 2^((1/8 − o(1))·n·lg² n) joint transcripts.
 
-The upper bound uses of A* only that its runs follow from argmin processes (:mod:`rhostar.theory._processes`) whose
-offsets are combinations, with small integer coefficients, of polynomially many numbers. These processes are of that
-kind.
+All that the proof of the upper bound uses about A* is that its runs follow from argmin processes
+(:mod:`rhostar.theory._processes`) whose offsets are combinations, with small integer coefficients, of polynomially many
+numbers. These processes are of that kind.
 
 **Construction.** Let s = 2ᵏ, and let there be G groups of s vertices x_{g,l}, one for each leaf l of the binary tree
 of depth k. For each group, a node of the tree at depth h < k has 2^(k−h−1) digits and a leaf has one, each of them
@@ -15,10 +15,10 @@ the number made of the digits of its group that were read before in this process
 selected in the order of the digits, the digits follow from the history, and the offsets of the next stage are known.
 Every vertex is selected once.
 
-**Count.** The s transcripts tell the permutation at each of k·2^(k−1) + 2ᵏ = s(k/2 + 1) places, and all combinations
-occur: at least (G!)^(s(k/2 + 1)) joint transcripts on n = G·s vertices. With G ≈ s ≈ √n that is
-2^((1/8 − o(1))·n·lg² n). Other values of ρ may add some. The offsets are combinations, with
-coefficients below G, of the s numbers Gˢ⁻¹, ..., G, 1.
+**Count.** The s transcripts determine the permutation at each of k·2^(k−1) + 2ᵏ = s(k/2 + 1) places, and all
+combinations occur: at least (G!)^(s(k/2 + 1)) joint transcripts on n = G·s vertices. With G ≈ s ≈ √n that is 2^((1/8 −
+o(1))·n·lg² n). Other values of ρ may add some. The offsets are combinations, with coefficients below G, of the s
+numbers Gˢ⁻¹, ..., G, 1.
 """
 
 from __future__ import annotations

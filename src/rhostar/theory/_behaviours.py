@@ -1,11 +1,11 @@
 """Finds all joint behaviors of a few instances, which the paper's proofs count, by symbolic execution.
 
-Two heuristics behave alike on an instance if A* (or greedy best-first search) selects the same vertices
-in the same order; OPEN, CLOSED and the pointers at every iteration are then the same (Lemmas 1 and 2 of the
-paper). Symbolic execution follows all ρ ∈ Rⁿ at once: at each selection it branches on which vertex of OPEN
-is the least, adds the bounds ρ_v − ρ_u ≤ c or < c that say so, and drops branches whose bounds contradict
-each other. All instances run one after the other under the same bounds, so the leaves are exactly the joint
-behaviors, each with a region of ρ and a witness in it. A leaf costs O(depth · n²).
+Two heuristics behave alike on an instance if A* (or greedy best-first search) selects the same vertices in the same
+order; OPEN, CLOSED and the pointers at every iteration are then the same (Lemmas 1 and 2 of the paper). Symbolic
+execution follows all ρ ∈ Rⁿ at once: at each selection it branches on which vertex of OPEN has the lowest score, adds
+the bounds ρ_v − ρ_u ≤ c or < c that say so, and drops branches whose bounds contradict each other. All instances run
+one after the other under the same bounds, so the leaves are exactly the joint behaviors, each with a region of ρ and a
+witness in it. A leaf costs O(depth · n²).
 """
 
 from __future__ import annotations

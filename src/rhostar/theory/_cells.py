@@ -1,4 +1,4 @@
-"""Why finitely many exponents do for real weights: ρ in the middle of its cell, and a list that the decoder knows.
+"""Why finitely many exponents suffice for real weights: ρ in the middle of its cell, and a list that the decoder knows.
 
 All comparisons of closures and of runs are of the form ρ_v − ρ_w < T, where T is the difference of the lengths of two
 simple paths of one instance from a common start to w and to v: a finite set 𝒯(v, w). With M the largest of all |T|,
@@ -95,11 +95,11 @@ def cell(rho: Sequence[Number], compared: Thresholds) -> dict[tuple[int, int], i
     Raises
     ------
     InputError
-        If ρ is on the border of two cells.
+        If ρ is on the boundary of two cells.
     """
     for (v, w), some in compared.items():
         if rho[v] - rho[w] in some:
-            raise InputError(f"rho[{v}] − rho[{w}] is on the border of two cells; see untied")
+            raise InputError(f"rho[{v}] − rho[{w}] is on the boundary of two cells; see untied")
     return {(v, w): min(T for T in some if rho[v] - rho[w] < T) for (v, w), some in compared.items()}
 
 
@@ -144,7 +144,7 @@ def middle_of_cell(problems: Sequence[Problem], rho: Sequence[Number]) -> list[N
     Raises
     ------
     InputError
-        If a weight is not an integer, or ρ is on the border of two cells.
+        If a weight is not an integer, or ρ is on the boundary of two cells.
     """
     n, compared = len(rho), thresholds(problems)
     values = shrunk(rho, compared)

@@ -1,13 +1,13 @@
 """A* with reopening in n − 1 sequences without repetition: closures, records, whole runs and costs rebuilt from them.
 
-A run with reopening may take 2ⁿ iterations. It still holds little information, and this module executes the proof. It
-uses argmin processes and their transcripts (:mod:`rhostar.theory._processes`). All numbers are exact.
+A run with reopening may take of order 2ⁿ iterations. It still contains little information, and this module executes the
+proof of that. It uses argmin processes and their transcripts (:mod:`rhostar.theory._processes`). All numbers are exact.
 
-**Closures.** B(z) is the run with reopening that starts at z with g = 0 and goes on past t, edges that leave t deleted.
-I_z is the set of vertices that B(z) selects before its first score above ρ_z. The process closure(z) finds it: after
-the vertices I were selected, O holds z with offset 0 and every other vertex v that a path from z with inner vertices in
-I reaches, a_v being the least length of such a path; it ends after z. closure(s) has no z in O and ends after t.
-:class:`Closure`.
+**Closures.** B(z) is the run with reopening that starts at z with g = 0 and continues after t is selected, with all
+edges that leave t deleted. I_z is the set of vertices that B(z) selects before its first score above ρ_z. The process
+closure(z) finds it: after the vertices I were selected, O holds z with offset 0 and every other vertex v that a path
+from z with inner vertices in I reaches, a_v being the length of the shortest such path; it ends after z. closure(s) has
+no z in O and ends after t. :class:`Closure`.
 
 **Theorem (closures suffice).** Put pop(z) = {if z = t: end. Expand z. For v in the transcript of closure(z), in order:
 if v is in OPEN: pop(v)}. Then pop(s) is the run of A* with reopening: :func:`rebuild` makes it from the instance and

@@ -1,14 +1,13 @@
 """Constructions of shattered sets of more than linear size, for the number of expansions and for the cost.
 
-The paper's lower bound on the pseudo-dimension, and every construction that reads one comparison of ρ
-per instance, stays below n: bits "ρ_i < ρ_j" are independent only along a forest. The sets here
-read the *position* of a value among many others instead. An item is in one of 2ᴮ places; instance
-b of the item reads bit b of the place in a Gray code; B instances per item are shattered, and items do
-not disturb each other, because no instance has an edge to another item. With B close to lg n this is
-(1 − o(1))·(n/2)·lg n instances for GBFS and (1 − o(1))·n·lg n for A*: together with the upper bounds
-(n! behaviors for GBFS, polynomially bounded integer weights for A*) the pseudo-dimension of the number
-of expansions is Θ(n lg n), and so is that of the cost of A* without reopening (:mod:`rhostar.theory._parity`
-has the cost under the other algorithms).
+The paper's lower bound on the pseudo-dimension, and every construction that reads one comparison of ρ per instance,
+stays below n: bits "ρ_i < ρ_j" are independent only along a forest. The sets here read the *position* of a value among
+many others instead. An item is in one of 2ᴮ places; instance b of the item reads bit b of the place in a Gray code; B
+instances per item are shattered, and items do not influence each other, because no instance has an edge to another
+item. With B close to lg n this is (1 − o(1))·(n/2)·lg n instances for GBFS and (1 − o(1))·n·lg n for A*: together with
+the upper bounds (n! behaviors for GBFS, polynomially bounded integer weights for A*) the pseudo-dimension of the number
+of expansions is Θ(n lg n), and so is that of the cost of A* without reopening (:mod:`rhostar.theory._parity` has the
+cost under the other algorithms).
 
 A bit of the place changes its value many times while the item moves from the lowest place to the
 highest, although each comparison changes once. Each construction therefore makes the utility a sum in

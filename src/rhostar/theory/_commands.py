@@ -13,7 +13,9 @@ from rhostar.cli._app import app as program
 from rhostar.cli._app import listing
 from rhostar.cli._output import Json, emit, table, working
 
-app = typer.Typer(help="Behaviours, shattered sets and dual functions.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Study behaviors, shattered sets and dual functions.", no_args_is_help=True, rich_markup_mode=None
+)
 program.add_typer(app, name="theory")
 
 
@@ -26,7 +28,7 @@ def _sets() -> Iterator[tuple[str, str]]:
 
 Vertices = Annotated[int, typer.Option("-n", "--vertices", help="Number of vertices.", min=4)]
 Which = Annotated[options.Search, typer.Option("--algorithm", "-a", help="The search.")]
-Most = Annotated[int, typer.Option(help="Most behaviours to look at.", min=1)]
+Most = Annotated[int, typer.Option(help="Maximum number of behaviors.", min=1)]
 
 
 @app.command(cls=listing("Sets", _sets))
@@ -85,16 +87,16 @@ def growth(
 @app.command()
 def atlas(
     folder: Annotated[Path | None, typer.Option("--folder", "-f", help="Your own entries, not the package's.")] = None,
-    rounds: Annotated[int, typer.Option(help="With --folder: rounds of the hunt for larger sets.", min=0)] = 0,
-    seed: Annotated[int, typer.Option(help="Seed of the hunt.", min=0)] = 0,
-    vertices: Annotated[tuple[int, int], typer.Option(help="Smallest and largest graphs of the hunt.")] = (
+    rounds: Annotated[int, typer.Option(help="With --folder: rounds of the search for larger sets.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the search.", min=0)] = 0,
+    vertices: Annotated[tuple[int, int], typer.Option(help="Smallest and largest graphs of the search.")] = (
         4,
         8,
     ),
     jobs: options.Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Verify the largest shattered sets known, or hunt for larger ones.
+    """Verify the largest known shattered sets, or search for larger ones.
 
     Example: rhostar theory atlas
     """
@@ -121,8 +123,10 @@ def atlas(
 def dual(
     folder: options.Folder,
     model: options.OneModel,
-    count: Annotated[int, typer.Option("--count", "-n", help="How many instances to use; the first ones.", min=1)] = 5,
-    low: Annotated[float, typer.Option(help="Least θ.")] = 0.8,
+    count: Annotated[
+        int, typer.Option("--count", "-n", help="How many instances to use, starting with the first.", min=1)
+    ] = 5,
+    low: Annotated[float, typer.Option(help="Smallest θ.")] = 0.8,
     high: Annotated[float, typer.Option(help="Largest θ.")] = 1.5,
     utility: Annotated[
         str, typer.Option("--utility", "-u", help="What to measure: one of those below.")

@@ -1,4 +1,4 @@
-"""The claims of the theory as plain JSON, for readers who trust neither this package nor its compiled core.
+"""Exports the shattered sets as plain JSON, so that they can be checked without this package or its compiled core.
 
 ``tools/verify.py`` reads the files and checks them with the standard library alone. There are two kinds.
 

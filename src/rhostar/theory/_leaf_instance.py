@@ -15,12 +15,12 @@ instances, and one moving value can have more than (n − 3)²/4 courses.
 
 The score of b_z is h + k + z. So the heads are selected in order, t after all of them. b_z is nearer to s than those
 before it, so it offers every a_j and v_i a smaller g than they had. It gives a_j the g h − z and the score h − z + j,
-which is below that of the next head. So after each head all scanners are selected, in order, each time anew. At that
-time a leaf has the g G = (h − z)(1 + Ω). So it is selected before a_j if ρ_v < (h − z + j) − G = j − (h − z)Ω, and
-before the next head (or t) if ρ_v < (h + k + z + 1) − G = k + 2z + 1 − (h − z)Ω. These h(k + 1) numbers increase
-from one moment to the next, also from head to head: k + 2z + 1 − (h − z)Ω < 1 − (h − z − 1)Ω, as k + 2z < Ω. So each of
-the h(k + 1) + 1 intervals between them has its own moment of the first selection of v. Leaves have no children, so
-they do not disturb each other. ∎
+which is below that of the next head. So after each head all scanners are selected again, in order. At that time a leaf
+has the g G = (h − z)(1 + Ω). So it is selected before a_j if ρ_v < (h − z + j) − G = j − (h − z)Ω, and before the next
+head (or t) if ρ_v < (h + k + z + 1) − G = k + 2z + 1 − (h − z)Ω. These h(k + 1) numbers increase from one moment to the
+next, also from head to head: k + 2z + 1 − (h − z)Ω < 1 − (h − z − 1)Ω, as k + 2z < Ω. So each of the h(k + 1) + 1
+intervals between them has its own moment of the first selection of v. Leaves have no children, so they do not influence
+each other. ∎
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Searches for single instances with many behaviors, which limit how small a bound for every utility can be.
+"""Searches for single instances with many behaviors: a bound for every utility cannot be lower than these imply.
 
 If one instance has B behaviors, some utility shatters ⌊lg B⌋ copies of it (see :func:`rhostar.theory.star_copies`).
-Without reopening no vertex is selected twice, so a behavior is a sequence of some of the n − 2 vertices besides s
-and t:
-**one instance has at most ⌊e·(n−2)!⌋ behaviors, for any weights**; s → v for all v, with the goal among them,
-reaches that under A*. Under GBFS the last vertex of the sequence must lead to t, which leaves ⌊e·(n−3)!⌋ from n = 5 on.
-So it is open only for A* with reopening whether lg B can be of higher order than n lg n. The counts here are exact, for
-instances found by hill climbing.
+Without reopening no vertex is selected twice, so a behavior is a sequence of some of the n − 2 vertices besides s and
+t: **one instance has at most ⌊e·(n−2)!⌋ behaviors, for any weights**; s → v for all v, with the goal among them,
+attains this number under A*. Under GBFS the last vertex of the sequence must lead to t, which leaves ⌊e·(n−3)!⌋ for n ≥
+5. So it is open only for A* with reopening whether lg B can be of higher order than n lg n. The counts here are exact,
+for instances found by hill climbing.
 """
 
 from __future__ import annotations

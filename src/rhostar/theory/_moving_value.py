@@ -1,4 +1,4 @@
-"""One moving value, and one moving line: few courses against exponentially many.
+"""One varying value has few courses; a line along which several values vary together can have exponentially many.
 
 **Theorem (one moving vertex).** Let all values but ρ_v be fixed. As ρ_v runs through the reals, A* has at most
 (n−1)(n−2) + 1 courses on one instance with reopening, and at most n − 1 without.

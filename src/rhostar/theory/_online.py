@@ -1,7 +1,7 @@
 """Online learning of ρ for A*: the inconsistency of an instance is convex in ρ (the paper, after Theorem 6).
 
 In round i some ρ is played, then instance i is seen and costs f_i(ρ) = penalty · Δ_i(ρ) − mean ρ. Δ_i is the
-inconsistency along the optimal path from each vertex, its first edge left out, on average over the vertices; the answer
+inconsistency along the optimal path from each vertex, except its first edge, on average over the vertices; the answer
 of A* is at most the Δ of its own path above the optimum. Without the mean of ρ, ρ = 0 would be best. The next ρ is a
 step of AdaGrad within the box 0 ≤ ρ ≤ D. The regret against the best fixed ρ of the box is at most
 

@@ -14,8 +14,8 @@ prefixes, one of each order of pivots, and (B + 1)ᵐ choices can give all 2ᴮ 
 n = 3 + (2m − 1)(B + G) vertices and give G·B instances.
 
 :func:`parity_code` builds such sets from orders that were found by computer, with which all instances are shattered: a
-linear number, fewer than (25/13)·n. :func:`parity_bound` evaluates the theorem for any n; it says that sets of order
-n lg n exist, but does not name them.
+linear number, fewer than (25/13)·n. :func:`parity_bound` evaluates the theorem for any n; it shows that sets of order n
+lg n exist, but does not construct them.
 """
 
 from __future__ import annotations

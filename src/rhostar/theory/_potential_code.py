@@ -1,4 +1,4 @@
-"""Potentials for every goal at once: a sparse graph on which they shatter of order n² instances.
+"""Potentials for every goal at once: a sparse graph on which they shatter an order of n² instances.
 
 A potential is given by one weight ŵ_e ≥ 0 for each edge of a graph with n vertices and m edges: ρᵗ_v = dist_ŵ(v, t),
 for every goal t. Instances have their own weights, edges, sources and goals. How large is the pseudo-dimension over
@@ -9,10 +9,10 @@ paths to t and T is a difference of lengths of simple paths from s: at most (n!)
 3). So Π(N) ≤ Φ_m(N·(n!)⁴/2), and the pseudo-dimension is O(m·n·lg n). A potential is also a table for each goal, so
 lg Π(N) ≤ n·L*(N, (n−1)·N) and the pseudo-dimension is O(n²·lg² n): less for m above n·lg n.
 
-**Lower bound (A* without reopening, cost, m < 4n).** The converter (:func:`rhostar.theory.converter`) finds k bits of
-a number x by which the values of some vertices are raised together. Let its vertices lead, under ŵ, to a hub h₀ if
-their values are fixed and to a hub h₁ if they move, and the hubs to G goals, h₁ to the goal t_r by an edge with ŵ =
-x_r. So one set of 5k vertices serves all goals, each with a number of its own. The instance (r, j) has the first j
+**Lower bound (A* without reopening, cost, m < 4n).** The converter (:func:`rhostar.theory.converter`) finds k bits of a
+number x by which the values of some vertices are raised together. Let its vertices lead, under ŵ, to a hub h₀ if their
+values are fixed and to a hub h₁ if they move, and the hubs to G goals, h₁ to the goal t_r by an edge with ŵ = x_r. So
+one set of 5k vertices is shared by all goals, and each goal has its own number. The instance (r, j) has the first j
 stages of the converter; after stage j a collector leads to t_r, for 2^(k+2) more if the bit is 1. The hubs' edges are
 in no instance. So the cost is above its threshold if and only if bit j of x_r is 1, and all G·k instances are
 shattered: n = 5k + G + 5, m = 16k + 4G − 2. With G = 5k that is (1/20 − o(1))·n².
@@ -119,12 +119,12 @@ class PotentialCode:
         Raises
         ------
         InputError
-            If a pattern does not come out.
+            If a pattern does not occur.
         """
         count = 0
         for pattern in patterns:
             if self.shown(self.weights(pattern)) != [bool(bit) for bit in pattern]:
-                raise InputError(f"the pattern {pattern} does not come out")
+                raise InputError(f"the pattern {pattern} does not occur")
             count += 1
         return count
 

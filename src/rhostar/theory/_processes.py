@@ -1,11 +1,11 @@
-"""Argmin processes: sequences without repetition that hold all of a run of A*.
+"""Argmin processes: sequences without repetition that determine a whole run of A*.
 
 **Argmin process.** A rule that maps the sequence of vertices selected so far to a set O of others with an offset a_v
-each, or ends. Given ρ, it selects the v in O with the least a_v + ρ_v. The sequence is its *transcript*: no vertex
+each, or ends. Given ρ, it selects the v in O with the lowest a_v + ρ_v. The sequence is its *transcript*: no vertex
 occurs twice. All numbers are exact (integers or fractions). Ties go to the smaller index.
 
-A* without reopening is such a process: O is OPEN, a is g, the end comes after t (:class:`ClosedSearch`). A* with
-reopening is not, as vertices return to OPEN; :mod:`rhostar.theory._closures` says how it follows from n − 1
+A* without reopening is such a process: O is OPEN, a is g, and it ends after t (:class:`ClosedSearch`). A* with
+reopening is not, because vertices return to OPEN; :mod:`rhostar.theory._closures` shows how it follows from n − 1
 processes of the kind :class:`Closure`. :class:`Records` is a tool of the proof.
 """
 
@@ -148,7 +148,7 @@ class Closure:
         self._inside: set[int] = set()
         self._ended = False
         self.length: dict[int, Number] = {root: 0}
-        """For each vertex reached the least length of a path with inner vertices among those selected."""
+        """For each vertex reached the length of a shortest path with inner vertices among those selected."""
         self._relax(root)
 
     def options(self) -> dict[int, Number]:

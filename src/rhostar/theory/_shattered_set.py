@@ -124,5 +124,7 @@ class ShatteredSet:
             wrong = (score.values > self.thresholds) != pattern
             if wrong.any():
                 i = int(np.argmax(wrong))
-                raise WitnessError(f"{self.utility.name} of instance {i} is {score.values[i]}, against its pattern")
+                raise WitnessError(
+                    f"{self.utility.name} of instance {i} is {score.values[i]}, which contradicts its pattern"
+                )
         return len(patterns)

@@ -1,4 +1,4 @@
-"""Decides exactly whether a set of instances is shattered, with thresholds and a ρ per pattern, or the proof.
+"""Decides exactly whether a set of instances is shattered, with thresholds and a ρ for each pattern if it is.
 
 The utility takes finitely many values on finitely many joint behaviors, so only thresholds between
 consecutive values matter. They are chosen for one instance after the other: the pattern so far divides the vectors

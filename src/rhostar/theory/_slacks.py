@@ -1,4 +1,4 @@
-"""Slacks: what the selections of argmin processes tell about ρ, kept in a minimum spanning forest.
+"""Slacks: what the selections of argmin processes show about ρ, stored in a minimum spanning forest.
 
 **Slack.** Let unit u select v while w is in O. The edge (v, w) has T = a_w − a_v and the slack σ = T − (ρ_v − ρ_w) > 0,
 by which v was ahead of w. Edges are ordered by (⌊lg σ⌋, unit, pair). K(R) is the minimum spanning forest of all edges
@@ -7,7 +7,7 @@ of the units in R. Of its edges the decoder knows T, k = ⌊lg σ⌋ and one of 
 **Candidates.** Along the path from p to q in the forest these add up to an estimate of ρ_p − ρ_q that is off by less
 than b/2, b = 2^(largest k on the path): the path has at most n − 1 edges. Where the estimate puts p ahead of q by b/2
 or more, p is ahead. Otherwise their scores differ by less than b, so ⌊lg(difference)⌋ is below the largest k on the
-path. C is what is left of O when every vertex with another one surely ahead of it is struck out. The next vertex is
+path. C is what is left of O when every vertex that is certainly behind another one is removed. The next vertex is
 in C.
 
 **Lemma 5.** If u is in R, C has one member at every step of u. For the next vertex v and another member w of C would

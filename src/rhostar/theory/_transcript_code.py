@@ -11,19 +11,19 @@ send the units that own an edge of the forest of all units, at most n − 1, one
 
 **The owner i, after those of R.** Before its choices, send its edges in K(R ∪ i) and in K(R ∪ i without j), j in R.
 What else is in these forests was in them before, so the decoder can compute them, and the color tree of R ∪ i
-(:mod:`rhostar.theory._color_tree`). Then send the mantissas of the edges in K(R ∪ i), and the choices of i as sides
-of the tree. Over all i in R ∪ i there are at most n − 1 edges in K(R ∪ i) and n − 1 others, and the sides take at
-most lg n! bits. So in a random order of the owners the r-th one needs 1/r of that in the mean, and some order is no
-worse than the mean.
+(:mod:`rhostar.theory._color_tree`). Then send the mantissas of the edges in K(R ∪ i), and the choices of i as sides of
+the tree. Over all i in R ∪ i there are at most n − 1 edges in K(R ∪ i) and n − 1 others, and the sides take at most lg
+n! bits. So in a random order of the owners the r-th one needs 1/r of that on average, and some order is at least as
+good as the average.
 
-**Two codes.** The *simple* one sends the owners in an order that suits them, and all edges with exponents; its length
-is at most L in a good order. The *fine* one uses an order of all units that encoder and decoder share: owners are
-sent as a set, edges by their places among the known ones, exponents in K(R ∪ i) only, and only as far as the places
-leave them open. Its length is at most L* in the mean over the shared orders.
+**Two codes.** The *simple* one sends the owners in an order chosen for them, and all edges with exponents; its length
+is at most L in a good order. The *fine* one uses an order of all units that encoder and decoder share: owners are sent
+as a set, edges by their places among the known ones, exponents in K(R ∪ i) only, and only as far as the places do not
+determine them. Its length is at most L* on average over the shared orders.
 
 **Exponents.** An exponent is sent as one of at most E values that encoder and decoder know, the *scale*. By default
 these are integers around 0, enough for numbers of ordinary sizes. :mod:`rhostar.theory._cells` has the list of the
-proof, for real weights of any sizes, and moves ρ to where it is enough.
+proof, for real weights of any size, and moves ρ to a point where this list is enough.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ def evaluate(
         raise InputError("utilities must name at least one utility")
     for utility in measures:
         if not isinstance(utility, Utility):
-            raise InputError(f"utilities must hold Utility objects, got {utility!r}")
+            raise InputError(f"utilities must contain Utility objects, got {utility!r}")
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
     if len(instances) == 0:

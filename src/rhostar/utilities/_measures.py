@@ -1,4 +1,4 @@
-"""Utilities: what a run is judged by, within [0, H]. The base class, and the measures that come with rhostar.
+"""Utilities: measures of a run, within [0, H]. The base class, and the measures that come with rhostar.
 
 To add a measure, write a subclass of :class:`Utility` in this file; its ``key`` registers it.
 """
@@ -83,7 +83,7 @@ class Utility:
         other = registered.get(cls.key)
         # The same class may be defined again, as when a cell of a notebook is run twice.
         if other is not None and (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise UtilityError(f"the key {cls.key!r} belongs to {other.__module__}.{other.__qualname__} already")
+            raise UtilityError(f"the key {cls.key!r} is already used by {other.__module__}.{other.__qualname__}")
         registered[cls.key] = cls
 
     @property

@@ -1,4 +1,4 @@
-// A hierarchy and its customizations as Python holds them.
+// A hierarchy and its customizations as Python objects.
 #pragma once
 
 #include <algorithm>
@@ -117,7 +117,7 @@ struct Customization {
 // For as long as it lives, nobody writes to the customization, and it has a set of lanes.
 class Reading {
  public:
-  // Without the interpreter lock, or with it, which is given back while waiting.
+  // With or without the interpreter lock; if it is held, it is released while waiting.
   enum class Lock { without, with };
   Reading(const Customization& on, Lock lock)
       : hierarchy_(*on.hierarchy), lock_(on.mutex, std::defer_lock), lanes_(hierarchy_.take_lanes()) {
