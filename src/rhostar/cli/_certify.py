@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
 import typer
 
+import rhostar as rs
 from rhostar.cli import _options as options
 from rhostar.cli._app import app, listing
 from rhostar.cli._output import Json, emit, working
 from rhostar.cli._weight_bounds import FROM_DATA, WeightBounds, parse_bounds
+from rhostar.errors import InputError
 
 
 @app.command(cls=listing("Utilities", options.utilities))
@@ -50,11 +53,6 @@ def certify(
 
     Example: rhostar certify trips -m model.npz -u suboptimality -H 10
     """
-    import math
-
-    import rhostar as rs
-    from rhostar.errors import InputError
-
     instances = rs.InstanceSet.load(folder)
     path, fitted = options.one_model(model)
     train, holdout = options.parts(instances, fitted)
@@ -65,7 +63,8 @@ def certify(
         raise InputError(
             "--weight-bounds from-data needs a model whose answers are optimal (learn without --mean-excess)"
         )
-    measured = options.utility(utility, math.inf if limit is None and quantile is not None else limit, instances)
+    most = math.inf if limit is None and quantile is not None else limit
+    measured = rs.utilities.by_name(utility, most, n=instances.graph.n)
     common: dict[str, Any] = {"algorithm": chosen, "reopen": reopen, "budget": budget, "bound": bound, "delta": delta}
     options.refuse_others(
         training,
