@@ -43,12 +43,11 @@ def refuse(
     counts = np.array([np.count_nonzero(np.isnan(row)) for row in weights])
     if not counts.any():
         return
-    label: Any = graph.labels or range(graph.n)
     named: list[str] = []
     for k in np.flatnonzero(counts).tolist():
         when = "" if names is None else f" in snapshot {names[k]!r}"
         for e in np.flatnonzero(np.isnan(weights[k]))[: _NAMED - len(named)].tolist():
-            named.append(f"{label[graph.tail[e]]!r} -> {label[graph.head[e]]!r}{when} ({where(k, e)})")
+            named.append(f"{graph._edge_name(e)}{when} ({where(k, e)})")
         if len(named) == _NAMED:
             break
     total = int(counts.sum())
@@ -94,9 +93,7 @@ def fill(
         gaps |= np.isnan(row)
         known |= ~np.isnan(row)
     if not known.all():
-        e, label = int(np.argmin(known)), graph.labels or range(graph.n)
-        edge = f"{label[graph.tail[e]]!r} -> {label[graph.head[e]]!r}"
-        many = int((~known).sum())
+        edge, many = graph._edge_name(int(np.argmin(known))), int((~known).sum())
         raise ReadError(
             path,
             None,

@@ -19,9 +19,8 @@ def check_weights(graph: Graph, values: NDArray[np.float64], name: str) -> None:
     bad = ~(values >= 0)
     if bad.any():
         e = int(np.argmax(bad))
-        names: Any = graph.labels or range(graph.n)
-        ends = f"{names[graph.tail[e]]!r} -> {names[graph.head[e]]!r}"
-        raise WeightError(f"{name!r} of the edge {ends} must be a non-negative number, got {values[e]}")
+        edge = graph._edge_name(e)
+        raise WeightError(f"{name!r} of the edge {edge} must be a non-negative number, got {values[e]}")
 
 
 def coordinates(nodes: Sequence[Any], points: Sequence[tuple[Any, Any]]) -> NDArray[np.float64] | None:

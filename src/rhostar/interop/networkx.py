@@ -80,7 +80,7 @@ def from_networkx(network: nx.Graph, weight: str | None = "weight", *, default: 
 def read_networkx(cls: type[Graph], network: nx.Graph, length: str | None) -> Graph:
     """Return the graph of all edges of `network`, both ways if it is undirected."""
     _require_networkx(network)
-    number = _numbered(network)
+    number = {node: v for v, node in enumerate(network)}
     if not number:
         raise GraphError("network has no nodes")
     tail, head = _ends(network, number.__getitem__)
@@ -101,8 +101,8 @@ def read_weights(graph: Graph, network: nx.Graph, attribute: Attribute, default:
     position = graph.edge_index(tail, head, missing=-1)
     if (position < 0).any():
         first = int(np.argmax(position < 0))
-        names = graph.labels or range(graph.n)
-        raise EdgeError(f"network has the edge {names[tail[first]]!r} -> {names[head[first]]!r}, which the graph lacks")
+        u, v = (graph._name_of(int(ends[first])) for ends in (tail, head))
+        raise EdgeError(f"network has the edge {u} -> {v}, which the graph lacks")
     weights = np.full(graph.m, np.inf)
     with np.errstate(invalid="ignore"):  # NaN stays NaN: using the weights raises then
         np.minimum.at(weights, position, values)
@@ -163,11 +163,6 @@ def to_networkx(graph: Graph, weights: ArrayLike | None = None, *, attribute: st
 def _require_networkx(network: nx.Graph) -> None:
     if not hasattr(network, "is_directed") or not hasattr(network, "nodes"):
         raise GraphError(f"network must be a networkx graph, got {type(network).__name__}")
-
-
-def _numbered(network: nx.Graph) -> dict[Any, int]:
-    """Return the vertex of each node: nodes are numbered in their order."""
-    return {node: v for v, node in enumerate(network)}
 
 
 def _ends(network: nx.Graph, number: Callable[[Any], int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
