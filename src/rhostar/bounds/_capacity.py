@@ -25,6 +25,7 @@ from typing import Literal
 
 from rhostar import _arrays as arrays
 from rhostar.bounds import _logcount as logcount
+from rhostar.bounds._bisection import first_integer
 from rhostar.errors import InputError
 
 _SLACK = 1e-12
@@ -93,13 +94,7 @@ class Capacity:
         def may_shatter(N: int) -> bool:
             return self.log_growth(N) * (1 + _SLACK) + _SLACK >= N * math.log(2)
 
-        low, high = 0, 1
-        while may_shatter(high):
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if may_shatter(middle) else (low, middle)
-        return low
+        return first_integer(lambda N: not may_shatter(N)) - 1
 
 
 def _degree_assumed(d: int) -> tuple[str, ...]:
