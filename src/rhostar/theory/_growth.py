@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from rhostar import _arrays as arrays
 from rhostar._display import text_table
 from rhostar.bounds import capacities, massart, rademacher_monte_carlo
-from rhostar.errors import InputError
 from rhostar.instances import Instance, InstanceSet
 from rhostar.search import Algorithm
 from rhostar.theory._behaviours import Report, utility_vectors
@@ -176,10 +175,6 @@ def growth(
     4       16         180  15.3    9.5   512.0  0.500    1.766  0.583
     """
     together = gather(instances)
-    algorithm = arrays.algorithm(algorithm)
-    if not isinstance(utility, Utility):
-        raise InputError(f"utility must be a Utility, got {utility!r}")
-    max_behaviours = arrays.integer(max_behaviours, "max_behaviours", 1)
     values, _, behaviours = utility_vectors(
         together, algorithm, utility, reopen, max_behaviours=max_behaviours, progress=progress
     )
