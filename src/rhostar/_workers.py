@@ -59,18 +59,13 @@ class Outcome(NamedTuple):
 def attempt(
     function: Callable[..., Any], name: str, own: Own, stop: _core.Stop, arguments: Mapping[str, Any]
 ) -> Outcome:
-    """Call ``function(*own, stop, **arguments)``."""
+    """Call ``function(*own, stop, **arguments)``; a foreign error gets a note with the name of the call."""
     try:
         return Outcome(function(*own, stop, **arguments), None)
     except Exception as error:
-        return Outcome(None, add_name(error, name))
-
-
-def add_name(error: Exception, name: str) -> Exception:
-    """Add a note with the name of the call; errors of rhostar name the instance themselves."""
-    if not isinstance(error, RhostarError):
-        error.add_note(f"This happened in {name}.")
-    return error
+        if not isinstance(error, RhostarError):  # those of rhostar name the instance themselves
+            error.add_note(f"This happened in {name}.")
+        return Outcome(None, error)
 
 
 def run(

@@ -565,9 +565,7 @@ class InstanceSet:
         ...     rs.InstanceSet.load(folder)
         InstanceSet(2 instances, 1 snapshot of 8 edges, goal 3)
         """
-        home = os.path.abspath(folder)
-        parts, drawn, days, token = storing.load(folder, mmap=mmap, verify=verify)
-        return object.__new__(cls)._fill(*parts, home=(home, token) if mmap else None, drawn=drawn, days=days)
+        return storing.load(cls, folder, mmap=mmap, verify=verify)
 
     def resumable(self, folder: str | os.PathLike[str]) -> InstanceSet:
         """Return the same set, whose computations, and those on parts of it, save finished work in a folder.
