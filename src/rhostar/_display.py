@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from rhostar.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class Labeled(Protocol):
@@ -117,3 +120,12 @@ def text_table(rows: Sequence[Sequence[str]], *, words: int = 1) -> str:
         ]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
+
+
+def axes_or_new(ax: Axes | None, size: tuple[float, float] = (7, 4)) -> Axes:
+    """Return the axes to draw in: those given, or new ones of a size in inches."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=size, layout="constrained")[1]

@@ -19,7 +19,7 @@ from rhostar.errors import EdgeError, GraphError, InputError, WeightError
 from rhostar.graph import Graph
 from rhostar.heuristics import HeuristicLike
 from rhostar.instances import Network
-from rhostar.interop._checks import check_weights, coordinates
+from rhostar.interop._checks import check_weights, coordinates, number_or_none
 from rhostar.interop._networkx_links import links_of
 
 if TYPE_CHECKING:
@@ -207,10 +207,8 @@ def _values(network: nx.Graph, attribute: Attribute, default: float | None) -> N
 
 
 def _is_length(value: Any) -> bool:
-    try:
-        return 0 <= float(value) < np.inf
-    except (TypeError, ValueError):
-        return False
+    length = number_or_none(value)
+    return length is not None and 0 <= length < np.inf
 
 
 def astar_path(

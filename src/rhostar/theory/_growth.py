@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
-from rhostar._display import text_table
+from rhostar._display import axes_or_new, text_table
 from rhostar.bounds import capacities, massart, rademacher_monte_carlo
 from rhostar.instances import Instance, InstanceSet
 from rhostar.search import Algorithm
@@ -99,10 +99,7 @@ class Growth:
         >>> counted.plot().get_xlabel()
         'instances N'
         """
-        if ax is None:
-            from matplotlib import pyplot
-
-            _, ax = pyplot.subplots(figsize=(8.5, 4.5), layout="constrained")
+        ax = axes_or_new(ax, (8.5, 4.5))
         N = np.arange(1, len(self) + 1)
         ax.plot(N, np.log2(self.behaviours), "s-", color="tab:blue", label="joint behaviours")
         ax.plot(N, np.log2(self.vectors), "o-", color="tab:red", label="utility vectors")
