@@ -95,10 +95,17 @@ def encode_units(
 
 
 def decode_units(
-    units: Sequence[Unit], n: int, instances: int, number: int, *, scale: Sequence[int] | None = None
+    units: Sequence[Unit],
+    n: int,
+    instances: int,
+    number: int,
+    order: Sequence[int] | None = None,
+    *,
+    scale: Sequence[int] | None = None,
 ) -> list[Transcript]:
-    """Return the transcripts of all units; see :func:`decode`."""
-    return Transfer(Reader(number), units, n, scale or default_scale(n, instances), None, fine=False).run(())
+    """Return the transcripts of all units; see :func:`decode`. With an order of all units, by the fine code."""
+    scale = scale or default_scale(n, instances)
+    return Transfer(Reader(number), units, n, scale, None, fine=order is not None).run(order or ())
 
 
 def encode_shared(
@@ -115,19 +122,6 @@ def encode_shared(
     Transfer(out, units, n, scale or default_scale(n, instances), truth, fine=True).run(order)
     limit = fine_code_length(n, instances, len(units))
     return Message(out.number(), out.bits, limit, out.spent, tuple(i for i in order if i in truth.owners))
-
-
-def decode_shared(
-    units: Sequence[Unit],
-    n: int,
-    instances: int,
-    number: int,
-    order: Sequence[int],
-    *,
-    scale: Sequence[int] | None = None,
-) -> list[Transcript]:
-    """Return the transcripts of all units from a message by the fine code."""
-    return Transfer(Reader(number), units, n, scale or default_scale(n, instances), None, fine=True).run(order)
 
 
 def default_scale(n: int, instances: int) -> range:
