@@ -235,10 +235,7 @@ class Behaviours:
             np.full(size, str(Status.SOLVED)),
             self.cost.ravel().astype(float),
             empty,
-            self.expanded.ravel(),
-            self.generated.ravel(),
-            self.reopened.ravel(),
-            self.peak_open.ravel(),
+            *(getattr(self, name).ravel() for name in MEASURES[1:]),
         )
 
     def _optimum(self) -> NDArray[np.float64]:

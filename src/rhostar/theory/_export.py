@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rhostar import _files as files
 from rhostar.theory import _codes as codes
@@ -138,12 +137,13 @@ def of_code(code: ShatteredSet, modes: Sequence[Sequence[object]], *, split: boo
             pattern[first : first + each] = [bool(word >> bit & 1) for bit in range(each)]
             words.append(code.rho(pattern))
         tables.append(np.array(words))
-    unit = _denominator(np.concatenate([base[None], *tables]))
+    values = np.unique(np.concatenate([base[None], *tables])).tolist()
+    unit = math.lcm(*(Fraction(x).denominator for x in values))
     items = []
     for k, table in enumerate(tables):
         moving = np.flatnonzero((table != base).any(axis=0))
-        values = (table[:, moving] * unit).astype(np.int64).tolist()
-        items.append(_item(range(k * each, (k + 1) * each), moving.tolist(), values))
+        words = (table[:, moving] * unit).astype(np.int64).tolist()
+        items.append(_item(range(k * each, (k + 1) * each), moving.tolist(), words))
     return {
         "kind": "shattered-set",
         "n": code.instances.graph.n,
@@ -158,10 +158,6 @@ def of_code(code: ShatteredSet, modes: Sequence[Sequence[object]], *, split: boo
         "base": (base * unit).astype(np.int64).tolist(),
         "items": items,
     }
-
-
-def _denominator(values: NDArray[np.float64]) -> int:
-    return math.lcm(*(Fraction(x).denominator for x in np.unique(values).tolist()))
 
 
 def _item(instances: Sequence[int], vertices: Sequence[int], words: object) -> dict[str, object]:
