@@ -208,12 +208,12 @@ def _facts(
     sizes = np.bincount(component)
     found["component_of_goal"] = int(sizes[component[goals]].min())
     found["largest_component"] = int(sizes.max())
-    dead = [
-        k
-        for k in np.setdiff1d(closed, instances._stored_rows).tolist()
-        if not any(_reached(graph, instances._stored[k], int(goal)) for goal in goals)
-    ]
-    found["snapshots_without_a_path"] = [k if names is None else str(names[k]) for k in dead]
+    dead = []
+    for k in np.setdiff1d(closed, instances._stored_rows).tolist():
+        row = np.ascontiguousarray(instances._stored[k])
+        if not any(graph._kernel.reaches(row, goal).sum() > 1 for goal in goals.tolist()):
+            dead.append(k if names is None else str(names[k]))
+    found["snapshots_without_a_path"] = dead
     return found
 
 
@@ -231,13 +231,6 @@ def _reach(network: rs.instances.Network, goals: Any) -> str:
         f"{words(count)} for {goal}" for goal, count in zip(options.names(graph, targets), counts, strict=True)
     )
     return f"; of {words(graph.n)} vertices, those that reach it are {each}: choose another --goal, or a larger --count"
-
-
-def _reached(graph: Any, row: Any, goal: int) -> bool:
-    """Return whether any other vertex reaches the goal in a snapshot."""
-    import numpy as np
-
-    return int(graph._kernel.reaches(np.ascontiguousarray(row), goal).sum()) > 1
 
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
