@@ -32,6 +32,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import islice, permutations
 
 import numpy as np
@@ -227,16 +228,9 @@ def decode(
 
 def units_of(problems: Sequence[Problem], reopen: bool) -> list[Unit]:
     """Return the units of some instances: the closures of all vertices but the goal, or the run itself."""
-
-    def closure(problem: Problem, root: int) -> Unit:
-        return lambda: Closure(problem, root)
-
-    def search(problem: Problem) -> Unit:
-        return lambda: ClosedSearch(problem)
-
     if reopen:
-        return [closure(problem, z) for problem in problems for z in range(problem.n) if z != problem.goal]
-    return [search(problem) for problem in problems]
+        return [partial(Closure, problem, z) for problem in problems for z in range(problem.n) if z != problem.goal]
+    return [partial(ClosedSearch, problem) for problem in problems]
 
 
 def untied(problems: Sequence[Problem], rho: Weights) -> list[Number]:
