@@ -112,11 +112,7 @@ class Packed:
         self.names = [name for name, _ in calls]
         self.shared = graphs | {hashlib.blake2b(common, digest_size=16).hexdigest(): common}
         """By token what all calls need: the graphs, then the function with its arguments, which refer to them."""
-
-    @property
-    def tokens(self) -> tuple[str, ...]:
-        """The tokens of what is shared, in order."""
-        return tuple(self.shared)
+        self.tokens = tuple(self.shared)
 
     def lost(self, k: int, error: object) -> WorkerError:
         """Return the error for a call that no worker survived."""
