@@ -71,12 +71,11 @@ def certify(
         {"--integer-weights": integer_weights, "--degree": degree},
         {"--quantile": quantile, "--by": by, "--groups": None if groups == "none" else groups},
     )
-
-    def run() -> rs.certificates.CertificateTable:
-        lower, upper = (None, None) if given is None else given.pair
+    lower, upper = (None, None) if given is None else given.pair
+    with working(f"certifying on {len(instances):,} instances", quiet=json):
         if not training:
             assert holdout is not None
-            return rs.certify(
+            found = rs.certify(
                 fitted,
                 holdout,
                 measured,
@@ -88,22 +87,20 @@ def certify(
                 duplicates=duplicates,
                 **common,
             )
-        if train is None:
+        elif train is None:
             raise InputError("--training: no instance of this folder can be used for bounds on every heuristic at once")
-        return rs.certify_training(
-            fitted,
-            train,
-            measured,
-            lower=lower,
-            upper=upper,
-            integer_weights=integer_weights,
-            out_degree=degree,
-            duplicates="allow" if groups == "none" else "raise",
-            **common,
-        )
-
-    with working(f"certifying on {len(instances):,} instances", quiet=json):
-        found = run()
+        else:
+            found = rs.certify_training(
+                fitted,
+                train,
+                measured,
+                lower=lower,
+                upper=upper,
+                integer_weights=integer_weights,
+                out_degree=degree,
+                duplicates="allow" if groups == "none" else "raise",
+                **common,
+            )
     if save:
         fitted.with_certificate(found.to_dict()).save(path)
     emit(found.to_dict(), json, str(found) if full else f"{found.brief}\nAll bounds and conditions: --full")
