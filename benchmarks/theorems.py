@@ -123,7 +123,7 @@ def codes(scale: float) -> dict[str, str]:
         for _ in range(2):
             order = rng.sample(range(len(units)), len(units))
             fine = code.encode_shared(units, n, size, rho, order)
-            assert code.decode_shared(units, n, size, fine.number, order) == truth.transcripts
+            assert code.decode_units(units, n, size, fine.number, order) == truth.transcripts
             lengths.append(fine.bits / fine.limit)
         sets, sequences, share = sets + 1, sequences + len(units), max(share, sent.bits / sent.limit)
         mean = max(mean, sum(lengths) / len(lengths))
@@ -208,7 +208,7 @@ def exponents(scale: float) -> dict[str, str]:
                 assert code.decode_units(units, n, size, sent.number, scale=listed) == truths
                 order = rng.sample(range(len(units)), len(units))
                 fine = code.encode_shared(units, n, size, middle, order, scale=listed)
-                assert code.decode_shared(units, n, size, fine.number, order, scale=listed) == truths
+                assert code.decode_units(units, n, size, fine.number, order, scale=listed) == truths
                 sequences += len(units)
                 there = {e.exponent for i, unit in enumerate(units) for e in edges_of(unit, i, truths[i], rho)}
                 moved += not there <= set(listed)

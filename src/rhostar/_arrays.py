@@ -85,10 +85,7 @@ def _numbers_below(
         raise ArrayError(f"{name} must have one dimension, got shape {array.shape}")
     if array.size > LARGEST_INDEX:
         raise ArrayError(f"{name} has {array.size} entries; at most 2**31 - 1 are possible")
-    outside = (array < 0) | (array >= n)
-    if outside.any():
-        first = int(np.argmax(outside))
-        raise kind(f"{name}[{first}] must be {what} in 0..{n - 1}, got {array[first]}")
+    require_all((array >= 0) & (array < n), array, name, f"{what} in 0..{n - 1}", kind)
     return np.ascontiguousarray(array, dtype=np.int32)
 
 
@@ -114,11 +111,8 @@ def per_vertex_layout(values: ArrayLike, name: str, n: int) -> NDArray[np.float6
 def per_vertex(values: ArrayLike, name: str, n: int, *, infinite: bool = False) -> NDArray[np.float64]:
     """Return `values` as one finite float64 per vertex; with `infinite`, +inf is accepted too."""
     array = per_vertex_layout(values, name, n)
-    bad = np.isnan(array) | (array == -np.inf) if infinite else ~np.isfinite(array)
-    if bad.any():
-        first = int(np.argmax(bad))
-        accepted = "a number or +inf" if infinite else "finite"
-        raise HeuristicError(f"{name}[{first}] must be {accepted}, got {array[first]}")
+    good = array > -np.inf if infinite else np.isfinite(array)
+    require_all(good, array, name, "a number or +inf" if infinite else "finite", HeuristicError)
     return array
 
 
@@ -149,10 +143,8 @@ def indices(values: ArrayLike, name: str) -> NDArray[np.int32]:
     if array.size > LARGEST_INDEX:
         raise ArrayError(f"{name} has {array.size} entries; at most 2**31 - 1 are possible")
     if array.dtype != np.int32:
-        outside = (array < 0) | (array > LARGEST_INDEX)
-        if outside.any():
-            first = int(np.argmax(outside))
-            raise GraphError(f"{name}[{first}] must be between 0 and 2**31 - 1, got {array[first]}")
+        inside = (array >= 0) & (array <= LARGEST_INDEX)
+        require_all(inside, array, name, "between 0 and 2**31 - 1", GraphError)
     # An array that owns its memory can be made writeable again; one over bytes cannot.
     return np.frombuffer(array.astype(np.int32, copy=False).tobytes(), dtype=np.int32)
 
@@ -193,11 +185,15 @@ def length(values: ArrayLike, m: int) -> NDArray[np.float64]:
     array = _floats(values, "length")
     if array.shape != (m,):
         raise ArrayError(f"length must have one value for each of the {m} edges, got shape {array.shape}")
-    bad = ~((array >= 0) & np.isfinite(array))
-    if bad.any():
-        first = int(np.argmax(bad))
-        raise GraphError(f"length[{first}] must be finite and non-negative, got {array[first]}")
+    require_all((array >= 0) & np.isfinite(array), array, "length", "finite and non-negative", GraphError)
     return frozen(array)
+
+
+def require_all(good: NDArray[np.bool_], values: NDArray[Any], name: str, what: str, kind: type[InputError]) -> None:
+    """Raise an error of this kind about the first value that is not good."""
+    if not good.all():
+        first = int(np.argmin(good))
+        raise kind(f"{name}[{first}] must be {what}, got {values[first]}")
 
 
 def aligned(array: NDArray[Any]) -> NDArray[Any]:
@@ -292,8 +288,6 @@ def utilities(values: ArrayLike, limit: float, *, least: int = 1) -> NDArray[np.
         raise ArrayError(f"values must have one dimension, got shape {array.shape}")
     if array.size < least:
         raise UtilityError(f"values must contain at least {least} utilities, got {array.size}")
-    bad = ~((array >= 0) & (array <= limit))
-    if bad.any():
-        first = int(np.argmax(bad))
-        raise UtilityError(f"values[{first}] must be within [0, {limit}], the range of the utility, got {array[first]}")
+    inside = (array >= 0) & (array <= limit)
+    require_all(inside, array, "values", f"within [0, {limit}], the range of the utility", UtilityError)
     return array

@@ -19,7 +19,6 @@ from rhostar.errors import (
     HeuristicError,
     InputError,
     LimitError,
-    ReadError,
     RhostarError,
     StoppedError,
     WeightError,
@@ -143,8 +142,3 @@ def weight_failure(
     limit = " and below 2**53" if weights.dtype == np.int64 else ""
     most = "2**53 or more, and sums of integers are no longer exact" if whole else "more than the largest float64"
     return failure(ending, what=what, limit=limit, most=most, value=weights[edge])
-
-
-def line_failure(ending: _core.Ending, path: object, line: int, **gaps: object) -> ReadError:
-    """Return the exception for a line of a file."""
-    return ReadError(path, line, ending.status.message.format(**gaps))

@@ -105,16 +105,7 @@ def map_calls(
         What a call raised, when its turn comes, with a note that names the call.
     """
     jobs, backend = _jobs(n_jobs)
-    if backend is not None or checkpoints is not None:
-        yield from _in_turn(_outcomes(function, arguments, list(calls.items()), jobs, backend, checkpoints))
-        return
-    for name, own in calls.items():
-        try:
-            result = function(*own, _core.Stop(), **arguments)
-        except Exception as error:
-            workers.add_name(error, name)
-            raise
-        yield result
+    return _in_turn(_outcomes(function, arguments, list(calls.items()), jobs, backend, checkpoints))
 
 
 _Outcomes = Generator[tuple[int, workers.Outcome], None, None]

@@ -59,18 +59,13 @@ class Outcome(NamedTuple):
 def attempt(
     function: Callable[..., Any], name: str, own: Own, stop: _core.Stop, arguments: Mapping[str, Any]
 ) -> Outcome:
-    """Call ``function(*own, stop, **arguments)``."""
+    """Call ``function(*own, stop, **arguments)``; a foreign error gets a note with the name of the call."""
     try:
         return Outcome(function(*own, stop, **arguments), None)
     except Exception as error:
-        return Outcome(None, add_name(error, name))
-
-
-def add_name(error: Exception, name: str) -> Exception:
-    """Add a note with the name of the call; errors of rhostar name the instance themselves."""
-    if not isinstance(error, RhostarError):
-        error.add_note(f"This happened in {name}.")
-    return error
+        if not isinstance(error, RhostarError):  # those of rhostar name the instance themselves
+            error.add_note(f"This happened in {name}.")
+        return Outcome(None, error)
 
 
 def run(
@@ -117,11 +112,7 @@ class Packed:
         self.names = [name for name, _ in calls]
         self.shared = graphs | {hashlib.blake2b(common, digest_size=16).hexdigest(): common}
         """By token what all calls need: the graphs, then the function with its arguments, which refer to them."""
-
-    @property
-    def tokens(self) -> tuple[str, ...]:
-        """The tokens of what is shared, in order."""
-        return tuple(self.shared)
+        self.tokens = tuple(self.shared)
 
     def lost(self, k: int, error: object) -> WorkerError:
         """Return the error for a call that no worker survived."""

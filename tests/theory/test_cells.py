@@ -80,7 +80,7 @@ def test_the_whole_proof(seed: int) -> None:
             assert code.decode_units(units, n, size, message.number, scale=cells.exponent_scale(problems)) == truths
             order = rng.sample(range(len(units)), len(units))
             fine = code.encode_shared(units, n, size, middle, order, scale=scale)
-            assert code.decode_shared(units, n, size, fine.number, order, scale=scale) == truths
+            assert code.decode_units(units, n, size, fine.number, order, scale=scale) == truths
             there = {e.exponent for i, unit in enumerate(units) for e in slacks.edges_of(unit, i, truths[i], rho)}
             moved += not there <= set(scale)
     assert moved > 10, "where rho is, slacks have other exponents"

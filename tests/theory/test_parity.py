@@ -12,7 +12,6 @@ import rhostar as rs
 from rhostar.bounds import _sizes as sizes
 from rhostar.search import reference
 from rhostar.theory import _parity as parity
-from rhostar.theory._parity_orders import covers
 from support.paths import simple_paths
 from support.symbolic_oracle import reference_runs
 
@@ -25,6 +24,32 @@ def least_n(layers: int, items: int) -> int:
 
 def pattern_of(code: rs.theory.ShatteredSet, words: list[int]) -> np.ndarray:
     return np.array([word >> i & 1 for word in words for i in range(code.bits)], dtype=bool)
+
+
+def covers(orders: tuple[tuple[int, ...], ...]) -> bool:
+    """Return whether the sums of prefixes are all 2ᴮ vectors.
+
+    A set of vectors is an integer with 2ᴮ bits. Adding the unit vector i to all of its members exchanges neighboring
+    blocks of 2ⁱ bits.
+    """
+    size = len(orders[0])
+    blocks = [_every_other_block(1 << i, 1 << size) for i in range(size)]
+    found = 1
+    for order in orders:
+        moved = found
+        for i in order:
+            moved = (moved & blocks[i]) << (1 << i) | moved >> (1 << i) & blocks[i]
+            found |= moved
+    return found.bit_count() == 1 << size
+
+
+def _every_other_block(width: int, total: int) -> int:
+    """Return the integer of `total` bits in which blocks of `width` ones and zeros alternate, ones lowest."""
+    found, length = (1 << width) - 1, 2 * width
+    while length < total:
+        found |= found << length
+        length *= 2
+    return found
 
 
 # ---------------------------------------------------------------- the codes

@@ -72,7 +72,7 @@ def test_both_codes_on_abstract_processes_too(seed: int) -> None:
         assert code.decode_units(some, n, 1, message.number) == truths
         order = rng.sample(range(len(some)), len(some))
         fine = code.encode_shared(some, n, 1, rho, order)
-        assert code.decode_shared(some, n, 1, fine.number, order) == truths
+        assert code.decode_units(some, n, 1, fine.number, order) == truths
 
 
 def test_long_runs() -> None:
@@ -144,7 +144,7 @@ def test_the_shared_order_is_part_of_the_message() -> None:
         number = code.encode_shared(some, n, 1, rho, order).number
         truths = [processes.transcript(unit(), rho) for unit in some]
         try:
-            wrong += code.decode_shared(some, n, 1, number, order[::-1]) != truths
+            wrong += code.decode_units(some, n, 1, number, order[::-1]) != truths
         except InputError:
             wrong += 1
         tried += 1
@@ -211,7 +211,7 @@ def failures(reopen: bool = False, seeds: int = 25) -> int:
             order = rng.sample(range(len(some)), len(some))
             number = code.encode_shared(some, 7, 15, rho, order).number
             truths = [processes.transcript(unit(), rho) for unit in some]
-            assert code.decode_shared(some, 7, 15, number, order) == truths
+            assert code.decode_units(some, 7, 15, number, order) == truths
         except (AssertionError, InputError):
             wrong += 1
     return wrong

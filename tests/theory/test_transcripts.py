@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +15,7 @@ from rhostar.errors import InputError
 from rhostar.search import reference
 from rhostar.theory import _closures as transcripts
 from rhostar.theory import _processes as processes
-from rhostar.theory._processes import Closure, Problem, Records
+from rhostar.theory._processes import Closure, Number, Problem, Transcript
 from support.transcript_cases import Case, counter, random_problem
 
 
@@ -30,6 +31,39 @@ def endless(problem: Problem, root: int, rho: list[int]) -> list[tuple[int, int]
                 g[c] = g[v] + w
                 open_.add(c)
     return found
+
+
+class Records:
+    """records(z), as an argmin process: the records of B(z) below ρ_z, or all of them for the source.
+
+    `closures` are the transcripts of the other vertices' closures, each without its root.
+    """
+
+    def __init__(self, problem: Problem, root: int, closures: Mapping[int, Transcript]) -> None:
+        self._problem, self._root, self._closures = problem, root, closures
+        self._explored = {root}
+        self._g: dict[int, Number] = dict(problem.children[root])
+        self._ended = False
+
+    def options(self) -> dict[int, Number]:
+        """Return the vertices reached and not explored with their g, and the root at 0 unless it is the source."""
+        if self._ended:
+            return {}
+        found = {v: g for v, g in self._g.items() if v not in self._explored}
+        return found if self._root == self._problem.source else {**found, self._root: 0}
+
+    def select(self, y: int) -> None:
+        """Let y be a record: what B(y) does below ρ_y happens next."""
+        if y == self._root:
+            self._ended = True
+            return
+        low = Closure(self._problem, y)
+        for v in self._closures[y]:
+            low.select(v)
+        for v, a in low.length.items():
+            if v != self._root and self._g[y] + a < self._g.get(v, math.inf):
+                self._g[v] = self._g[y] + a
+        self._explored |= {y, *self._closures[y]}
 
 
 def check(case: Case) -> reference.Result:

@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
+from rhostar.bounds._bisection import first_number
 from rhostar.bounds._holdout import ConfidenceInterval, interval, kl_lower
 
 PERMUTATIONS = 30
@@ -147,10 +148,7 @@ def _upper(ordered: NDArray[np.float64], level: float, seed: int) -> float:
     if k < 0:
         return float(cells[0])
     low, high = float(cells[k]), float(cells[k + 1]) if k + 1 < cells.size else 1.0
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if refuted(middle, k) else (middle, high)
-    return high
+    return first_number(lambda m: refuted(m, k), low, high, _HALVINGS)
 
 
 def _logit(p: float) -> float:

@@ -25,6 +25,7 @@ from typing import Literal
 
 from rhostar import _arrays as arrays
 from rhostar.bounds import _logcount as logcount
+from rhostar.bounds._bisection import first_integer
 from rhostar.errors import InputError
 
 _SLACK = 1e-12
@@ -93,13 +94,7 @@ class Capacity:
         def may_shatter(N: int) -> bool:
             return self.log_growth(N) * (1 + _SLACK) + _SLACK >= N * math.log(2)
 
-        low, high = 0, 1
-        while may_shatter(high):
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if may_shatter(middle) else (low, middle)
-        return low
+        return first_integer(lambda N: not may_shatter(N)) - 1
 
 
 def _degree_assumed(d: int) -> tuple[str, ...]:
@@ -145,7 +140,6 @@ def greedy_paper(n: int) -> Capacity:
     >>> capacity.greedy_paper(207).pseudo_dimension
     1299
     """
-    n = arrays.integer(n, "n", 2)
     return _constant("G", "paper", "greedy search, any instances", math.lgamma(n + 1))
 
 
@@ -160,7 +154,6 @@ def greedy(n: int, *, fixed_source: bool = False) -> Capacity:
     >>> capacity.greedy(207).pseudo_dimension
     1291
     """
-    n = arrays.integer(n, "n", 2)
     return _constant("Gp", "sharper", "greedy search, one goal", math.lgamma(n - 1 if fixed_source else n))
 
 
@@ -175,8 +168,8 @@ def linear_greedy(n: int, parameters: int) -> Capacity:
     >>> capacity.linear_greedy(207, 1).pseudo_dimension
     14
     """
-    n, k = arrays.integer(n, "n", 2), arrays.integer(parameters, "parameters", 0)
-    return _constant("C3", "sharper", f"greedy search, {k} parameters", logcount.log_cells(k, math.comb(n - 1, 2)))
+    log_count = logcount.log_cells(parameters, math.comb(n - 1, 2))
+    return _constant("C3", "sharper", f"greedy search, {parameters} parameters", log_count)
 
 
 # ---------------------------------------------------------------- A*, any weights
@@ -191,7 +184,6 @@ def astar_paper(n: int) -> Capacity:
     >>> capacity.astar_paper(207).pseudo_dimension
     541857
     """
-    n = arrays.integer(n, "n", 2)
     return _regions_by_pairs("A", "A*, any weights", n, math.lgamma(n + 1))
 
 
@@ -215,7 +207,6 @@ def astar(n: int, *, fixed_source: bool = False) -> Capacity:
     >>> capacity.astar(207).pseudo_dimension
     532228
     """
-    n = arrays.integer(n, "n", 2)
     return _cells("Ap", "A*, any weights", n - 1 - fixed_source, _log_open_pairs(n))
 
 
@@ -228,9 +219,8 @@ def degree_paper(n: int, out_degree: int) -> Capacity:
     >>> capacity.degree_paper(207, 4).pseudo_dimension
     179813
     """
-    n, d = arrays.integer(n, "n", 2), arrays.integer(out_degree, "out_degree", 1)
-    scores = math.log(n) + math.log(n - 1) + (n - 2) * math.log(d)
-    return _regions_by_pairs("D", f"A*, out-degree at most {d}", n, scores, _degree_assumed(d))
+    scores = math.log(n) + math.log(n - 1) + (n - 2) * math.log(out_degree)
+    return _regions_by_pairs("D", f"A*, out-degree at most {out_degree}", n, scores, _degree_assumed(out_degree))
 
 
 def _log_degree_pairs(n: int, d: int) -> float:
@@ -246,9 +236,8 @@ def degree(n: int, out_degree: int, *, fixed_source: bool = False) -> Capacity:
     >>> capacity.degree(207, 4).pseudo_dimension
     174348
     """
-    n, d = arrays.integer(n, "n", 2), arrays.integer(out_degree, "out_degree", 1)
-    rank, planes = n - 1 - fixed_source, _log_degree_pairs(n, d)
-    return _cells("Dp", f"A*, out-degree at most {d}", rank, planes, _degree_assumed(d))
+    rank, planes = n - 1 - fixed_source, _log_degree_pairs(n, out_degree)
+    return _cells("Dp", f"A*, out-degree at most {out_degree}", rank, planes, _degree_assumed(out_degree))
 
 
 def linear_real(n: int, parameters: int, out_degree: int | None = None) -> Capacity:
@@ -260,13 +249,10 @@ def linear_real(n: int, parameters: int, out_degree: int | None = None) -> Capac
     >>> capacity.linear_real(207, 1, out_degree=4).pseudo_dimension
     844
     """
-    n, k = arrays.integer(n, "n", 2), arrays.integer(parameters, "parameters", 0)
     planes, assumes = _log_open_pairs(n), tuple[str, ...]()
-    if out_degree is not None:
-        d = arrays.integer(out_degree, "out_degree", 1)
-        if _log_degree_pairs(n, d) < planes:
-            planes, assumes = _log_degree_pairs(n, d), _degree_assumed(d)
-    return _cells("C4", f"A*, {k} parameters, any weights", k, planes, assumes)
+    if out_degree is not None and _log_degree_pairs(n, out_degree) < planes:
+        planes, assumes = _log_degree_pairs(n, out_degree), _degree_assumed(out_degree)
+    return _cells("C4", f"A*, {parameters} parameters, any weights", parameters, planes, assumes)
 
 
 # ---------------------------------------------------------------- A*, integer weights
@@ -281,9 +267,8 @@ def integer_paper(n: int, integer_weights: int) -> Capacity:
     >>> capacity.integer_paper(207, 10).pseudo_dimension
     10606
     """
-    n, bound = arrays.integer(n, "n", 2), arrays.integer(integer_weights, "integer_weights", 1)
-    scores = 2 * math.log(n) + math.log(bound)
-    return _regions_by_pairs("I", f"A*, weights in 0..{bound}", n, scores, _integers_assumed(bound))
+    scores = 2 * math.log(n) + math.log(integer_weights)
+    return _regions_by_pairs("I", f"A*, weights in 0..{integer_weights}", n, scores, _integers_assumed(integer_weights))
 
 
 def catalan(n: int, integer_weights: int) -> Capacity:
@@ -298,9 +283,8 @@ def catalan(n: int, integer_weights: int) -> Capacity:
     >>> capacity.catalan(207, 10).pseudo_dimension
     3852
     """
-    n, bound = arrays.integer(n, "n", 2), arrays.integer(integer_weights, "integer_weights", 1)
-    log_count = logcount.log_falling((n - 1) * bound * n + n, n - 1)
-    return _exact("C1", f"A*, weights in 0..{bound}", log_count, bound)
+    log_count = logcount.log_falling((n - 1) * integer_weights * n + n, n - 1)
+    return _exact("C1", f"A*, weights in 0..{integer_weights}", log_count, integer_weights)
 
 
 def catalan_in_open(n: int, integer_weights: int, *, fixed_source: bool = False) -> Capacity:
@@ -321,12 +305,11 @@ def catalan_in_open(n: int, integer_weights: int, *, fixed_source: bool = False)
     >>> capacity.catalan_in_open(207, 10).pseudo_dimension
     3849
     """
-    n, bound = arrays.integer(n, "n", 2), arrays.integer(integer_weights, "integer_weights", 1)
     if fixed_source and n > 2:
-        log_count = logcount.log_falling((n * n - 4 * n + 5) * bound + n - 1, n - 2)
+        log_count = logcount.log_falling((n * n - 4 * n + 5) * integer_weights + n - 1, n - 2)
     else:
-        log_count = logcount.log_falling((n - 1) * (n - 2) * bound + n, n - 1)
-    return _exact("C1p", f"A*, weights in 0..{bound}", log_count, bound)
+        log_count = logcount.log_falling((n - 1) * (n - 2) * integer_weights + n, n - 1)
+    return _exact("C1p", f"A*, weights in 0..{integer_weights}", log_count, integer_weights)
 
 
 def linear_integer(n: int, parameters: int, integer_weights: int) -> Capacity:
@@ -338,10 +321,8 @@ def linear_integer(n: int, parameters: int, integer_weights: int) -> Capacity:
     >>> capacity.linear_integer(207, 1, 10).pseudo_dimension
     26
     """
-    n, k = arrays.integer(n, "n", 2), arrays.integer(parameters, "parameters", 0)
-    bound = arrays.integer(integer_weights, "integer_weights", 1)
-    planes = math.comb(n, 2) * (2 * (n - 1) * bound + 1)
-    return _exact("C2", f"A*, {k} parameters, weights in 0..{bound}", logcount.log_cells(k, planes), bound)
+    log_count = logcount.log_cells(parameters, math.comb(n, 2) * (2 * (n - 1) * integer_weights + 1))
+    return _exact("C2", f"A*, {parameters} parameters, weights in 0..{integer_weights}", log_count, integer_weights)
 
 
 def _exact(label: str, meaning: str, log_count: float, largest: int) -> Capacity:
@@ -363,9 +344,8 @@ def quantized(n: int, levels: int, *, goal_fixed: bool = True) -> Capacity:
     >>> capacity.quantized(207, 256).pseudo_dimension, capacity.quantized(207, 2**64).pseudo_dimension
     (1648, 13184)
     """
-    n, b = arrays.integer(n, "n", 2), arrays.integer(levels, "levels", 1)
     free = n - 1 if goal_fixed else n
-    return _constant("Q", "sharper", f"{free} values, {_power(b)} levels each", free * math.log(b))
+    return _constant("Q", "sharper", f"{free} values, {_power(levels)} levels each", free * math.log(levels))
 
 
 def floats(values: int) -> Capacity:
@@ -379,8 +359,7 @@ def floats(values: int) -> Capacity:
     >>> capacity.floats(2).pseudo_dimension
     128
     """
-    count = arrays.integer(values, "values", 0)
-    return _constant("Q64", "sharper", f"functions of {count} float64 numbers", count * 64 * math.log(2))
+    return _constant("Q64", "sharper", f"functions of {values} float64 numbers", values * 64 * math.log(2))
 
 
 def _power(levels: int) -> str:

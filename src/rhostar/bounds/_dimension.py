@@ -49,7 +49,7 @@ def capacities(
     >>> [row.label for row in capacities(50, "astar", integer_weights=10)]
     ['A', 'I', 'Ap', 'Wp', 'C1', 'C1p', 'Q64']
     """
-    n = arrays.integer(n, "n", 2)
+    n = arrays.integer(n, "n", 2)  # all arguments are checked here, and not again for each row
     greedy = arrays.algorithm(algorithm) == "gbfs"
     integers = arrays.optional_integer(integer_weights, "integer_weights", 1)
     d = arrays.optional_integer(out_degree, "out_degree", 1)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rhostar import _arrays as arrays
 from rhostar.errors import ArrayError, UtilityError
 
 
@@ -70,10 +71,7 @@ def summarize_gaps(gaps: ArrayLike | None) -> GapSummary:
     values = np.asarray(gaps, dtype=np.float64)
     if values.ndim != 1 or values.size == 0:
         raise ArrayError(f"gaps must be an array of at least one number, got shape {values.shape}")
-    bad = ~(values >= 0)
-    if bad.any():
-        first = int(np.argmax(bad))
-        raise UtilityError(f"gaps[{first}] must be at least 0, got {values[first]}")
+    arrays.require_all(values >= 0, values, "gaps", "at least 0", UtilityError)
     return GapSummary(
         values.size, float((values == 0).mean()), float(values.mean()), float(np.median(values)), float(values.max())
     )

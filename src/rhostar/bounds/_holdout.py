@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
+from rhostar.bounds._bisection import first_number
 from rhostar.errors import ArrayError, UtilityError
 
 _STEPS = 60
@@ -250,14 +251,7 @@ def kl_upper(q: float, budget: float) -> float:
     >>> round(kl_upper(0.1, 0.05), 4), kl_upper(1.0, 0.1)
     (0.2201, 1.0)
     """
-    low, high = q, 1.0
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        if kl(q, middle) > budget:
-            high = middle
-        else:
-            low = middle
-    return high
+    return first_number(lambda p: kl(q, p) > budget, q, 1.0, _STEPS)
 
 
 def kl_lower(means: NDArray[np.float64], budget: float) -> NDArray[np.float64]:

@@ -106,9 +106,7 @@ def edge_local_complexity(edges: ArrayLike, weights: ArrayLike, caps: ArrayLike,
         raise ArrayError(f"edges and weights must be two arrays of one length, got {edge.shape} and {weight.shape}")
     if edge.size == 0:
         return 0.0
-    if not np.isfinite(weight).all():
-        first = int(np.argmin(np.isfinite(weight)))
-        raise InputError(f"weights[{first}] must be finite, as it is on an optimal path, got {weight[first]}")
+    arrays.require_all(np.isfinite(weight), weight, "weights", "finite, as it is on an optimal path", InputError)
     cap = np.asarray(caps, dtype=np.float64)
     cap = cap[edge] if cap.ndim else np.full(edge.size, float(cap))
     if np.isnan(cap).any():

@@ -16,12 +16,13 @@ from numpy.typing import ArrayLike
 from rhostar import _arrays as arrays
 from rhostar._display import LabeledRows, html_table
 from rhostar.bounds import _capacity as capacity
+from rhostar.bounds._bisection import first_integer
 from rhostar.bounds._capacity import Capacity
 from rhostar.bounds._dimension import capacities
 from rhostar.bounds._inconsistency import edge_local_width
 from rhostar.bounds._uniform import dimension_width, finite_width, growth_width
 
-_MOST = 10**30
+_MOST = 2**99
 """Sample sizes beyond this are not searched for."""
 
 
@@ -297,12 +298,5 @@ def deviation(
 
 def _least(width: Width, epsilon: float) -> float:
     """Return the smallest N found with width(N) ≤ ε; widths fall with N once they are finite."""
-    low, high = 0, 1
-    while width(high) > epsilon:
-        low, high = high, 2 * high
-        if high > _MOST:
-            return math.inf
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if width(middle) <= epsilon else (middle, high)
-    return high
+    found = first_integer(lambda N: N > _MOST or width(N) <= epsilon)
+    return found if found <= _MOST else math.inf

@@ -109,10 +109,7 @@ def quantile(values: ArrayLike, p: float, *, delta: float = 0.05) -> QuantileBou
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
         raise UtilityError(f"values must be a non-empty one-dimensional array, got shape {array.shape}")
-    bad = ~(array >= 0)
-    if bad.any():
-        first = int(np.argmax(bad))
-        raise UtilityError(f"values[{first}] must be at least 0, got {array[first]}")
+    arrays.require_all(array >= 0, array, "values", "at least 0", UtilityError)
     rank = quantile_rank(p, array.size, delta=delta)
     value = math.inf if rank is None else float(np.partition(array, rank - 1)[rank - 1])
     return QuantileBound(value, rank, float(p), float(delta), array.size)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
+from rhostar.bounds._bisection import first_integer
 from rhostar.bounds._stakes import log_capital
 
 _STEP = 3.0
@@ -104,13 +105,7 @@ def fewest_to_refute(limit: float, mean: float, *, delta: float = 0.05, anytime:
     323
     """
     _, m, delta = _checked(limit, mean, delta)
-    zero, low, high = np.zeros(1), 0, 1
-    while not _reached(zero, np.array([high]), m, delta, anytime):
-        low, high = high, arrays.integer(2 * high, "size", 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _reached(zero, np.array([middle]), m, delta, anytime) else (middle, high)
-    return high
+    return first_integer(lambda size: _reached(np.zeros(1), np.array([size]), m, delta, anytime))
 
 
 def _checked(limit: float, mean: float, delta: float) -> tuple[float, float, float]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rhostar import _arrays as arrays
+from rhostar.bounds._bisection import first_number
 from rhostar.errors import ArrayError
 
 _BOLDEST = 0.98
@@ -98,8 +99,4 @@ def running_mean(
         ranged = -ss * total - size * np.log1p(mean * np.expm1(-ss))
         return bool(np.logaddexp.reduce(money + np.concatenate([varied, ranged])) >= -math.log(delta))
 
-    low, high = total / size, 1.0
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if refuted(middle) else (middle, high)
-    return limit * high
+    return limit * first_number(refuted, total / size, 1.0, _HALVINGS)

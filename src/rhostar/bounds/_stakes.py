@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
+from rhostar.bounds._bisection import first_number
 from rhostar.bounds._holdout import ConfidenceInterval, interval
 
 _STAKES = np.array([1.0, 0.75, 0.5, 0.25, 0.125, 0.06, 0.03, 0.015, 0.0075])
@@ -61,14 +62,8 @@ def stakes(values: ArrayLike, limit: float, *, delta: float = 0.05, side: arrays
 
     def upper(scaled: NDArray[np.float64], level: float) -> float:
         distinct, count = np.unique(scaled, return_counts=True)
-        low, high = 0.0, 1.0
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            if log_capital(distinct, count, middle) >= -math.log(level):
-                high = middle  # the capital grows with the mean that it is bet against
-            else:
-                low = middle
-        return high
+        # The capital grows with the mean that it is bet against.
+        return first_number(lambda m: log_capital(distinct, count, m) >= -math.log(level), 0.0, 1.0, _HALVINGS)
 
     return interval(upper, values, limit, delta, side, 1)
 

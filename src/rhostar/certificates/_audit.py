@@ -431,8 +431,7 @@ def _repeats(queries: InstanceSet) -> list[str]:
     check_repeats(queries, "instances", independent=True)
     if queries.pool is not None:
         return []
-    keys = ContentKeys.of(queries)
-    again = int((keys.first_match(keys) < np.arange(len(queries))).sum())
+    again = int(ContentKeys.of(queries).repeats().sum())
     same = (
         f"{again:,} of the {len(queries):,} queries equal an earlier one; they count as draws that happen to be equal."
     )

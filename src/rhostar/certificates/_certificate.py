@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
+from functools import partial
 from typing import Any, Literal, TypeVar, get_args
 
 from rhostar import _arrays as arrays
+from rhostar._arrays import Algorithm
 from rhostar._display import html_paragraphs, html_unfolding
 from rhostar.certificates._sentence import THIS_RHO, outward, sentence
 from rhostar.certificates._summary import summary
@@ -19,7 +22,11 @@ Side = Literal["upper", "lower"]
 Scope = Literal["this rho", "every rho", "every rho of the family"]
 Role = Literal["guarantee", "certain", "comparison"]
 Statistic = Literal["mean", "quantile", "every"]
-Algorithm = Literal["astar", "gbfs"]
+_CHOSEN = {"Side": Side, "Scope": Scope, "Role": Role, "Statistic": Statistic, "Algorithm": Algorithm}
+CHOICES = {name: get_args(kind) for name, kind in _CHOSEN.items()}
+"""By the name of an annotation, the words that are accepted."""
+SHARES = ("delta", "share", "clipped", "unsolved")
+"""Fields between 0 and 1."""
 Plain = TypeVar("Plain")
 
 
@@ -225,13 +232,8 @@ class Certificate:
         found = from_plain(cls, given)
         if found.statistic == "quantile" and found.share is None:
             raise InputError("a certificate about a quantile must have a share")
-        for name, value in (
-            ("delta", found.delta),
-            ("share", found.share),
-            ("clipped", found.clipped),
-            ("unsolved", found.unsolved),
-        ):
-            if value is not None and not 0 <= value <= 1:
+        for name in SHARES:
+            if (value := getattr(found, name)) is not None and not 0 <= value <= 1:
                 raise InputError(f"{name} of a certificate must be between 0 and 1, got {value!r}")
         return found
 
@@ -292,11 +294,7 @@ _FITS: dict[str, Callable[[Any], bool]] = {
     "None": lambda x: x is None,
     "tuple[str, ...]": lambda x: isinstance(x, list | tuple) and all(isinstance(text, str) for text in x),
     "Mapping[str, float]": lambda x: _object(x) and all(map(_number, x.values())),
-    "Side": lambda x: x in get_args(Side),
-    "Scope": lambda x: x in get_args(Scope),
-    "Role": lambda x: x in get_args(Role),
-    "Statistic": lambda x: x in get_args(Statistic),
-    "Algorithm": lambda x: x in get_args(Algorithm),
+    **{name: partial(operator.contains, words) for name, words in CHOICES.items()},
     **dict.fromkeys(("tuple[Certificate, ...]", "tuple[Dropped, ...]"), lambda x: isinstance(x, tuple)),
 }
 """Whether a plain value fits a field, by the annotation of the field."""

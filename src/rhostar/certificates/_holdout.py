@@ -221,7 +221,7 @@ def certify(
     stated = weight_bounds(lower, None, None, holdout.graph.m)
     if stated.given and run.algorithm == "gbfs":
         raise InputError("lower is for bounds on every answer, which algorithm='gbfs' does not have")
-    check_repeats(holdout, "holdout", independent=_labelled(groups) or duplicates == "allow")
+    check_repeats(holdout, "holdout", independent=(groups is not None and groups is not False) or duplicates == "allow")
     unseen = [find_unseen(holdout, one.trained_on, duplicates) for one in several]
     if stated.given:
         check_weights(holdout, stated, "holdout")
@@ -487,10 +487,6 @@ def _candidates(heuristic: Any) -> list[Any]:
     if not isinstance(heuristic, list | tuple) or all(isinstance(x, int | float | np.number) for x in heuristic):
         return [heuristic]
     return list(heuristic)
-
-
-def _labelled(groups: Any) -> bool:
-    return groups is not None and groups is not False
 
 
 def _of(labels: Any, kept: NDArray[np.int64]) -> Any:

@@ -155,6 +155,8 @@ def progressive(
     0.0921275).
     >>> rho = found.draw(seed=0)
     """
+    from sklearn.base import clone
+
     if not (hasattr(learner, "fit") and hasattr(learner, "get_params")):
         raise InputError(f"learner must have fit and get_params, as learners do, got {type(learner).__name__}")
     check_set(instances, "instances")
@@ -180,7 +182,7 @@ def progressive(
     conditions = () if most is None else stated.conditions(answer, exact=False)
     for b in range(1, sizes.size + 1):
         taught, tested = order[: ends[b - 1]], order[ends[b - 1] : ends[min(b, sizes.size - 1)]]
-        fitted = _clone(learner).fit(instances[np.flatnonzero(np.isin(unit, taught))])
+        fitted = clone(learner).fit(instances[np.flatnonzero(np.isin(unit, taught))])
         try:
             heuristic = as_heuristic(fitted, instances.graph, goals)
         except InputError as error:
@@ -303,12 +305,6 @@ def _check_parameters(learner: Any, instances: InstanceSet) -> None:
                 f"instances: {name} of the learner has {shared} of them, so no batch would be untouched when it is "
                 "measured; pass other instances there"
             )
-
-
-def _clone(learner: Any) -> Any:
-    from sklearn.base import clone
-
-    return clone(learner)
 
 
 def _sizes(batches: Any, count: int) -> NDArray[np.int64]:

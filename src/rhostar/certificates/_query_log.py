@@ -373,7 +373,5 @@ def _column(values: ArrayLike, name: str, size: int) -> Column:
         raise ArrayError(f"{name} must have one number for each of the {size} rows, got shape {array.shape}")
     # The costs of queries without an answer may be infinite, estimates negative.
     bad = np.isnan(array) | ((array < 0) & (name != "estimate")) | (np.isinf(array) & (name != "cost"))
-    if bad.any():
-        first = int(np.argmax(bad))
-        raise InputError(f"{name}[{first}] must be a finite number of at least 0, got {array[first]}")
+    arrays.require_all(~bad, array, name, "a finite number of at least 0", InputError)
     return arrays.frozen(array)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any, get_args
+from typing import Any
 
-from rhostar.certificates._certificate import Algorithm, Certificate, Dropped, Role, Scope, Side, Statistic
+from rhostar.certificates._certificate import CHOICES, SHARES, Certificate, Dropped
 from rhostar.certificates._table import CertificateTable
 
 _KINDS: dict[str, dict[str, Any]] = {
@@ -16,13 +16,8 @@ _KINDS: dict[str, dict[str, Any]] = {
     "None": {"type": "null"},
     "tuple[str, ...]": {"type": "array", "items": {"type": "string"}},
     "Mapping[str, float]": {"type": "object", "additionalProperties": {"type": "number"}},
-    "Side": {"enum": list(get_args(Side))},
-    "Scope": {"enum": list(get_args(Scope))},
-    "Role": {"enum": list(get_args(Role))},
-    "Statistic": {"enum": list(get_args(Statistic))},
-    "Algorithm": {"enum": list(get_args(Algorithm))},
+    **{name: {"enum": list(words)} for name, words in CHOICES.items()},
 }
-_SHARES = ("delta", "share", "clipped", "unsolved")
 
 
 def json_schema() -> dict[str, Any]:
@@ -46,7 +41,7 @@ def json_schema() -> dict[str, Any]:
     text = {"type": "string"}
     certificate = _object({**_properties(Certificate), "summary": text, "sentence": text})
     certificate["properties"]["value"] = {"type": ["number", "null"]}
-    for name in _SHARES:
+    for name in SHARES:
         certificate["properties"][name] |= {"minimum": 0, "maximum": 1}
     table = {
         **_properties(CertificateTable, without=("rows", "dropped", "rho")),

@@ -134,11 +134,6 @@ def run_words(row: Certificate, *, plain: bool = False) -> str:
     return f"{text}," if chosen or "," in row.heuristic else text
 
 
-def opening(row: Certificate) -> str:
-    """Return how sure it is."""
-    return f"probability at least {confidence(row.delta)}"
-
-
 def conditions(row: Certificate) -> str:
     """Return what must hold on new instances besides, in words; empty if nothing must."""
     return " and ".join(row.conditions)
@@ -202,7 +197,7 @@ def sentence(row: Certificate) -> str:
         return f"Nothing is guaranteed about {unbounded(row)} of {run_words(row)} {row.population}: {nothing(row)}."
     if row.delta > 0:
         draws = arrays.counted(row.samples, row.unit)
-        start = f"With {opening(row)} over the draw of the {draws},"
+        start = f"With probability at least {confidence(row.delta)} over the draw of the {draws},"
     else:
         start = f"As long as {provided}," if provided else "It is certain that"
         provided = ""

@@ -89,10 +89,9 @@ class Sample:
         self.rows = log.rows(factor)
         self.units = log.means(np.zeros(self.rows.size), factor).size
 
-    def column(self, name: str) -> Column | None:
-        """Return a column of these queries; None if the log does not have it."""
-        found = getattr(self.log, name)
-        return None if found is None else found[self.rows]
+    def column(self, name: str) -> Column:
+        """Return a column that the log has, of these queries."""
+        return getattr(self.log, name)[self.rows]
 
     def share(self, counted: NDArray[np.bool_], delta: float) -> tuple[float, float]:
         """Return bounds on the share of new queries of which this is true."""
@@ -134,8 +133,6 @@ Writer = Callable[[Sample, float, float], Statement]
 def too_high(sample: Sample, limit: float, delta: float) -> Statement:
     """Say how many estimates exceed the true cost."""
     estimate, optimum = sample.column("estimate"), sample.column("optimum")
-    assert estimate is not None
-    assert optimum is not None
     over = sample.factor * estimate > optimum * (1 + TOLERANCE)
     low, high = sample.share(over, delta)
     text = (
@@ -183,7 +180,6 @@ def tail_loss(sample: Sample, limit: float, delta: float) -> Statement:
 def effort(sample: Sample, limit: float, delta: float) -> Statement:
     """Say what a query costs, beside one without a heuristic."""
     mine, without = sample.column("effort"), without_heuristic(sample.log)
-    assert mine is not None
     assert without is not None
     share = np.divide(mine, without, out=np.ones(mine.size), where=without > 0)
     high = sample.mean(share, 1.0, delta)
@@ -207,8 +203,6 @@ def without_heuristic(log: QueryLog) -> Column | None:
 def fix(sample: Sample, limit: float, delta: float) -> Statement:
     """Say by which factor no estimate would have been too high, and how many new ones would be even then."""
     estimate, optimum = sample.column("estimate"), sample.column("optimum")
-    assert estimate is not None
-    assert optimum is not None
     factor = largest_factor(sample.factor * estimate, optimum)
     share = -math.expm1(math.log(delta) / sample.units)
     what = "queries" if sample.log.group is None else f"{sample.log.unit}s"

@@ -14,7 +14,6 @@ from rhostar.certificates._sentence import (
     confidence,
     counting,
     nothing,
-    opening,
     outward,
     run_words,
     unbounded,
@@ -146,8 +145,7 @@ def surely(rows: Sequence[Certificate]) -> str:
     provided = conditions(max(rows, key=lambda row: len(row.conditions)))
     if delta == 0:
         return f"for certain{f', as long as {provided}' if provided else ''}"
-    sure = opening(rows[0]) if len(rows) == 1 else f"probability at least {confidence(delta)}"
-    return f"with {sure}{f', if {provided}' if provided else ''}"
+    return f"with probability at least {confidence(delta)}{f', if {provided}' if provided else ''}"
 
 
 def claim(row: Certificate, costs: Costs, own: str, how: str, *, first: bool) -> str:

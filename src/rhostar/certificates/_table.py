@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rhostar._display import html_table, html_unfolding
+from rhostar import _arrays as arrays
+from rhostar._display import html_table, html_unfolding, text_table
 from rhostar.certificates._certificate import Certificate, Dropped, from_plain, parse
 from rhostar.certificates._summary import looseness, summary
 from rhostar.errors import InputError
@@ -150,7 +151,7 @@ class CertificateTable:
         return found if len(found) <= 5 else [self.best.sentence]
 
     def __repr__(self) -> str:
-        bounds = "1 bound" if len(self) == 1 else f"{len(self)} bounds"
+        bounds = arrays.counted(len(self), "bound")
         return f"CertificateTable({self.title}: {bounds}, guarantee {self.best.label} {self.best.claim})"
 
     @property
@@ -169,18 +170,14 @@ class CertificateTable:
 
     def __str__(self) -> str:
         head, cells = self._cells()
-        widths = [max(len(row[k]) for row in (head, *cells)) for k in range(len(head))]
         if head[0] == "for":  # the labels of goals can be long
-            widths[0] = min(widths[0], max(12, 80 - sum(widths[1:]) - 2 * (len(head) - 1)))
-            cells = [(_shortened(row[0], widths[0]), *row[1:]) for row in cells]
+            others = [max(map(len, column)) for column in list(zip(head, *cells, strict=True))[1:]]
+            width = max(12, 80 - sum(others) - 2 * len(others))
+            cells = [(_shortened(row[0], width), *row[1:]) for row in cells]
         lines = [*textwrap.wrap(self.title, 80), "", self.brief, "", "In full:"]
         for text in self._sentences:
             lines += ["", *textwrap.wrap(text, 80)]
-        lines.append("")
-        lines += [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in (head, *cells)
-        ]
+        lines += ["", text_table([head, *cells], words=len(head))]
         lines += [line for text in self._below for line in textwrap.wrap(text, 80)]
         lines += _section("Notes:", [note for note in self.notes if note not in self.warnings])
         lines += _section("Assumed:", dict.fromkeys(text for row in self.rows for text in row.assumptions))

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import bounds
-from rhostar._display import html_table, text_table
+from rhostar._display import axes_or_new, html_table, text_table
 from rhostar.certificates._audit import Weight, accept, find_queries
 from rhostar.certificates._draws import find_unseen
 from rhostar.certificates._looks import count_looks
@@ -116,10 +116,7 @@ class WeightCurve:
         -------
         matplotlib.axes.Axes
         """
-        if ax is None:
-            from matplotlib import pyplot
-
-            _, ax = pyplot.subplots(figsize=(7, 4), layout="constrained")
+        ax = axes_or_new(ax)
         ax.fill_between(self.factors, 100 * self.loss_low, 100 * self.loss_high, color="tab:red", alpha=0.15, lw=0)
         ax.plot(self.factors, 100 * self.loss, "o-", color="tab:red", ms=3, label="mean loss (%)")
         if self.exact_loss is not None:

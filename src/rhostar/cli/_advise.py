@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+import rhostar as rs
 from rhostar.cli import _options as options
 from rhostar.cli._app import app
 from rhostar.cli._output import Json, emit, working
@@ -40,8 +41,6 @@ def advise(
 
     Example: rhostar advise trips --queries 50
     """
-    import rhostar as rs
-
     instances = rs.InstanceSet.load(folder)
     bounds = parse_bounds(weight_bounds, instances.graph, instances)
     lower = None if bounds is None else bounds.pair[0]

@@ -7,9 +7,11 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+import rhostar as rs
 from rhostar.cli import _options as options
 from rhostar.cli._app import app
 from rhostar.cli._output import Json, emit, working
+from rhostar.errors import InputError
 
 _EXACT = 20
 """Queries that the page follows exactly along all factors."""
@@ -43,9 +45,6 @@ def audit(
 
     Example: rhostar audit trips --distance euclidean --factor 0.02
     """
-    import rhostar as rs
-    from rhostar.errors import InputError
-
     if out is not None:
         options.refuse_overwrite(out, force)
     target, most = options.share(mean_excess, "--mean-excess"), options.share(limit, "--limit")
@@ -78,10 +77,6 @@ def audit(
 
 def _given(source: Path, models: list[str], distance: str | None, factor: float) -> tuple[Any, Any]:
     """Return what is audited, and where: a log and None, or a heuristic and the instances that it has not seen."""
-    import rhostar as rs
-    from rhostar.errors import InputError
-    from rhostar.heuristics import as_heuristic
-
     if source.is_file():
         if models or distance or factor != 1:
             raise InputError("a log needs no --model, no --distance and no --factor")
@@ -92,7 +87,7 @@ def _given(source: Path, models: list[str], distance: str | None, factor: float)
     if models:
         model = options.one_model(models)[1]
         instances = options.unseen(instances, [model], False)
-        found = as_heuristic(model, instances.graph)
+        found = rs.heuristics.as_heuristic(model, instances.graph)
     else:
         found = getattr(rs.heuristics, str(distance))(instances.graph)
     return (found if factor == 1 else found.scaled(factor)), instances

@@ -8,8 +8,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+import rhostar as rs
 from rhostar.cli._app import app
 from rhostar.cli._output import WIDTH, Json, emit
+from rhostar.errors import InputError
 
 
 @app.command()
@@ -40,15 +42,19 @@ def bounds(
 
     Example: rhostar bounds -n 207 --epsilon 0.1
     """
-    import rhostar as rs
-    from rhostar.errors import InputError
-
     if holdout:
         about_every = {"-n": n, "-N": samples, "--degree": degree, "--integer-weights": integer_weights}
         about_every |= {"-k": parameters, "--levels": levels}
         if unused := [name for name, value in about_every.items() if value is not None]:
             raise InputError(f"{unused[0]} is about every ρ at once; --holdout is about one ρ and does not use it")
-        _plan_holdout(limit, epsilon, mean, share, delta, assurance, json)
+        if epsilon is None:
+            raise InputError("--holdout needs --epsilon: how far above the measured mean the bound may be")
+        if mean is None:
+            raise InputError("--holdout needs --mean, a guess of the mean utility")
+        plan = rs.bounds.holdout_size(
+            limit=limit, epsilon=epsilon, mean=mean, share=share, delta=delta, assurance=assurance
+        )
+        emit({"unknown": "holdout", **asdict(plan)}, json, "\n".join(textwrap.wrap(str(plan), WIDTH)))
         return
     if mean is not None or share:
         raise InputError(f"{'--share' if mean is None else '--mean'} is for --holdout")
@@ -77,25 +83,3 @@ def bounds(
     rows = [{"bound": r.label, "origin": r.origin, "value": r.value, "about": r.about} for r in plans.rows]
     unknown = "samples" if epsilon is not None else "epsilon"
     emit({"unknown": unknown, "value": plans.best, "rows": rows}, json, str(plans))
-
-
-def _plan_holdout(
-    limit: float,
-    epsilon: float | None,
-    mean: float | None,
-    share: bool,
-    delta: float,
-    assurance: float,
-    json: bool,
-) -> None:
-    import rhostar as rs
-    from rhostar.errors import InputError
-
-    if epsilon is None:
-        raise InputError("--holdout needs --epsilon: how far above the measured mean the bound may be")
-    if mean is None:
-        raise InputError("--holdout needs --mean, a guess of the mean utility")
-    plan = rs.bounds.holdout_size(
-        limit=limit, epsilon=epsilon, mean=mean, share=share, delta=delta, assurance=assurance
-    )
-    emit({"unknown": "holdout", **asdict(plan)}, json, "\n".join(textwrap.wrap(str(plan), WIDTH)))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
 import typer
 
+import rhostar as rs
 from rhostar.cli import _options as options
 from rhostar.cli._app import app, listing
 from rhostar.cli._output import Json, emit, working
 from rhostar.cli._weight_bounds import FROM_DATA, WeightBounds, parse_bounds
+from rhostar.errors import InputError
 
 
 @app.command(cls=listing("Utilities", options.utilities))
@@ -51,11 +54,6 @@ def certify(
 
     Example: rhostar certify trips -m model.npz -u suboptimality -H 10
     """
-    import math
-
-    import rhostar as rs
-    from rhostar.errors import InputError
-
     instances = rs.InstanceSet.load(folder)
     path, fitted = options.one_model(model)
     train, holdout = options.parts(instances, fitted)
@@ -66,19 +64,19 @@ def certify(
         raise InputError(
             "--weight-bounds from-data needs a model whose answers are optimal (learn without --mean-excess)"
         )
-    measured = options.utility(utility, math.inf if limit is None and quantile is not None else limit, instances)
+    most = math.inf if limit is None and quantile is not None else limit
+    measured = rs.utilities.by_name(utility, most, n=instances.graph.n)
     common: dict[str, Any] = {"algorithm": chosen, "reopen": reopen, "budget": budget, "bound": bound, "delta": delta}
     options.refuse_others(
         training,
         {"--integer-weights": integer_weights, "--degree": degree},
         {"--quantile": quantile, "--by": by, "--groups": None if groups == "none" else groups},
     )
-
-    def run() -> rs.certificates.CertificateTable:
-        lower, upper = (None, None) if given is None else given.pair
+    lower, upper = (None, None) if given is None else given.pair
+    with working(f"certifying on {len(instances):,} instances", quiet=json):
         if not training:
             assert holdout is not None
-            return rs.certify(
+            found = rs.certify(
                 fitted,
                 holdout,
                 measured,
@@ -90,22 +88,20 @@ def certify(
                 duplicates=duplicates,
                 **common,
             )
-        if train is None:
+        elif train is None:
             raise InputError("--training: no instance of this folder can be used for bounds on every heuristic at once")
-        return rs.certify_training(
-            fitted,
-            train,
-            measured,
-            lower=lower,
-            upper=upper,
-            integer_weights=integer_weights,
-            out_degree=degree,
-            duplicates="allow" if groups == "none" else "raise",
-            **common,
-        )
-
-    with working(f"certifying on {len(instances):,} instances", quiet=json):
-        found = run()
+        else:
+            found = rs.certify_training(
+                fitted,
+                train,
+                measured,
+                lower=lower,
+                upper=upper,
+                integer_weights=integer_weights,
+                out_degree=degree,
+                duplicates="allow" if groups == "none" else "raise",
+                **common,
+            )
     if save:
         fitted.with_certificate(found.to_dict()).save(path)
     emit(found.to_dict(), json, str(found) if full else f"{found.brief}\nAll bounds and conditions: --full")

@@ -5,17 +5,13 @@ from __future__ import annotations
 import textwrap
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+import rhostar as rs
 from rhostar.cli._app import app
 from rhostar.cli._output import WIDTH, Json, emit, table, working
-
-if TYPE_CHECKING:
-    from rhostar.datasets import City
-    from rhostar.instances import InstanceSet
-    from rhostar.report import Method
 
 _EXACT, _LEARNED = "A*, learned, exact", "A*, learned"
 _LIMIT = 10.0  # minutes: the most that a bad answer can count, fixed before anything is drawn
@@ -41,10 +37,7 @@ def demo(
 
     Example: rhostar demo --size 2500
     """
-    from rhostar import report
-    from rhostar.certificates import certify
     from rhostar.cli._demo_day import HEAD, spend_day
-    from rhostar.utilities import Suboptimality
 
     began = time.perf_counter()
     with working("building a city and its traffic", quiet=json):
@@ -57,11 +50,13 @@ def demo(
     with working(f"certifying and comparing on {test:,} new trips", quiet=json):
         # A road may be closed, but never faster than free: fixed before anything is measured.
         exact, learned = (
-            certify(methods[name].rho, new, Suboptimality(_LIMIT), lower=city.edge_bounds[0], delta=_DELTA)
+            rs.certify(
+                methods[name].rho, new, rs.utilities.Suboptimality(_LIMIT), lower=city.edge_bounds[0], delta=_DELTA
+            )
             for name in (_EXACT, _LEARNED)
         )
-        certificate = report.certificate_section(learned, method=_LEARNED, also={_EXACT: exact})
-        page = report.build(
+        certificate = rs.report.certificate_section(learned, method=_LEARNED, also={_EXACT: exact})
+        page = rs.report.build(
             new,
             methods,
             title="A city in the rush hour",
@@ -72,7 +67,7 @@ def demo(
             n_jobs=jobs,
         )
     with working("writing the page", quiet=json):
-        path = report.write(page, folder / "report.html")
+        path = rs.report.write(page, folder / "report.html")
     rows = [
         (
             m.name,
@@ -105,7 +100,7 @@ def demo(
     emit(found, json, "\n".join(text))
 
 
-def _city(size: int, seed: int) -> City:
+def _city(size: int, seed: int) -> rs.datasets.City:
     """Return a city whose goal is at the edge, so that trips cross all of it."""
     from rhostar.datasets import city
 
@@ -114,28 +109,24 @@ def _city(size: int, seed: int) -> City:
     return made.towards(int(made.graph.coordinates.sum(axis=1).argmax()))
 
 
-def _methods(city: City, past: InstanceSet, jobs: int) -> dict[str, Method]:
+def _methods(city: rs.datasets.City, past: rs.InstanceSet, jobs: int) -> dict[str, rs.report.Method]:
     import numpy as np
 
-    from rhostar import heuristics, learners
-    from rhostar.learners._auto import learn
-    from rhostar.report import Method
-
     # No road is faster than its free speed: this is known beforehand, not learned from the trips.
-    step = heuristics.euclidean(city.graph, city.goal)
+    step = rs.heuristics.euclidean(city.graph, city.goal)
     length = city.graph.length
     assert length is not None
     fastest = float((city.edge_bounds[0] / length).min())
     return {
-        "Dijkstra": Method(np.zeros(city.graph.n)),
-        "A*, Euclidean distance": Method(step * fastest),
-        "A*, 16 landmarks": Method(learners.Landmarks(16, random_state=0).fit(past)),
-        _EXACT: Method(learn(past, lower=city.edge_bounds[0]), kind="learned"),
-        _LEARNED: Method(learners.InconsistencyLP(3.0, n_jobs=jobs).fit(past), kind="learned"),
-        "A*, learned, bolder": Method(learners.MeanDistance(n_jobs=jobs).fit(past), kind="learned"),
-        "A*, learned, any goal": Method(learners.Potentials(n_clusters=8).fit(past), kind="learned"),
-        "greedy, Euclidean distance": Method(step, "gbfs"),
-        "greedy, learned": Method(
-            learners.SelfImitatedRanking(random_state=0, n_jobs=jobs).fit(past), "gbfs", kind="learned"
+        "Dijkstra": rs.report.Method(np.zeros(city.graph.n)),
+        "A*, Euclidean distance": rs.report.Method(step * fastest),
+        "A*, 16 landmarks": rs.report.Method(rs.learners.Landmarks(16, random_state=0).fit(past)),
+        _EXACT: rs.report.Method(rs.learn(past, lower=city.edge_bounds[0]), kind="learned"),
+        _LEARNED: rs.report.Method(rs.learners.InconsistencyLP(3.0, n_jobs=jobs).fit(past), kind="learned"),
+        "A*, learned, bolder": rs.report.Method(rs.learners.MeanDistance(n_jobs=jobs).fit(past), kind="learned"),
+        "A*, learned, any goal": rs.report.Method(rs.learners.Potentials(n_clusters=8).fit(past), kind="learned"),
+        "greedy, Euclidean distance": rs.report.Method(step, "gbfs"),
+        "greedy, learned": rs.report.Method(
+            rs.learners.SelfImitatedRanking(random_state=0, n_jobs=jobs).fit(past), "gbfs", kind="learned"
         ),
     }

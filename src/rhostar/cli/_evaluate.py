@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import rhostar as rs
 from rhostar.cli import _options as options
 from rhostar.cli._app import app
 from rhostar.cli._output import Json, emit, short, table, working
@@ -27,8 +28,6 @@ def evaluate(
 
     Example: rhostar evaluate trips -m model.npz
     """
-    import rhostar as rs
-
     instances = rs.InstanceSet.load(folder)
     models = options.load_models(model)
     test = options.unseen(instances, list(models.values()), everything)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import rhostar as rs
 from rhostar.cli import _options as options
 from rhostar.cli import _tables as tables
 from rhostar.cli._app import app, listing
 from rhostar.cli._output import Json, emit, entries, pairs, words, working
-
-if TYPE_CHECKING:
-    from rhostar.instances import InstanceSet, Network, Reading
+from rhostar.errors import InfeasibleError, InputError, ReadError, VertexError
 
 _SEVERAL = 20
 """Goals up to this number are looked at one by one."""
@@ -72,8 +71,6 @@ def import_(
     from rhostar.cli import _trips
     from rhostar.cli._info import describe
     from rhostar.datasets._formats import find
-    from rhostar.errors import InfeasibleError, InputError
-    from rhostar.instances import Network
 
     if sum(map(bool, (goal, any_goal, trips))) > 1:
         raise InputError("give only one of --goal, --any-goal and --trips")
@@ -82,7 +79,7 @@ def import_(
     left_out: list[int] | None = None
     with working("reading", quiet=json):
         found, draw = find(files, kind).open(files, given)
-        network = found if isinstance(found, Network) else None
+        network = found if isinstance(found, rs.instances.Network) else None
         if trips is not None:
             base: Any = network or draw(count=count, seed=seed, goal=None)
             instances, left_out = _trips.read(trips, base, getattr(network, "names", None))
@@ -109,17 +106,15 @@ def import_(
         pairs([*entries(told), *_lines(facts)])
 
 
-def _draw_goals(instances: InstanceSet, seed: int) -> InstanceSet:
+def _draw_goals(instances: rs.InstanceSet, seed: int) -> rs.InstanceSet:
     """Return the same instances with goals drawn anew; pairs without a path are left out."""
     import numpy as np
-
-    from rhostar.instances import InstanceSet
 
     # Not the stream that the sources came from: goals would follow them.
     goals = np.random.default_rng([seed, 1]).integers(0, instances.graph.n, len(instances))
     goals = np.where(goals == instances.sources, (goals + 1) % instances.graph.n, goals)
     sources, rows, days = instances.sources, instances._stored_rows, instances._stored_days
-    return InstanceSet(instances.graph, instances._stored, sources, goals, rows=rows, infeasible="drop", days=days)
+    return rs.InstanceSet(instances.graph, instances._stored, sources, goals, rows=rows, infeasible="drop", days=days)
 
 
 def _goals(graph: Any, words: Sequence[str]) -> Any:
@@ -129,8 +124,6 @@ def _goals(graph: Any, words: Sequence[str]) -> Any:
     in each line.
     """
     import numpy as np
-
-    from rhostar.errors import VertexError
 
     found: list[int] = []
     for word in words:
@@ -151,7 +144,6 @@ def _goals(graph: Any, words: Sequence[str]) -> Any:
 
 def _listed(graph: Any, path: Path) -> list[int]:
     from rhostar.datasets import _text_files as text
-    from rhostar.errors import ReadError, VertexError
 
     found = []
     for number, line in text.lines(path, counted=True):
@@ -167,7 +159,9 @@ def _listed(graph: Any, path: Path) -> list[int]:
 # ---------------------------------------------------------------- what it says about the data
 
 
-def _facts(reading: Reading | None, names: Any, instances: InstanceSet, left_out: list[int] | None) -> dict[str, Any]:
+def _facts(
+    reading: rs.instances.Reading | None, names: Any, instances: rs.InstanceSet, left_out: list[int] | None
+) -> dict[str, Any]:
     """Return the facts of an import.
 
     Parameters
@@ -216,16 +210,16 @@ def _facts(reading: Reading | None, names: Any, instances: InstanceSet, left_out
     sizes = np.bincount(component)
     found["component_of_goal"] = int(sizes[component[goals]].min())
     found["largest_component"] = int(sizes.max())
-    dead = [
-        k
-        for k in np.setdiff1d(closed, instances._stored_rows).tolist()
-        if not any(_reached(graph, instances._stored[k], int(goal)) for goal in goals)
-    ]
-    found["snapshots_without_a_path"] = [k if names is None else str(names[k]) for k in dead]
+    dead = []
+    for k in np.setdiff1d(closed, instances._stored_rows).tolist():
+        row = np.ascontiguousarray(instances._stored[k])
+        if not any(graph._kernel.reaches(row, goal).sum() > 1 for goal in goals.tolist()):
+            dead.append(k if names is None else str(names[k]))
+    found["snapshots_without_a_path"] = dead
     return found
 
 
-def _reach(network: Network, goals: Any) -> str:
+def _reach(network: rs.instances.Network, goals: Any) -> str:
     """Return in words how few vertices reach each goal, for a network on which hardly any draw has a path."""
     import numpy as np
 
@@ -239,13 +233,6 @@ def _reach(network: Network, goals: Any) -> str:
         f"{words(count)} for {goal}" for goal, count in zip(options.names(graph, targets), counts, strict=True)
     )
     return f"; of {words(graph.n)} vertices, those that reach it are {each}: choose another --goal, or a larger --count"
-
-
-def _reached(graph: Any, row: Any, goal: int) -> bool:
-    """Return whether any other vertex reaches the goal in a snapshot."""
-    import numpy as np
-
-    return int(graph._kernel.reaches(np.ascontiguousarray(row), goal).sum()) > 1
 
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import rhostar as rs
 from rhostar.cli import _options as options
 from rhostar.cli._app import app
 from rhostar.cli._output import Json, emit, working
-
-if TYPE_CHECKING:
-    from rhostar.instances import InstanceSet
+from rhostar.errors import InputError, StorageError
 
 
 @app.command()
@@ -24,15 +23,12 @@ def info(
 
     Example: rhostar info trips
     """
-    from rhostar.heuristics._model import Model
-    from rhostar.instances import InstanceSet
-
     if path.is_dir():
         with working("reading", quiet=json):
-            found = describe(InstanceSet.load(path))
+            found = describe(rs.InstanceSet.load(path))
         emit(found, json)
         return
-    model = Model.load(path)
+    model = rs.Model.load(path)
     seen = model.heuristic.trained_on
     emit(
         {
@@ -73,17 +69,15 @@ def _certificate(certificate: Any, path: Path, json: bool) -> Any:
     """Return the certificate that a model file holds, or its line."""
     if certificate is None:
         return None
-    from rhostar.certificates import CertificateTable
-    from rhostar.errors import InputError, StorageError
 
     try:
-        table = CertificateTable.from_dict(certificate)
+        table = rs.certificates.CertificateTable.from_dict(certificate)
     except InputError as error:
         raise StorageError(f"{path} is damaged: its certificate cannot be read: {error}") from None
     return certificate if json else table.summary
 
 
-def describe(instances: InstanceSet) -> dict[str, Any]:
+def describe(instances: rs.InstanceSet) -> dict[str, Any]:
     """Return the facts of a set."""
     import numpy as np
 

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import textwrap
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+import rhostar as rs
 from rhostar.cli import _options as options
 from rhostar.cli._app import app, listing
 from rhostar.cli._output import WIDTH, Json, emit, watching, working
 from rhostar.cli._weight_bounds import Stated, WeightBounds, parse_bounds
-
-if TYPE_CHECKING:
-    from rhostar.heuristics._model import Model
-    from rhostar.instances import InstanceSet
+from rhostar.errors import InputError
 
 
 def _learners() -> Iterator[tuple[str, str]]:
-    from rhostar import learners
 
-    for name in dir(learners):
-        found = getattr(learners, name)
-        if isinstance(found, type) and issubclass(found, learners.Learner) and found is not learners.Learner:
+    for name in dir(rs.learners):
+        found = getattr(rs.learners, name)
+        if isinstance(found, type) and issubclass(found, rs.learners.Learner) and found is not rs.learners.Learner:
             yield name, options.first_sentence(found)
 
 
@@ -105,11 +103,6 @@ def learn(
 
     Example: rhostar learn trips -o model.npz --mean-excess 1%
     """
-    import time
-
-    import rhostar as rs
-    from rhostar.errors import InputError
-
     options.refuse_overwrite(out, force)
     instances = rs.InstanceSet.load(folder)
     split = _resolved(instances, split, fraction)
@@ -170,7 +163,7 @@ def learn(
         print(*(textwrap.fill(line, WIDTH, subsequent_indent=indent) for line in lines), sep="\n")
 
 
-def _resolved(instances: InstanceSet, split: str, fraction: float) -> Any:
+def _resolved(instances: rs.InstanceSet, split: str, fraction: float) -> Any:
     """Return what stays together: what the user said, or days, snapshots or trips, whichever leaves two parts."""
     import numpy as np
 
@@ -183,12 +176,9 @@ def _resolved(instances: InstanceSet, split: str, fraction: float) -> Any:
     return "trip"
 
 
-def _parts(instances: InstanceSet, split: str, fraction: float, seed: int) -> tuple[InstanceSet, dict[str, Any]]:
+def _parts(instances: rs.InstanceSet, split: str, fraction: float, seed: int) -> tuple[rs.InstanceSet, dict[str, Any]]:
     """Return the instances to learn from, and what to say about the split."""
     import numpy as np
-
-    from rhostar.datasets import split_by_day
-    from rhostar.errors import InputError
 
     if split in ("trip", "snapshot"):
         together = False if split == "trip" else instances.rows
@@ -206,13 +196,13 @@ def _parts(instances: InstanceSet, split: str, fraction: float, seed: int) -> tu
         if split == "day":
             train = instances.split(fraction, seed, groups=day)[0]
         else:
-            train = split_by_day(instances, test_days=days - learned)[0]
+            train = rs.datasets.split_by_day(instances, test_days=days - learned)[0]
     seen = np.unique(train.days[train.rows]).size  # type: ignore[index]
     words = {"day": "whole days, drawn at random", "last-days": "whole days, the last ones unseen"}[split]
     return train, {"split": words, "days_learned_from": seen, "days_unseen": days - seen}
 
 
-def _guarantee(model: Model, most: float | None, mean: float | None, bounds: Stated | None, choice: Any) -> str:
+def _guarantee(model: rs.Model, most: float | None, mean: float | None, bounds: Stated | None, choice: Any) -> str:
     """Return what holds for the answers of the model, in words."""
     lowest = "the lowest in the training set" if bounds is None else f"the bounds {bounds.where}"
     if model.heuristic.lower is not None:
@@ -234,13 +224,10 @@ def _guarantee(model: Model, most: float | None, mean: float | None, bounds: Sta
 
 def _learner(name: str, given: dict[str, Any], seed: int, jobs: int, verbose: bool, split: str) -> Any:
     """Return a learner by its name in ``rhostar.learners``, with its parameters."""
-    from rhostar import learners
-    from rhostar.errors import InputError
-
     known = [known for known, _ in _learners()]
     if name not in known:
         raise InputError(f"--learner must be auto or one of {', '.join(known)}, got {name!r}")
-    kind = getattr(learners, name)
+    kind = getattr(rs.learners, name)
     accepted = kind._get_param_names()
     for key in given:
         if key not in accepted:

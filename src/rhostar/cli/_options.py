@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-if TYPE_CHECKING:
-    from rhostar.heuristics._model import Model
-    from rhostar.instances import InstanceSet
-    from rhostar.report import Method
-    from rhostar.utilities import Utility
+import rhostar as rs
+from rhostar.errors import InputError, VertexError
 
 Search = Literal["astar", "gbfs"]
 BASELINES = ("zero", "euclidean", "octile", "haversine", "landmarks")
@@ -44,18 +43,14 @@ Limit = Annotated[
 
 def refuse_others(training: bool, for_training: dict[str, Any], for_holdout: dict[str, Any]) -> None:
     """Raise if an option of ``certify`` is given that the instances certified on do not serve."""
-    from rhostar.errors import InputError
-
     for name, value in (for_holdout if training else for_training).items():
         if value is not None:
             where = "a holdout, and none is used" if training else "the instances learned from: pass --training"
             raise InputError(f"{name} is about {where}")
 
 
-def groups(word: str | None, holdout: InstanceSet | None) -> Any:
+def groups(word: str | None, holdout: rs.InstanceSet | None) -> Any:
     """Return the groups of dependent instances, as ``certify`` takes them."""
-    from rhostar.errors import InputError
-
     if word is None or holdout is None:
         return None
     if word == "none":
@@ -65,39 +60,31 @@ def groups(word: str | None, holdout: InstanceSet | None) -> Any:
     return holdout.days[holdout.rows]
 
 
-def load_models(words: Sequence[str]) -> dict[str, Model]:
+def load_models(words: Sequence[str]) -> dict[str, rs.Model]:
     """Return models by name: the given name, or the file's."""
-    from rhostar.heuristics._model import Model
-
-    found: dict[str, Model] = {}
+    found: dict[str, rs.Model] = {}
     for word in words:
         name, mark, path = word.partition("=")
         if not mark or Path(word).exists():
             name, path = Path(word).stem, word
-        found[name if name not in found else f"{name} {len(found) + 1}"] = Model.load(path)
+        found[name if name not in found else f"{name} {len(found) + 1}"] = rs.Model.load(path)
     return found
 
 
-def one_model(words: Sequence[str]) -> tuple[str, Model]:
+def one_model(words: Sequence[str]) -> tuple[str, rs.Model]:
     """Return the file and the model of a command that takes one."""
-    from rhostar.errors import InputError
-    from rhostar.heuristics._model import Model
-
     if len(words) != 1:
         raise InputError(f"--model must be given once, got {len(words)}")
-    return words[0], Model.load(words[0])
+    return words[0], rs.Model.load(words[0])
 
 
-def unseen(instances: InstanceSet, models: Sequence[Model], everything: bool) -> InstanceSet:
+def unseen(instances: rs.InstanceSet, models: Sequence[rs.Model], everything: bool) -> rs.InstanceSet:
     """Return the instances that none of the models was learned from, neither these nor copies of them."""
     import numpy as np
 
-    from rhostar.errors import InputError
-    from rhostar.heuristics import as_heuristic
-
     touched = np.zeros(len(instances), dtype=bool)
     for model in models:
-        as_heuristic(model, instances.graph)  # rejects another graph before anything is run
+        rs.heuristics.as_heuristic(model, instances.graph)  # rejects another graph before anything is run
         if model.heuristic.trained_on is None:
             continue
         if not everything and any(part.shares_randomness(instances) for part in model.heuristic.trained_on.parts):
@@ -115,7 +102,7 @@ def unseen(instances: InstanceSet, models: Sequence[Model], everything: bool) ->
     return instances[~touched]
 
 
-def seen(instances: InstanceSet, *models: Model) -> InstanceSet | None:
+def seen(instances: rs.InstanceSet, *models: rs.Model) -> rs.InstanceSet | None:
     """Return the instances of this set that the models were learned from; copies in other sets do not count."""
     import numpy as np
 
@@ -126,15 +113,13 @@ def seen(instances: InstanceSet, *models: Model) -> InstanceSet | None:
     return instances[mask] if mask.any() else None
 
 
-def parts(instances: InstanceSet, model: Model) -> tuple[InstanceSet | None, InstanceSet | None]:
+def parts(instances: rs.InstanceSet, model: rs.Model) -> tuple[rs.InstanceSet | None, rs.InstanceSet | None]:
     """Return the instances of a folder that a model was learned from, and all others, for ``certify``.
 
     If the model was learned from another folder, the others may be copies of what it saw: ``certify`` refuses these,
     or drops them with ``--duplicates drop``.
     """
-    from rhostar.heuristics import as_heuristic
-
-    as_heuristic(model, instances.graph)  # rejects another graph before anything is run
+    rs.heuristics.as_heuristic(model, instances.graph)  # rejects another graph before anything is run
     if model.heuristic.trained_on is None:
         return None, instances
     mask = model.heuristic.trained_on.recorded(instances)
@@ -144,44 +129,36 @@ def parts(instances: InstanceSet, model: Model) -> tuple[InstanceSet | None, Ins
     return (instances[mask] if usable else None), instances[~mask]
 
 
-def baseline(name: str, instances: InstanceSet) -> tuple[str, Any]:
+def baseline(name: str, instances: rs.InstanceSet) -> tuple[str, Any]:
     """Return a handcrafted heuristic: its name in tables, and its values, or a potential if there are several goals."""
     import numpy as np
-
-    from rhostar import heuristics
-    from rhostar.errors import InputError
 
     if name == "zero":
         return "Dijkstra", np.zeros(instances.graph.n)
     # Baselines take what they need from the instances they are measured on, which can only favor them.
     if name == "landmarks":
-        from rhostar.learners import Landmarks
-
-        return "landmarks", Landmarks(random_state=0).fit(instances)
+        return "landmarks", rs.learners.Landmarks(random_state=0).fit(instances)
     if name not in BASELINES:
         raise InputError(f"--baseline must be one of {', '.join(BASELINES)}, got {name!r}")
-    scale = heuristics.safe_scale(instances, name)  # type: ignore[arg-type]
+    scale = rs.heuristics.safe_scale(instances, name)  # type: ignore[arg-type]
     goal = instances.goal if isinstance(instances.goal, int) else None
-    return name, getattr(heuristics, name)(instances.graph, goal, scale=scale)
+    return name, getattr(rs.heuristics, name)(instances.graph, goal, scale=scale)
 
 
 def methods(
-    instances: InstanceSet,
-    models: dict[str, Model],
+    instances: rs.InstanceSet,
+    models: dict[str, rs.Model],
     baselines: Sequence[str],
     algorithm: Search | None,
     reopen: bool,
-) -> dict[str, Method]:
+) -> dict[str, rs.report.Method]:
     """Return all heuristics to compare, baselines first."""
-    from rhostar.errors import InputError
-    from rhostar.report import Method
-
     found = {}
     for word in baselines:
         name, rho = baseline(word, instances)
-        found[name] = Method(rho, algorithm or "astar", reopen)
+        found[name] = rs.report.Method(rho, algorithm or "astar", reopen)
     for name, model in models.items():
-        found[name] = Method(model, model.search_with(algorithm), reopen, "learned")
+        found[name] = rs.report.Method(model, model.search_with(algorithm), reopen, "learned")
     if not found:
         raise InputError("give at least one --model or --baseline")
     return found
@@ -189,23 +166,12 @@ def methods(
 
 def utilities() -> Iterator[tuple[str, str]]:
     """Return what can be measured: name and meaning."""
-    from rhostar.utilities import registry
-
-    for name, kind in registry.items():
+    for name, kind in rs.utilities.registry.items():
         yield name.replace("_", "-"), first_sentence(kind)
-
-
-def utility(name: str, limit: float | None, instances: InstanceSet) -> Utility:
-    """Return a utility by its name on the command line."""
-    from rhostar.utilities import by_name
-
-    return by_name(name, limit, n=instances.graph.n)
 
 
 def parameters(words: Sequence[str]) -> dict[str, Any]:
     """Return the parameters in name=value words; values are Python numbers, words and lists."""
-    from rhostar.errors import InputError
-
     found: dict[str, Any] = {}
     for word in words:
         name, mark, value = word.partition("=")
@@ -220,8 +186,6 @@ def parameters(words: Sequence[str]) -> dict[str, Any]:
 
 def share(word: str, name: str) -> float | None:
     """Return a share such as 1% or 0.01, or inf; None for an empty word."""
-    from rhostar.errors import InputError
-
     if not word:
         return None
     try:
@@ -240,10 +204,6 @@ def names(graph: Any, vertices: list[int]) -> list[Any]:
 
 def vertex(graph: Any, name: str) -> int:
     """Return the vertex that a word on the command line names: a label, or without labels a number or row,column."""
-    import re
-
-    from rhostar.errors import VertexError
-
     tries: list[Any] = [name]
     if re.fullmatch(r"[0-9]{1,999}", name):  # Python reads no more than 4,300 digits
         tries.append(int(name))
@@ -268,16 +228,11 @@ def refuse_overwrite(path: Path, force: bool) -> None:
 
     Devices and pipes are left to the writer, which refuses them in any case.
     """
-    from rhostar.errors import InputError
-
     if not force and (path.is_file() or (path.is_dir() and any(path.iterdir()))):
         raise InputError(f"{path} exists already; give another name, or --force to replace it")
 
 
 def first_sentence(thing: Any) -> str:
     """Return the first sentence of a docstring, without markup."""
-    import inspect
-    import re
-
     first = (inspect.getdoc(thing) or "").split("\n\n", maxsplit=1)[0].replace("\n", " ")
     return re.sub(r":\w+:`~?([^`]*)`|``([^`]*)``|`([^`]*)`", lambda found: "".join(found.groups("")), first)

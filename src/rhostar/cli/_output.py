@@ -12,6 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
+from rhostar._display import text_table
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of a table.")]
 
 OK, NO_PATH, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -51,8 +53,6 @@ def _called(key: str, value: Any) -> str:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, text_columns: int = 1) -> str:
     """Return a table; the first columns are text, the others numbers."""
-    from rhostar._display import text_table
-
     return text_table([list(head), *([words(cell) for cell in row] for row in rows)], words=text_columns)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import rhostar as rs
 from rhostar.cli import _options as options
 from rhostar.cli._app import app
 from rhostar.cli._output import Json, emit, working
@@ -41,8 +42,6 @@ def report(
 
     Example: rhostar report trips -m model.npz -o report.html
     """
-    import rhostar as rs
-
     options.refuse_overwrite(out, force)
     instances = rs.InstanceSet.load(folder)
     models = options.load_models(model)
@@ -70,8 +69,6 @@ def report(
 
 def _certificates(kept: Mapping[str, Mapping[str, Any]], *, named: bool) -> CertificateSection:
     """Return the section on the certificates, each with the name of its model if there are several."""
-    import rhostar as rs
-
     *others, (name, table) = kept.items()
     also = {other: rs.certificates.CertificateTable.from_dict(found) for other, found in others}
     return rs.report.certificate_section(table, method=name if named else "", also=also)

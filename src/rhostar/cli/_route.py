@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import rhostar as rs
 from rhostar.cli import _options as options
 from rhostar.cli import _tables as tables
 from rhostar.cli._app import app
 from rhostar.cli._output import NO_PATH, OK, Json, emit, table, working
+from rhostar.errors import InputError, VertexError, WeightError
 
 if TYPE_CHECKING:
-    from rhostar.routing import Router
     from rhostar.routing._query_costs import QueryCosts
 
 Weights = Annotated[
@@ -31,7 +32,6 @@ Model = Annotated[
 MaxExcess = Annotated[str, typer.Option(help="How far a route may exceed the optimum, such as 5%.", show_default=False)]
 MeanExcess = Annotated[str, typer.Option(help="The same on average, as in learning the model.", show_default=False)]
 GeoJson = Annotated[Path | None, typer.Option(help="Write the route as GeoJSON.", show_default=False)]
-Force = options.Force
 Depart = Annotated[
     float | None,
     typer.Option(help="Depart at this time, with the times of the table of --weights.", show_default=False),
@@ -70,11 +70,8 @@ def router_for(
     *,
     quiet: bool,
     required: bool = True,
-) -> tuple[Router, dict[str, Any]]:
+) -> tuple[rs.Router, dict[str, Any]]:
     """Return a router with its weights, and what to say about them; without `required`, weights may be left out."""
-    import rhostar as rs
-    from rhostar.errors import InputError
-
     instances = rs.InstanceSet.load(folder)
     heuristic = options.one_model(model)[1] if model else None
     excess = {
@@ -129,7 +126,7 @@ def route(
     avoid: Avoid = [],  # noqa: B006
     change: Change = [],  # noqa: B006
     geojson: GeoJson = None,
-    force: Force = False,
+    force: options.Force = False,
     json: Json = False,
 ) -> int:
     """Find a shortest path with today's weights.
@@ -143,7 +140,6 @@ def route(
     Example: rhostar route trips --weights today.csv --from a --to b
     """
     from rhostar import _files as files
-    from rhostar.errors import InputError
 
     given = (weights, time, snapshot, columns, missing, model, max_excess, mean_excess)
     timed = depart is not None or arrive is not None
@@ -212,11 +208,8 @@ def _others(routes: list[Any], json: bool) -> dict[str, Any]:
 
 def _router_by_time(
     folder: Path, weights: Path, columns: str, missing: str, period: float | None, waiting: bool, *, quiet: bool
-) -> tuple[Router, dict[str, Any]]:
+) -> tuple[rs.Router, dict[str, Any]]:
     """Return a router with the weights of a table by time of day, and what to say about them."""
-    import rhostar as rs
-    from rhostar.errors import WeightError
-
     instances = rs.InstanceSet.load(folder)
     router = rs.Router(instances.graph)
     with working("reading", quiet=quiet):
@@ -290,10 +283,8 @@ def within(
     return OK
 
 
-def _costs(router: Router, avoid: list[str], change: list[str]) -> QueryCosts:
+def _costs(router: rs.Router, avoid: list[str], change: list[str]) -> QueryCosts:
     """Return what the options say about the costs of one query."""
-    from rhostar.errors import InputError, VertexError, WeightError
-
     edges, vertices, changed, weights = [], [], [], []
     for word in avoid:
         try:
@@ -319,10 +310,8 @@ def _costs(router: Router, avoid: list[str], change: list[str]) -> QueryCosts:
     return costs
 
 
-def _edge(router: Router, word: str, option: str) -> tuple[Any, Any]:
+def _edge(router: rs.Router, word: str, option: str) -> tuple[Any, Any]:
     """Return the ends of the edge that a word TAIL:HEAD names; a label may have a colon itself."""
-    from rhostar.errors import InputError, VertexError
-
     parts = word.split(":")
     for k in range(1, len(parts)):
         try:
@@ -333,12 +322,12 @@ def _edge(router: Router, word: str, option: str) -> tuple[Any, Any]:
     raise InputError(f"{option}: {word!r} is neither a vertex nor an edge TAIL:HEAD")
 
 
-def _label(router: Router, word: str) -> Any:
+def _label(router: rs.Router, word: str) -> Any:
     """Return the label that a word names, or the vertex if there are no labels."""
     return options.names(router.graph, [options.vertex(router.graph, word)])[0]
 
 
-def _split(router: Router, words: list[str]) -> list[str]:
+def _split(router: rs.Router, words: list[str]) -> list[str]:
     """Return the words of an option that may be repeated or have commas; a label may have a comma itself."""
     known = set() if router.graph.labels is None else {str(label) for label in router.graph.labels}
     return [part for word in words for part in ([word] if word in known else word.split(","))]

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
+import rhostar as rs
 from rhostar.cli._output import OK, plain
+from rhostar.errors import InputError
 from rhostar.graph._storage import hashable_label
-
-if TYPE_CHECKING:
-    from rhostar.routing import Router
 
 _VERTICES = ("source", "target", "vertex")
 _LISTS = ("sources", "targets", "goals", "pairs", "edges", "avoid", "avoid_vertices")
 
 
-def serve(router: Router, lines: TextIO, out: TextIO) -> int:
+def serve(router: rs.Router, lines: TextIO, out: TextIO) -> int:
     """Answer each line, until there are no more; a line that cannot be answered gets an error, and the next is read.
 
     Parameters
@@ -56,9 +55,7 @@ def _line(reply: dict[str, Any]) -> str:
     return text.encode("utf-8", "backslashreplace").decode() + "\n"
 
 
-def _reply(router: Router, request: Any) -> dict[str, Any]:
-    from rhostar.errors import InputError
-
+def _reply(router: rs.Router, request: Any) -> dict[str, Any]:
     if not isinstance(request, dict):
         raise InputError('a line must be an object such as {"do": "route", "source": 1, "target": 2}')
     arguments = {name: value for name, value in request.items() if name not in ("do", "id")}
@@ -96,24 +93,24 @@ def _ranked(name: str, found: Any) -> dict[str, Any]:
     return {name: list(found.labels), "costs": found.costs}
 
 
-def _within(router: Router, vertex: Any, max_cost: float, **how: Any) -> dict[str, Any]:
+def _within(router: rs.Router, vertex: Any, max_cost: float, **how: Any) -> dict[str, Any]:
     found = router.within(vertex, max_cost, **how)
     return _ranked("vertices", found) | {"parents": found.parents}
 
 
-def _update(router: Router, weights: Any, edges: Any = None) -> dict[str, Any]:
+def _update(router: rs.Router, weights: Any, edges: Any = None) -> dict[str, Any]:
     router.update(_open_or_closed(weights), edges=edges)
     return {"updated": router.n_edges if edges is None else len(edges)}
 
 
-def _update_by_time(router: Router, weights: Any, times: Any, **options: Any) -> dict[str, Any]:
+def _update_by_time(router: rs.Router, weights: Any, times: Any, **options: Any) -> dict[str, Any]:
     if isinstance(weights, list):
         weights = [_open_or_closed(row) for row in weights]
     router.update_by_time(weights, times, **options)
     return {"updated": router.n_edges}
 
 
-def _prepare(router: Router) -> dict[str, Any]:
+def _prepare(router: rs.Router) -> dict[str, Any]:
     router.prepare()
     return {"prepared": True}
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import rhostar as rs
 from rhostar.cli._output import words
-
-if TYPE_CHECKING:
-    from rhostar.instances import InstanceSet
+from rhostar.errors import InputError, ReadError
 
 Columns = Annotated[
     str,
@@ -24,8 +23,6 @@ Missing = Annotated[
 
 def columns(text: str) -> dict[str, str]:
     """Return the columns in a list such as tail=from,head=to."""
-    from rhostar.errors import InputError
-
     known = ("tail", "head", "weight", "snapshot")
     found: dict[str, str] = {}
     for word in filter(None, text.split(",")):
@@ -36,7 +33,9 @@ def columns(text: str) -> dict[str, str]:
     return found
 
 
-def today(path: Path, instances: InstanceSet, named: str, missing: str, time: str = "") -> tuple[Any, dict[str, Any]]:
+def today(
+    path: Path, instances: rs.InstanceSet, named: str, missing: str, time: str = ""
+) -> tuple[Any, dict[str, Any]]:
     """Return one weight for each edge of the instances' graph from a table, and what to say about it.
 
     Parameters
@@ -72,10 +71,9 @@ def today(path: Path, instances: InstanceSet, named: str, missing: str, time: st
     return network.weights[0], facts
 
 
-def by_time(path: Path, instances: InstanceSet, named: str, missing: str) -> tuple[Any, list[float]]:
+def by_time(path: Path, instances: rs.InstanceSet, named: str, missing: str) -> tuple[Any, list[float]]:
     """Return one row of weights for each time of a table, and the times, increasing; these must be numbers."""
     from rhostar.datasets._edge_table import _TIMES, table
-    from rhostar.errors import ReadError
 
     given = columns(named)
     ends: Any = tuple(given.get(name, name) for name in ("tail", "head", "weight"))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import csv
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import rhostar as rs
 from rhostar.cli import _options as options
-
-if TYPE_CHECKING:
-    from rhostar.instances import InstanceSet, Network
+from rhostar.errors import ReadError, VertexError
 
 
-def read(path: Path, base: Network | InstanceSet, names: Sequence[Any] | None) -> tuple[InstanceSet, list[int]]:
+def read(
+    path: Path, base: rs.instances.Network | rs.InstanceSet, names: Sequence[Any] | None
+) -> tuple[rs.InstanceSet, list[int]]:
     """Return one instance for each line of a file of trips that has a path, and the lines of the others.
 
     Parameters
@@ -28,15 +31,10 @@ def read(path: Path, base: Network | InstanceSet, names: Sequence[Any] | None) -
     ReadError
         Naming the line that cannot be used.
     """
-    import csv
-
     import numpy as np
 
-    from rhostar.errors import ReadError, VertexError
-    from rhostar.instances import InstanceSet
-
     graph = base.graph
-    weights, days = (base._stored, base._stored_days) if isinstance(base, InstanceSet) else (base.weights, base.days)
+    weights, days = (base._stored, base._stored_days) if isinstance(base, rs.InstanceSet) else (base.weights, base.days)
     order = ["source", "goal", "snapshot"]
     trips: list[list[int]] = []
     lines: list[int] = []
@@ -68,14 +66,12 @@ def read(path: Path, base: Network | InstanceSet, names: Sequence[Any] | None) -
     if not trips:
         raise ReadError(path, None, "has no trips")
     rows, sources, targets = np.array(trips).T
-    instances = InstanceSet(graph, weights, sources, targets, rows=rows, infeasible="drop", days=days)
+    instances = rs.InstanceSet(graph, weights, sources, targets, rows=rows, infeasible="drop", days=days)
     return instances, np.delete(lines, instances.indices).tolist()
 
 
 def _finder(names: Sequence[Any] | None) -> Callable[[str], int]:
     """Return a function from a word to a snapshot: the one of that name, or the last one before that time."""
-    from bisect import bisect_right
-
     from rhostar.instances._timestamps import moment, moments
 
     called = list(names or ())

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
-if TYPE_CHECKING:
-    from rhostar.graph import Graph
-    from rhostar.instances import InstanceSet
+import rhostar as rs
+from rhostar.errors import InputError
 
 WeightBounds = Annotated[
     str,
@@ -34,13 +33,11 @@ class Stated(NamedTuple):
     """What did not fit; empty if all did."""
 
 
-def parse_bounds(word: str, graph: Graph, train: InstanceSet | None = None) -> Stated | None:
+def parse_bounds(word: str, graph: rs.Graph, train: rs.InstanceSet | None = None) -> Stated | None:
     """Return the bounds that a word on the command line names; None for from-data, or if there is none.
 
     With a training set, it can be FILE,from-data: where a weight of the set is below its bound, the weight counts.
     """
-    from rhostar.errors import InputError
-
     if word in ("", FROM_DATA):
         return None
     if train is not None and word.endswith("," + FROM_DATA):
@@ -55,7 +52,7 @@ def parse_bounds(word: str, graph: Graph, train: InstanceSet | None = None) -> S
     return Stated((low, high), "given as numbers", {})
 
 
-def _lowered(stated: Stated | None, train: InstanceSet) -> Stated | None:
+def _lowered(stated: Stated | None, train: rs.InstanceSet) -> Stated | None:
     """Return the lower of the bounds and the weights of a training set."""
     import numpy as np
 
@@ -71,7 +68,7 @@ def _lowered(stated: Stated | None, train: InstanceSet) -> Stated | None:
     )
 
 
-def _read(path: Path, graph: Graph) -> Stated:
+def _read(path: Path, graph: rs.Graph) -> Stated:
     """Return the lower bounds in a table, by the labels of its edges; the lowest row of an edge counts."""
     import numpy as np
 

@@ -15,6 +15,7 @@ import typer
 
 from rhostar.cli._app import app
 from rhostar.cli._output import BAD_INPUT, INTERRUPTED, OK, WIDTH
+from rhostar.errors import RhostarError, RhostarWarning, StoppedError
 
 # isort: off
 from rhostar.cli import (  # noqa: F401
@@ -105,7 +106,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             context = getattr(error, "ctx", None)
             hint = f" (see {context.command_path} --help)" if context is not None else ""
             return _complain(f"{error.format_message()}{hint}", BAD_INPUT)
-        from rhostar.errors import RhostarError, StoppedError
 
         if isinstance(error, StoppedError):
             return _complain("interrupted", INTERRUPTED)
@@ -119,8 +119,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 @contextmanager
 def _notes() -> Iterator[None]:
     """Print our warnings as notes, each once; where in the code they were raised does not help users of the program."""
-    from rhostar.errors import RhostarWarning
-
     with warnings.catch_warnings():
         usual = warnings.showwarning
         shown: set[str] = set()

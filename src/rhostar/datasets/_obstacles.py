@@ -87,11 +87,11 @@ def _forest(rng: np.random.Generator, canvas: Canvas) -> None:
 
 def _mazes(rng: np.random.Generator, canvas: Canvas) -> None:
     """Draw two walls 5 thick with a gap each, and levels that lead from gap to gap: upwards, or down and up."""
+    canvas.fill(65, 0, 5, 201)
+    canvas.fill(133, 0, 5, 201)
     if rng.random() < 0.6:
         low = rng.uniform(75, 165)
         high = rng.uniform(8, low - 30)
-        canvas.fill(65, 0, 5, 201)
-        canvas.fill(133, 0, 5, 201)
         canvas.fill(65, low + 5, 5, 19, blocked=False)
         canvas.fill(133, high + 5, 5, 19, blocked=False)
         canvas.fill(0, low, 70, 5)
@@ -101,8 +101,6 @@ def _mazes(rng: np.random.Generator, canvas: Canvas) -> None:
     else:
         high = rng.uniform(20, 110)
         low = rng.uniform(high + 45, min(high + 95, 180))
-        canvas.fill(65, 0, 5, 201)
-        canvas.fill(133, 0, 5, 201)
         canvas.fill(65, high + 5, 5, 19, blocked=False)
         canvas.fill(133, low - 19, 5, 19, blocked=False)
         canvas.fill(0, high, 138, 5)

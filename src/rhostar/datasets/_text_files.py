@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _core
-from rhostar import _failures as failures
 from rhostar.errors import ReadError, RhostarWarning
 
 Path = str | os.PathLike[str]
@@ -224,7 +223,7 @@ def _wrong(
     if 0 <= ending.offender < len(names):
         gaps["field"] = names[ending.offender]
         gaps["wanted"] = "an integer" if kinds[ending.offender] == "i" else _NUMBER
-    return failures.line_failure(ending, path, number, **gaps)
+    return ReadError(path, number, ending.status.message.format(**gaps))
 
 
 def require(path: Path, block: Block, good: NDArray[np.bool_], values: NDArray[Any], what: str) -> None:

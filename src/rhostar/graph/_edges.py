@@ -71,13 +71,3 @@ def grid_edges(
     first_out = np.zeros(n + 1, dtype=np.int32)
     np.cumsum(inside.sum(axis=1), out=first_out[1:])
     return first_out, head, length
-
-
-def cells_of_edges(
-    tail: NDArray[np.int32], head: NDArray[np.int32], columns: int, corner_cutting: bool
-) -> list[NDArray[np.int32]]:
-    """Return the cells that must be free for each edge of a grid: its ends and, if required, the corners."""
-    if corner_cutting:
-        return [tail, head]
-    # A diagonal passes the cells (row of one end, column of the other); along an axis these are its ends.
-    return [tail, head, tail - tail % columns + head % columns, head - head % columns + tail % columns]

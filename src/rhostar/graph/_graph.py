@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -78,25 +78,6 @@ class Graph:
     ([0, 0, 1], [1, 2, 2])
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_content_hash",
-        "_copies",
-        "_elimination_order",
-        "_fingerprint",
-        "_given",
-        "_hierarchy",
-        "_index",
-        "_kernel",
-        "_tail",
-        "coordinates",
-        "first_out",
-        "head",
-        "labels",
-        "length",
-        "shape",
-    )
-
     first_out: NDArray[np.int32]
     head: NDArray[np.int32]
     coordinates: NDArray[np.float64] | None
@@ -104,13 +85,10 @@ class Graph:
     length: NDArray[np.float64] | None
     shape: tuple[int, int] | None
     _kernel: _core.Graph
-    _given: Given | None
-    _fingerprint: str | None
-    _index: dict[Hashable, int] | None
-    _tail: NDArray[np.int32] | None
-    _elimination_order: NDArray[np.int32] | None
-    _hierarchy: _core.Hierarchy | None
-    _content_hash: str | None
+    _given: Given | None = None
+    _index: dict[Hashable, int]
+    _elimination_order: NDArray[np.int32] | None = None  # rhostar.hierarchy makes it, and the hierarchy
+    _hierarchy: _core.Hierarchy | None = None
     _copies: dict[Any, Any]
 
     def __init__(
@@ -140,9 +118,6 @@ class Graph:
         put("_kernel", _core.Graph(self.first_out, self.head))
         if n >= _LARGE:
             self._kernel.rearrange(self.coordinates, _LEAST_GAIN)
-        # Made when they are first needed; rhostar.hierarchy makes the order and the hierarchy.
-        for name in ("_given", "_fingerprint", "_index", "_tail", "_hierarchy", "_elimination_order", "_content_hash"):
-            put(name, None)
         put("_copies", {})  # by cluster, what refers to the copy there; rhostar._workers makes it
 
     # ------------------------------------------------------------ constructors
@@ -325,23 +300,15 @@ class Graph:
     @property
     def tail(self) -> NDArray[np.int32]:
         """Where each edge begins; weights follow the order of `tail` and `head`."""
-        tail = self._tail
-        if tail is None:
-            tail = arrays.frozen(np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.first_out)))
-            object.__setattr__(self, "_tail", tail)
-        return tail
+        return self._once(
+            "_tail", lambda: arrays.frozen(np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.first_out)))
+        )
 
     @property
     def fingerprint(self) -> str:
         """A hash of the vertices and edges, the same in every process."""
-        found = self._fingerprint
-        if found is None:
-            digest = hashlib.blake2b(digest_size=16)
-            for part in (self.first_out, self.head):
-                digest.update(np.ascontiguousarray(part, dtype="<i4").data)
-            found = digest.hexdigest()
-            object.__setattr__(self, "_fingerprint", found)
-        return found
+        parts = (np.ascontiguousarray(part, dtype="<i4").data for part in (self.first_out, self.head))
+        return self._once("_fingerprint", lambda: _digest(parts))
 
     def vertex(self, label: Hashable) -> int:
         """Return the vertex with this label, or of the cell (row, column) on a grid without labels.
@@ -362,11 +329,8 @@ class Graph:
             If there is none.
         """
         if self.labels is not None:
-            index = self._index
-            if index is None:
-                index = {name: v for v, name in enumerate(self.labels)}
-                object.__setattr__(self, "_index", index)
-            return labeled_vertex(index, label)
+            labels = self.labels
+            return labeled_vertex(self._once("_index", lambda: {name: v for v, name in enumerate(labels)}), label)
         if self.shape is None:
             raise VertexError(f"the graph has no labels; its vertices are 0..{self.n - 1}")
         return cell_vertex(self.shape, label)
@@ -624,12 +588,13 @@ class Graph:
     @property
     def _token(self) -> str:
         """A hash of everything in the graph, labels and coordinates included."""
-        if self._content_hash is None:
-            digest = hashlib.blake2b(digest_size=16)
-            for part in self.__reduce__()[1]:
-                digest.update(pickle.dumps(part, protocol=5))
-            super().__setattr__("_content_hash", digest.hexdigest())
-        return self._content_hash  # type: ignore[return-value]
+        return self._once("_content", lambda: _digest(pickle.dumps(part, protocol=5) for part in self.__reduce__()[1]))
+
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return what is kept under a name, and make it when it is first needed."""
+        if name not in self.__dict__:
+            self.__dict__[name] = make()
+        return self.__dict__[name]
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Graph is immutable; {name} cannot be set")
@@ -643,6 +608,13 @@ def _rebuild(first_out: Any, head: Any, coordinates: Any, labels: Any, length: A
     graph = Graph(first_out, head, coordinates=coordinates, labels=labels, length=length, shape=shape)
     object.__setattr__(graph, "_given", given)
     return graph
+
+
+def _digest(parts: Iterable[Any]) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
 
 
 def _shape(shape: tuple[int, int], n: int) -> tuple[int, int]:

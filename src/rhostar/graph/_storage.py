@@ -15,11 +15,8 @@ from rhostar.graph._graph import Graph
 
 def take_apart(graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return (arrays, facts) from which :func:`put_together` makes an equal graph."""
-    parts: dict[str, Any] = {"first_out": graph.first_out, "head": graph.head}
-    if graph.coordinates is not None:
-        parts["coordinates"] = graph.coordinates
-    if graph.length is not None:
-        parts["length"] = graph.length
+    stored = ("first_out", "head", "coordinates", "length")
+    parts = {name: getattr(graph, name) for name in stored if getattr(graph, name) is not None}
     facts: dict[str, Any] = {"shape": graph.shape, "labels": None}
     if graph.labels is not None:
         facts["labels"] = [plain_label(label) for label in graph.labels]

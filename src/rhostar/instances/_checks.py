@@ -25,13 +25,12 @@ def matrix(weights: ArrayLike, m: int) -> NDArray[Any]:
     if array.ndim != 2 or array.shape[1] != m:
         raise ArrayError(f"weights must have shape (K, {m}), one column per edge, got {array.shape}")
     if array.dtype not in arrays.WEIGHT_TYPES:
-        wider = {"b": np.int32, "i": np.int64, "u": np.int64, "f": np.float64}.get(array.dtype.kind)
-        if wider is None:
+        if array.dtype.kind not in "biuf":
             raise ArrayError(f"weights must be numbers, got dtype {array.dtype}")
         if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
             raise WeightError("weights contain integers of 2**53 or more, whose sums are not exact in float64")
-        small = {"b": np.int32, "i": np.int32, "u": np.int32, "f": np.float32}[array.dtype.kind]
-        array = array.astype(small if array.dtype.itemsize < 4 else wider)
+        small, wide = (np.float32, np.float64) if array.dtype.kind == "f" else (np.int32, np.int64)
+        array = array.astype(small if array.dtype.itemsize < 4 else wide)
     if array.size and (array.strides[1] != array.itemsize or array.strides[0] % array.itemsize):
         array = np.ascontiguousarray(array)
     return arrays.frozen(arrays.aligned(array))

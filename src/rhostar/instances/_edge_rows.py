@@ -247,8 +247,6 @@ def _places(names: list[Hashable], graph: Graph) -> NDArray[np.int32]:
 
 def _edges(graph: Graph, tail: NDArray[np.int32], head: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the positions of edges, -1 for loops and for edges that the graph lacks; its vertices may be -1."""
-    if not graph.n:
-        return np.full(tail.size, -1, dtype=np.int32)
     unknown = (tail < 0) | (head < 0)  # such an edge becomes a loop
     found: NDArray[np.int32] = graph._kernel.edge_index(np.where(unknown, 0, tail), np.where(unknown, 0, head))
     return found

@@ -10,7 +10,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from rhostar.errors import InputError
 from rhostar.graph import Graph
-from rhostar.graph._edges import cells_of_edges
 
 
 def require_float(dtype: DTypeLike) -> None:
@@ -42,7 +41,10 @@ def fill_weights(
         The weights.
     """
     assert grid.shape is not None and grid.length is not None  # noqa: PT018
-    tail, *others = cells_of_edges(grid.tail, grid.head, grid.shape[1], corner_cutting)
+    tail, head, columns = grid.tail, grid.head, grid.shape[1]
+    others = [head]
+    if not corner_cutting:  # a diagonal passes (row of one end, column of the other); along an axis these are its ends
+        others += [tail - tail % columns + head % columns, head - head % columns + tail % columns]
     for row, cells in zip(weights, maps, strict=True):
         kind = cells.ravel()
         here = kind[tail]

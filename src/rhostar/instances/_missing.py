@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NoReturn, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,8 @@ def require_policy(missing: Any) -> Policy:
 
 def refuse(
     path: object, graph: Graph, weights: NDArray[Any], names: Sequence[Any] | None, where: Callable[[int, int], str]
-) -> None:
-    """Raise ReadError if a weight is NaN: name the first ones, count all, and say what can be done.
+) -> NoReturn:
+    """Raise ReadError because weights are NaN: name the first ones, count all, and say what can be done.
 
     Parameters
     ----------
@@ -41,14 +41,11 @@ def refuse(
         Takes a snapshot and an edge, and returns where the table leaves the weight out, such as "line 5".
     """
     counts = np.array([np.count_nonzero(np.isnan(row)) for row in weights])
-    if not counts.any():
-        return
-    label: Any = graph.labels or range(graph.n)
     named: list[str] = []
     for k in np.flatnonzero(counts).tolist():
         when = "" if names is None else f" in snapshot {names[k]!r}"
         for e in np.flatnonzero(np.isnan(weights[k]))[: _NAMED - len(named)].tolist():
-            named.append(f"{label[graph.tail[e]]!r} -> {label[graph.head[e]]!r}{when} ({where(k, e)})")
+            named.append(f"{graph._edge_name(e)}{when} ({where(k, e)})")
         if len(named) == _NAMED:
             break
     total = int(counts.sum())
@@ -94,9 +91,7 @@ def fill(
         gaps |= np.isnan(row)
         known |= ~np.isnan(row)
     if not known.all():
-        e, label = int(np.argmin(known)), graph.labels or range(graph.n)
-        edge = f"{label[graph.tail[e]]!r} -> {label[graph.head[e]]!r}"
-        many = int((~known).sum())
+        edge, many = graph._edge_name(int(np.argmin(known))), int((~known).sum())
         raise ReadError(
             path,
             None,

@@ -164,7 +164,8 @@ class Network:
 
         many = f"{chosen.size:,} snapshot{'s' * (chosen.size > 1)}"
         starts = f"{others.size:,} start{'s' * (others.size > 1)}"
-        content = pools.content_of_snapshots(graph, checks.matrix(self.weights, graph.m), chosen.astype(np.int64))
+        snapshots = pools.digests(checks.matrix(self.weights, graph.m), chosen.astype(np.int64))
+        content = pools.identify(graph.fingerprint, snapshots)
         words = f"draws by this sampler from {many} and {starts}"
         words = words if only is not None else f"{words}, to {targets.size:,} goals"
         aim = targets if only is None else only

@@ -18,7 +18,6 @@ from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
 from rhostar.errors import InputError
-from rhostar.graph import Graph
 
 if TYPE_CHECKING:
     from rhostar.instances._set import InstanceSet
@@ -57,10 +56,6 @@ class Drawn(NamedTuple):
     """A name of the random numbers that were used; draws with the same ones are not independent. Empty if unknown."""
     feasible: float = 1.0
     """The share of the given instances that had a path, where others were dropped."""
-
-    def without_pool(self) -> Drawn:
-        """Return the same for instances that are no longer independent draws from the pool."""
-        return self._replace(pool=None)
 
     def to_fact(self) -> dict[str, Any]:
         """Return plain values for a file."""
@@ -130,11 +125,6 @@ def snapshot_digests(instances: InstanceSet) -> NDArray[np.uint64]:
 def content_of(instances: InstanceSet) -> str:
     """Return a name of all that a set contains, in its order."""
     return identify(instances.graph.fingerprint, snapshot_digests(instances), instances.sources, instances.goals)
-
-
-def content_of_snapshots(graph: Graph, weights: NDArray[Any], rows: NDArray[np.int64]) -> str:
-    """Return a name of a graph with some snapshots."""
-    return identify(graph.fingerprint, digests(weights, rows))
 
 
 def draw(

@@ -360,14 +360,14 @@ class InstanceSet:
 
     def _take(self, key: Any, drawn: pools.Drawn | None = None, origin: str | None = None) -> InstanceSet:
         """Return a view of some instances; with a new origin they are numbered anew."""
-        view = object.__new__(InstanceSet)
-        indices = np.ascontiguousarray(self.indices[key])
-        return view._fill(
+        parts = (self._stored_rows, self.sources, self.goals, self.indices)
+        rows, sources, goals, indices = (np.ascontiguousarray(part[key]) for part in parts)
+        return object.__new__(InstanceSet)._fill(
             self.graph,
             self._stored,
-            np.ascontiguousarray(self._stored_rows[key]),
-            np.ascontiguousarray(self.sources[key]),
-            np.ascontiguousarray(self.goals[key]),
+            rows,
+            sources,
+            goals,
             self.origin if origin is None else origin,
             indices if origin is None else np.arange(indices.size),
             home=self._home,
@@ -379,7 +379,7 @@ class InstanceSet:
 
     def _chosen(self, key: Any) -> InstanceSet:
         """Return a view of instances chosen by what they are: no longer independent draws from a pool."""
-        return self._take(key, drawn=self._drawn.without_pool())
+        return self._take(key, drawn=self._drawn._replace(pool=None))
 
     def by_goal(self) -> dict[int, InstanceSet]:
         """Return a dictionary from each goal to the view of its instances.
@@ -565,9 +565,7 @@ class InstanceSet:
         ...     rs.InstanceSet.load(folder)
         InstanceSet(2 instances, 1 snapshot of 8 edges, goal 3)
         """
-        home = os.path.abspath(folder)
-        parts, drawn, days, token = storing.load(folder, mmap=mmap, verify=verify)
-        return object.__new__(cls)._fill(*parts, home=(home, token) if mmap else None, drawn=drawn, days=days)
+        return storing.load(cls, folder, mmap=mmap, verify=verify)
 
     def resumable(self, folder: str | os.PathLike[str]) -> InstanceSet:
         """Return the same set, whose computations, and those on parts of it, save finished work in a folder.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,18 +29,6 @@ if TYPE_CHECKING:
 _KIND = "rhostar-instances"
 
 
-class Parts(NamedTuple):
-    """The parts of a set."""
-
-    graph: Graph
-    weights: NDArray[Any]
-    rows: NDArray[np.int64]
-    sources: NDArray[np.int32]
-    goals: NDArray[np.int32]
-    origin: str
-    indices: NDArray[np.int64]
-
-
 def save(instances: InstanceSet, folder: str | os.PathLike[str]) -> None:
     """Save a set with the snapshots that it uses."""
     used, row = np.unique(instances._stored_rows, return_inverse=True)
@@ -52,10 +40,9 @@ def save(instances: InstanceSet, folder: str | os.PathLike[str]) -> None:
     folders.write(folder, _KIND, parts, facts | {"origin": instances.origin, "drawn": instances._drawn.to_fact()})
 
 
-def load(
-    folder: str | os.PathLike[str], *, mmap: bool, verify: bool
-) -> tuple[Parts, Drawn, NDArray[np.int64] | None, str]:
-    """Return the parts of a saved set, how it was drawn, its days and the token of its save; or raise StorageError."""
+def load(made: type[InstanceSet], folder: str | os.PathLike[str], *, mmap: bool, verify: bool) -> InstanceSet:
+    """Return a saved set, or raise StorageError."""
+    place = os.path.abspath(folder)
     stored = folders.read(folder, _KIND, mmap=mmap, verify=verify)
     found = stored.arrays
     try:
@@ -73,7 +60,8 @@ def load(
             raise ArrayError("the origin is not a name")
     except (KeyError, InputError, TypeError, ValueError, AttributeError) as error:
         raise StorageError(f"{folder} does not contain a set of instances: {error}") from error
-    return Parts(graph, matrix, row, source, target, origin, indices), drawn, days, stored.token
+    home = (place, stored.token) if mmap else None
+    return _rebuild(made, graph, matrix, row, source, target, origin, indices, drawn, days, home)
 
 
 def reduce(instances: InstanceSet) -> tuple[Any, ...]:

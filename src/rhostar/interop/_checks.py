@@ -19,9 +19,8 @@ def check_weights(graph: Graph, values: NDArray[np.float64], name: str) -> None:
     bad = ~(values >= 0)
     if bad.any():
         e = int(np.argmax(bad))
-        names: Any = graph.labels or range(graph.n)
-        ends = f"{names[graph.tail[e]]!r} -> {names[graph.head[e]]!r}"
-        raise WeightError(f"{name!r} of the edge {ends} must be a non-negative number, got {values[e]}")
+        edge = graph._edge_name(e)
+        raise WeightError(f"{name!r} of the edge {edge} must be a non-negative number, got {values[e]}")
 
 
 def coordinates(nodes: Sequence[Any], points: Sequence[tuple[Any, Any]]) -> NDArray[np.float64] | None:
@@ -37,7 +36,7 @@ def coordinates(nodes: Sequence[Any], points: Sequence[tuple[Any, Any]]) -> NDAr
     if not any(x is None or y is None for x, y in points):
         with contextlib.suppress(TypeError, ValueError):  # the first value that is not a number is found below
             return np.array(points, dtype=np.float64).reshape(-1, 2)
-    good = [_is_number(x) and _is_number(y) for x, y in points]
+    good = [number_or_none(x) is not None and number_or_none(y) is not None for x, y in points]
     if any(good):
         first, missing = nodes[good.index(False)], len(good) - sum(good)
         warnings.warn(
@@ -48,9 +47,9 @@ def coordinates(nodes: Sequence[Any], points: Sequence[tuple[Any, Any]]) -> NDAr
     return None
 
 
-def _is_number(value: Any) -> bool:
+def number_or_none(value: Any) -> float | None:
+    """Return a number, or None if the value is not one."""
     try:
-        float(value)
+        return float(value)
     except (TypeError, ValueError):
-        return False
-    return True
+        return None

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rhostar.errors import ReadError
 from rhostar.graph import Graph
 from rhostar.instances import Network
+from rhostar.interop._checks import number_or_none
 
 __all__ = ["from_fleetpy"]
 
@@ -70,7 +71,8 @@ def from_fleetpy(folder: str | os.PathLike[str]) -> Network:
     plain = ids == list(range(len(ids)))
     graph = Graph.from_edges(len(ids), tail, head, labels=None if plain else ids, coordinates=places, length=length)
     free = graph.arrange(base)
-    times = sorted((float(one.name), one) for one in root.iterdir() if one.is_dir() and _is_number(one.name))
+    named = ((number_or_none(one.name), one) for one in root.iterdir() if one.is_dir())
+    times = sorted((time, one) for time, one in named if time is not None and np.isfinite(time))
     found = [(time, one / "edges_td_att.csv") for time, one in times if (one / "edges_td_att.csv").exists()]
     if not found:
         return Network(graph, free)
@@ -116,10 +118,3 @@ def _rows(path: Path, names: tuple[str, ...]) -> Iterator[tuple[int, tuple[float
                 yield reader.line_num, values
     except OSError as error:
         raise ReadError(path, None, f"could not read it: {error.strerror}") from None
-
-
-def _is_number(name: str) -> bool:
-    try:
-        return np.isfinite(float(name))
-    except ValueError:
-        return False

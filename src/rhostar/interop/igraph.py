@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rhostar.errors import GraphError, WeightError
 from rhostar.graph import Graph
 from rhostar.instances import Network
-from rhostar.interop._checks import check_weights, coordinates
+from rhostar.interop._checks import check_weights, coordinates, number_or_none
 
 
 def from_igraph(graph: Any, weight: str | None = "weight") -> Network:
@@ -74,8 +74,6 @@ def _edge_values(graph: Any, name: str) -> NDArray[np.float64]:
         raise WeightError(f"the edges have no attribute {name!r}; they have {', '.join(known) or 'none'}")
     values = graph.es[name]
     for k, value in enumerate(values):
-        try:
-            float(value)
-        except (TypeError, ValueError):
-            raise WeightError(f"{name!r} of edge {k} is not a number: {value!r}") from None
+        if number_or_none(value) is None:
+            raise WeightError(f"{name!r} of edge {k} is not a number: {value!r}")
     return np.array(values, dtype=np.float64)

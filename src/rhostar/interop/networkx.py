@@ -19,7 +19,7 @@ from rhostar.errors import EdgeError, GraphError, InputError, WeightError
 from rhostar.graph import Graph
 from rhostar.heuristics import HeuristicLike
 from rhostar.instances import Network
-from rhostar.interop._checks import check_weights, coordinates
+from rhostar.interop._checks import check_weights, coordinates, number_or_none
 from rhostar.interop._networkx_links import links_of
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def from_networkx(network: nx.Graph, weight: str | None = "weight", *, default: 
 def read_networkx(cls: type[Graph], network: nx.Graph, length: str | None) -> Graph:
     """Return the graph of all edges of `network`, both ways if it is undirected."""
     _require_networkx(network)
-    number = _numbered(network)
+    number = {node: v for v, node in enumerate(network)}
     if not number:
         raise GraphError("network has no nodes")
     tail, head = _ends(network, number.__getitem__)
@@ -101,10 +101,8 @@ def read_weights(graph: Graph, network: nx.Graph, attribute: Attribute, default:
     position = graph.edge_index(tail, head, missing=-1)
     if (position < 0).any():
         first = int(np.argmax(position < 0))
-        names = graph.labels or range(graph.n)
-        raise EdgeError(
-            f"network has the edge {names[tail[first]]!r} -> {names[head[first]]!r}, which is not in the graph"
-        )
+        u, v = (graph._name_of(int(ends[first])) for ends in (tail, head))
+        raise EdgeError(f"network has the edge {u} -> {v}, which is not in the graph")
     weights = np.full(graph.m, np.inf)
     with np.errstate(invalid="ignore"):  # NaN stays NaN: using the weights raises then
         np.minimum.at(weights, position, values)
@@ -167,11 +165,6 @@ def _require_networkx(network: nx.Graph) -> None:
         raise GraphError(f"network must be a networkx graph, got {type(network).__name__}")
 
 
-def _numbered(network: nx.Graph) -> dict[Any, int]:
-    """Return the vertex of each node: nodes are numbered in their order."""
-    return {node: v for v, node in enumerate(network)}
-
-
 def _ends(network: nx.Graph, number: Callable[[Any], int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return tails and heads in the order of ``network.edges``, then the ways back if it is undirected."""
     pairs = [(number(u), number(v)) for u, v in network.edges()]
@@ -214,10 +207,8 @@ def _values(network: nx.Graph, attribute: Attribute, default: float | None) -> N
 
 
 def _is_length(value: Any) -> bool:
-    try:
-        return 0 <= float(value) < np.inf
-    except (TypeError, ValueError):
-        return False
+    length = number_or_none(value)
+    return length is not None and 0 <= length < np.inf
 
 
 def astar_path(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _core
+from rhostar._display import axes_or_new
 from rhostar._parallel import map_chunks
 from rhostar.errors import InputError, UtilityError
 from rhostar.heuristics import HeuristicLike
@@ -120,10 +121,7 @@ class Dual:
         -------
         matplotlib.axes.Axes
         """
-        if ax is None:
-            from matplotlib import pyplot
-
-            _, ax = pyplot.subplots(figsize=(7, 4), layout="constrained")
+        ax = axes_or_new(ax)
         edges, best = self.intervals.edges, np.zeros(len(self), dtype=bool)
         best[self.best] = True
         low, high = edges[:-1], edges[1:]

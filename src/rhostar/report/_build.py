@@ -207,12 +207,9 @@ def _lead(
         return f"{queries}, {work}. {quality}"
     origin = f", learned from {len(train):,} solved queries," if train is not None and hero.kind == "learned" else ""
     times = f"{duration(hero.milliseconds)} instead of {duration(baseline.milliseconds)} a query"
-    work = f"searches {_times_fewer(hero)} vertices {'than' if hero.saving >= 1 else 'as'} “{baseline.name}”"
+    times_fewer = f"{hero.saving:.1f} times fewer" if hero.saving >= 1 else f"{1 / hero.saving:.1f} times as many"
+    work = f"searches {times_fewer} vertices {'than' if hero.saving >= 1 else 'as'} “{baseline.name}”"
     return f"{queries}, “{hero.name}”{origin} {work} and takes {times}. {quality}"
-
-
-def _times_fewer(hero: MethodView) -> str:
-    return f"{hero.saving:.1f} times fewer" if hero.saving >= 1 else f"{1 / hero.saving:.1f} times as many"
 
 
 def _tiles(

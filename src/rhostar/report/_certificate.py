@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rhostar import _arrays as arrays
 from rhostar.certificates import Certificate, CertificateTable, Dropped
 from rhostar.certificates._sentence import outward, percent
-from rhostar.certificates._summary import Costs, quantity
+from rhostar.certificates._summary import Costs, Quantity, quantity
 from rhostar.errors import InputError
 from rhostar.report._figures import COLORS, axes, short
 from rhostar.report._guarantee import Guarantee
@@ -55,8 +55,8 @@ class CertificateSection(Section):
         return () if tile is None else (tile,)
 
     @property
-    def _axis(self) -> str:
-        return quantity(self.guarantee.weakest, self.guarantee.costs, self.guarantee.subject).axis
+    def _quantity(self) -> Quantity:
+        return quantity(self.guarantee.weakest, self.guarantee.costs, self.guarantee.subject)
 
     def figures(self) -> dict[str, Callable[[], Figure]]:
         """Return the figure of the bounds next to the measured mean, if there is one."""
@@ -76,7 +76,7 @@ class CertificateSection(Section):
         lists = "".join(
             unfolding(title, _list(lines))
             for title, lines in (
-                ("What the guarantee assumes", _assumptions(self.bounds)),
+                ("What the guarantee assumes", list(dict.fromkeys(a for b in self.bounds for a in b.assumptions))),
                 ("Remarks", [line for line in self.remarks if line not in warnings]),
                 ("Bounds that were not computed, and why", self.left_out),
             )
@@ -108,7 +108,7 @@ queries. Names such as H4 and U2 are explained in rhostar's glossary.</p></div>
         """Draw each bound next to the measured mean."""
         means = [b for b in self.bounds if b.statistic == "mean" and b.observed is not None]
         rows = [b for b in means if not b.vacuous] or means
-        figure, axis = axes(f"{self._axis}, mean", "")
+        figure, axis = axes(f"{self._quantity.axis}, mean", "")
         for k, row in enumerate(rows):
             tone = COLORS["c1" if row.holds_for == "every rho" else "c3"]
             assert row.observed is not None
@@ -118,13 +118,6 @@ queries. Names such as H4 and U2 are explained in rhostar's glossary.</p></div>
         axis.set_yticks(range(len(rows)), [short(_name(row), 22) for row in rows])
         axis.set_ylim(len(rows) - 0.4, -0.6)
         return figure
-
-
-def _assumptions(bounds: Sequence[Certificate]) -> list[str]:
-    found: list[str] = []
-    for bound in bounds:
-        found += [a for a in bound.assumptions if a not in found]
-    return found
 
 
 def _card(guarantee: Guarantee, in_full: str) -> str:
@@ -151,7 +144,7 @@ _HOLDS_FOR = {"this rho": "these values", "every rho": "all values", "every rho 
 def _bound_row(bound: Certificate, view: CertificateSection) -> tuple[str, list[str]]:
     side = view.guarantee.weakest.side
     everyone = " all" if bound.holds_for.startswith("every") else ""
-    found = quantity(view.guarantee.weakest, view.guarantee.costs, view.guarantee.subject)
+    found = view._quantity
     value = found.number(outward(bound.value, side, 4))
     what = {"mean": "the mean", "every": "every answer"}.get(
         bound.statistic, f"{percent(bound.share or 0, 'lower', 6)} of answers"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar.certificates._query_log import losses
 from rhostar.certificates._summary import NO_UNIT, Costs
 from rhostar.report._figures import DASHES, MARKERS, axes, colors, legend, log_axis, percent_axis, short
 from rhostar.report._method import Method, Timings
@@ -19,8 +20,6 @@ from rhostar.search import Runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_ROUNDING = 1e-9  # sums along different paths of the same cost differ by less than this share
 
 
 @dataclass(frozen=True)
@@ -195,18 +194,10 @@ def _about(method: MethodView) -> str:
 # ---------------------------------------------------------------- numbers
 
 
-def _excess(runs: Runs, optimum: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return cost / optimum - 1 of the solved runs; 0 where both are 0, and where they differ by rounding alone."""
-    cost, best = runs.cost[runs.solved], optimum[runs.solved]
-    excess = np.where(cost > 0, np.inf, 0.0)
-    np.divide(cost - best, best, out=excess, where=best > 0)
-    return np.where(excess < _ROUNDING, 0.0, excess)
-
-
 def method_view(
     name: str, method: Method, runs: Runs, optimum: NDArray[np.float64], reference: float, milliseconds: float
 ) -> MethodView:
-    excess = _excess(runs, optimum)
+    excess = losses(runs.cost[runs.solved], optimum[runs.solved])
     # The largest of no answers is not a number, like their mean.
     mean, high, worst = (excess.mean(), _most(excess, 0.99), excess.max()) if excess.size else (np.nan,) * 3
     expansions = float(runs.expanded.mean())

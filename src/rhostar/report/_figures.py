@@ -6,10 +6,12 @@ import io
 import re
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from rhostar.report._comparison import MethodView
 
 # The light colors of templates/style.css. On the page each becomes the variable of that name, so that the
 # reader's choice of light or dark reaches into the figures.
@@ -56,16 +58,7 @@ def inline(figure: Figure, name: str, label: str) -> str:
     return opening + text[text.index(">") + 1 :]
 
 
-class Named(Protocol):
-    """A method with a color."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-
-
-def colors(methods: Sequence[Named]) -> dict[str, str]:
+def colors(methods: Sequence[MethodView]) -> dict[str, str]:
     """Return a color for each method: strong ones for learned values."""
     chosen: dict[str, str] = {}
     for kind, names in (("learned", _LEARNED), ("baseline", _BASELINES)):

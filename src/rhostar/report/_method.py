@@ -17,7 +17,8 @@ from rhostar.errors import InputError
 from rhostar.heuristics import Heuristic, HeuristicLike
 from rhostar.instances import Instance, InstanceSet
 from rhostar.report._section import Kind
-from rhostar.search import Algorithm, Run, astar, gbfs, solve_many
+from rhostar.search import Algorithm, Run, solve_many
+from rhostar.search._run import solve
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,7 @@ class Method:
         Run
             With its trace.
         """
-        graph, weights, source, goal = instance
-        if self.algorithm == "gbfs":
-            return gbfs(graph, weights, source, goal, self.rho, budget=budget, trace=True)
-        return astar(graph, weights, source, goal, self.rho, reopen=self.reopen, budget=budget, trace=True)
+        return solve(self.algorithm == "gbfs", *instance, self.rho, self.reopen, budget, None, True)
 
 
 def _is_learned(given: Any) -> bool:

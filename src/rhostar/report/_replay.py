@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from string import Template
 from typing import Any, ClassVar
 
@@ -106,7 +106,7 @@ class Replay(Section):
 
     def data(self) -> dict[str, Any]:
         """Return the drawing and the searches."""
-        drawing = self.drawing
+        drawn = {name: value for name, value in asdict(self.drawing).items() if name != "placed_by"}
         searches = self.scenes[0].searches
         learned = [i for i, s in enumerate(searches) if s.kind == "learned"]
         return {
@@ -115,16 +115,7 @@ class Replay(Section):
             "above": self.costs.above,
             "labels": {str(v): label for v, label in self.labels.items()},
             "start": [0, learned[0] if learned else len(searches) - 1],
-            "drawing": {
-                "kind": drawing.kind,
-                "n": drawing.n,
-                "rows": drawing.rows,
-                "columns": drawing.columns,
-                "aspect": drawing.aspect,
-                "x": _base64(drawing.x),
-                "y": _base64(drawing.y),
-                "edges": _base64(drawing.edges),
-            },
+            "drawing": {name: _base64(x) if isinstance(x, bytes) else x for name, x in drawn.items()},
             "own": None if self.own is None else _own_data(self.own),
             "scenes": [
                 {

@@ -15,7 +15,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,10 +28,8 @@ _LONG = 100
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
-class Chart(Protocol):
-    """Returns one of a section's own figures as markup; empty if the section has no such figure."""
-
-    def __call__(self, name: str, label: str, caption: str) -> str: ...
+Chart = Callable[[str, str, str], str]
+"""Returns one of a section's own figures as markup, by its name, with a label and a caption; empty if there is none."""
 
 
 class Section(ABC):

@@ -17,7 +17,7 @@ from rhostar.heuristics._below import shortfall
 from rhostar.heuristics._computed import Computed, goal_set
 from rhostar.instances import Snapshot
 from rhostar.search._outcome import Run
-from rhostar.search._run import _budget
+from rhostar.search._run import _budget, _require_graph
 
 
 def astar_to_nearest(
@@ -70,8 +70,7 @@ def astar_to_nearest(
     >>> int(run.path[-1]), run.cost
     (70, 12.0)
     """
-    if not isinstance(graph, Graph):
-        raise InputError(f"graph must be a Graph, got {type(graph).__name__}")
+    _require_graph(graph)
     ends = goal_set(goals, graph.n)
     start = arrays.vertex(source, "source", graph.n)
     row = arrays.weight_row(weights.on(graph) if isinstance(weights, Snapshot) else weights, "weights", graph.m)

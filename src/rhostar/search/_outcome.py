@@ -28,12 +28,7 @@ class Status(StrEnum):
 
 # How the core's statuses and the public ones correspond: a run ends with one of these three, and has the same name in
 # both. Every other status of the core is a failure, and _failures.py turns it into an exception.
-_OF_CORE = {
-    _core.Status.SOLVED: Status.SOLVED,
-    _core.Status.NO_PATH: Status.NO_PATH,
-    _core.Status.BUDGET: Status.BUDGET,
-}
-_NAMES = np.array([str(_OF_CORE[status]) for status in sorted(_OF_CORE, key=lambda status: status.value)])
+_NAMES = np.array(sorted(Status, key=lambda status: getattr(_core.Status, status.name).value), dtype=str)
 
 
 # A tuple, because it is made in a fraction of the time of a frozen dataclass: a short query takes 2 µs.
@@ -83,7 +78,8 @@ class Run(NamedTuple):
 _core.results_are(Run, Trace, tuple(Status(name) for name in _NAMES))  # the core makes them by itself
 
 
-_COLUMNS = ("status", "cost", "expanded", "generated", "reopened", "peak_open")
+_COUNTS = ("expanded", "generated", "reopened", "peak_open")
+_COLUMNS = ("status", "cost", *_COUNTS)
 
 
 class Paths(Sequence[NDArray[np.int32]]):
@@ -145,16 +141,9 @@ class Runs:
     @classmethod
     def _of_core(cls, columns: _core.RunColumns, *, bounded: bool = False) -> Runs:
         """Return what the core found; with `bounded`, lower bounds were given."""
-        return cls(
-            _NAMES[columns.status],
-            columns.cost,
-            Paths(columns.path, columns.path_end),
-            columns.expanded,
-            columns.generated,
-            columns.reopened,
-            columns.peak_open,
-            columns.bound if bounded else None,
-        )
+        counts = {name: getattr(columns, name) for name in _COUNTS}
+        path, bound = Paths(columns.path, columns.path_end), columns.bound if bounded else None
+        return cls(_NAMES[columns.status], columns.cost, path, bound=bound, **counts)
 
     @classmethod
     def _joined(cls, parts: Sequence[Runs]) -> Runs:
@@ -184,16 +173,8 @@ class Runs:
     def __getitem__(self, i: int) -> Run:
         i = range(len(self))[operator.index(i)]
         bound = None if self.bound is None else float(self.bound[i])
-        return Run(
-            Status(str(self.status[i])),
-            float(self.cost[i]),
-            self.path[i],
-            int(self.expanded[i]),
-            int(self.generated[i]),
-            int(self.reopened[i]),
-            int(self.peak_open[i]),
-            bound,
-        )
+        counts: dict[str, Any] = {name: int(getattr(self, name)[i]) for name in _COUNTS}
+        return Run(Status(str(self.status[i])), float(self.cost[i]), self.path[i], bound=bound, **counts)
 
     def __iter__(self) -> Iterator[Run]:
         return (self[i] for i in range(len(self)))
@@ -227,8 +208,7 @@ class Runs:
         """
         import pandas as pd
 
-        names = ("status", "cost", "expanded", "generated", "reopened", "peak_open", "bound")
-        columns = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        columns = {name: getattr(self, name) for name in (*_COLUMNS, "bound") if getattr(self, name) is not None}
         edges = np.maximum(np.diff(self.path.ends, prepend=0) - 1, 0)
         return pd.DataFrame({"status": columns.pop("status"), "cost": columns.pop("cost"), "edges": edges} | columns)
 

@@ -27,6 +27,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 from rhostar import _arrays as arrays
@@ -101,11 +102,7 @@ class Barrier:
     @property
     def units(self) -> list[Unit]:
         """The processes, each as a function that begins it."""
-
-        def reading(leaf: int) -> Unit:
-            return lambda: Reading(leaf, self.depth, self.groups)
-
-        return [reading(leaf) for leaf in range(1 << self.depth)]
+        return [partial(Reading, leaf, self.depth, self.groups) for leaf in range(1 << self.depth)]
 
     @property
     def places(self) -> list[Place]:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _failures as failures
-from rhostar.errors import LimitError, UtilityError
+from rhostar.errors import InputError, LimitError, UtilityError
 from rhostar.instances import Instance, InstanceSet
 from rhostar.search import Algorithm, Runs, Status, Trace, solve_many
 from rhostar.search._outcome import Paths
@@ -235,10 +235,7 @@ class Behaviours:
             np.full(size, str(Status.SOLVED)),
             self.cost.ravel().astype(float),
             empty,
-            self.expanded.ravel(),
-            self.generated.ravel(),
-            self.reopened.ravel(),
-            self.peak_open.ravel(),
+            *(getattr(self, name).ravel() for name in MEASURES[1:]),
         )
 
     def _optimum(self) -> NDArray[np.float64]:
@@ -300,7 +297,7 @@ def joint_behaviours(
     max_behaviours = arrays.integer(max_behaviours, "max_behaviours", 1)
     found = explore(problem, algorithm, reopen, max_behaviours, None, progress)
     if not found.complete and not partial:
-        raise limit_error(max_behaviours, found.explored, "joint behaviours")
+        raise _limit_error(max_behaviours, found.explored)
     table = found.values.reshape(-1, len(together), len(MEASURES))
     columns = {name: np.ascontiguousarray(table[..., k]) for k, name in enumerate(MEASURES)}
     return Behaviours(
@@ -333,6 +330,10 @@ def utility_vectors(
     LimitError
         If there are more joint behaviors than `max_behaviours`.
     """
+    algorithm = arrays.algorithm(algorithm)
+    if not isinstance(utility, Utility):
+        raise InputError(f"utility must be a Utility, got {utility!r}")
+    max_behaviours = arrays.integer(max_behaviours, "max_behaviours", 1)
     measure = _MEASURE_OF.get(type(utility))
     if measure is None:
         found = joint_behaviours(instances, algorithm, reopen, max_behaviours=max_behaviours, progress=progress)
@@ -340,7 +341,7 @@ def utility_vectors(
         return values, found.rho[first], found.prefix
     explored = explore(exact(instances), algorithm, reopen, max_behaviours, measure, progress)
     if not explored.complete:
-        raise limit_error(max_behaviours, explored.explored, "joint behaviours")
+        raise _limit_error(max_behaviours, explored.explored)
     clipped = np.minimum(explored.values.reshape(-1, len(instances)).astype(float), utility.limit)
     values, first = np.unique(clipped, axis=0, return_index=True)
     return values, explored.rho[first], explored.prefix
@@ -385,9 +386,9 @@ def explore(
     return Explored(found.complete, found.explored, found.prefix.copy(), found.values, rho)
 
 
-def limit_error(max_behaviours: int, explored: float, what: str) -> LimitError:
+def _limit_error(max_behaviours: int, explored: float) -> LimitError:
     """Return the error that says how far an exact search got."""
     return LimitError(
-        f"there are more than max_behaviours={max_behaviours} {what}; about {min(explored, 1.0):.2%} of the tree was "
-        "explored, so nothing exact can be said"
+        f"there are more than max_behaviours={max_behaviours} joint behaviours; about {min(explored, 1.0):.2%} of the "
+        "tree was explored, so nothing exact can be said"
     )

@@ -16,7 +16,7 @@ n − 1 transcripts, without ρ. It holds for every ρ: closures and runs with t
 
 **Records.** A selection in B(z) is a record if its score exceeds all those after z before it. No vertex is a record
 twice. The transcript of closure(z) is y₁, (I_{y₁} less what was there), y₂, (I_{y₂} less what was there), ..., where
-y₁, y₂, ... are the records of B(z) below ρ_z: :class:`Records` finds them by the rule of the proof.
+y₁, y₂, ... are the records of B(z) below ρ_z. A test finds them by the rule of the proof.
 
 **Theorem (cost in polynomial time).** The first selection of t in B(z) is a record itself, or it is in the block of
 the first record y of B(z) with t in I_y; then it is the first selection of t in B(y), after the path to y. ρ falls

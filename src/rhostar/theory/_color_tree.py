@@ -24,13 +24,15 @@ Over all nodes, and so over all i in R, that adds up to at most lg n!.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeAlias
+from operator import itemgetter
+from typing import Any, TypeAlias, TypeVar
 
 Key: TypeAlias = tuple[int, tuple[int, int]]
 """An edge by its unit and its pair, the smaller vertex first."""
+E = TypeVar("E")
 NO_PATH = 1 << 60
 """The place of ∞ in the order of edges."""
 
@@ -49,7 +51,7 @@ class Node:
         return [self] + ([node for part in self.parts for node in part.nodes()] if self.parts else [])
 
 
-def kruskal(n: int, keys: Sequence[Key]) -> list[Key]:
+def kruskal(n: int, edges: Sequence[E], pair: Callable[[Any], tuple[int, int]] = itemgetter(1)) -> list[E]:
     """Return the minimum spanning forest of edges that are given in their order."""
     root = list(range(n))
 
@@ -59,11 +61,11 @@ def kruskal(n: int, keys: Sequence[Key]) -> list[Key]:
         return v
 
     kept = []
-    for key in keys:
-        a, b = (find(v) for v in key[1])
+    for edge in edges:
+        a, b = map(find, pair(edge))
         if a != b:
             root[a] = b
-            kept.append(key)
+            kept.append(edge)
     return kept
 
 

@@ -8,10 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+import rhostar as rs
 from rhostar.cli import _options as options
 from rhostar.cli._app import app as program
 from rhostar.cli._app import listing
 from rhostar.cli._output import Json, emit, table, working
+from rhostar.errors import InputError, StorageError
 
 app = typer.Typer(
     help="Study behaviors, shattered sets and dual functions.", no_args_is_help=True, rich_markup_mode=None
@@ -20,9 +22,8 @@ program.add_typer(app, name="theory")
 
 
 def _sets() -> Iterator[tuple[str, str]]:
-    from rhostar import theory
 
-    for known in theory.constructions.values():
+    for known in rs.theory.constructions.values():
         yield known.name, f"{known.utility} of {' and '.join(known.algorithms)}"
 
 
@@ -67,11 +68,9 @@ def growth(
 
     Example: rhostar theory growth -n 7
     """
-    from rhostar import theory
-
     found = _shattered(kind, n, algorithm)
     with working(f"following all ρ through {len(found)} instances", quiet=json):
-        counts = theory.growth(
+        counts = rs.theory.growth(
             found.instances, found.algorithm, found.utility, found.reopen, max_behaviours=max_behaviours
         )
     columns = {
@@ -100,21 +99,18 @@ def atlas(
 
     Example: rhostar theory atlas
     """
-    from rhostar import theory
-    from rhostar.errors import InputError
-
     if rounds and folder is None:
         raise InputError("--rounds needs --folder, where new sets are kept")
     if folder is not None and not rounds and not folder.is_dir():
         raise InputError(f"there is no folder {folder}")
     if rounds and folder is not None:
-        kinds = theory.atlas.kinds(range(vertices[0], vertices[1] + 1))
+        kinds = rs.theory.atlas.kinds(range(vertices[0], vertices[1] + 1))
         if not kinds:
             raise InputError(f"--vertices must be two numbers in order, got {vertices[0]} {vertices[1]}")
         with working(f"hunting, {len(kinds)} kinds", quiet=json):
-            theory.atlas.search(folder, rounds=rounds, seed=seed, only=kinds, n_jobs=jobs)
+            rs.theory.atlas.search(folder, rounds=rounds, seed=seed, only=kinds, n_jobs=jobs)
     with working("verifying with the plain reference", quiet=json):
-        sizes = theory.atlas.verify(folder)
+        sizes = rs.theory.atlas.verify(folder)
     text = table(["shattered set", "instances"], sorted(sizes.items()))
     emit({"entries": sizes}, json, f"{len(sizes)} sets verified, every pattern by the plain reference\n{text}")
 
@@ -143,15 +139,13 @@ def dual(
     """
     import numpy as np
 
-    import rhostar as rs
     from rhostar import _files as files
-    from rhostar.errors import StorageError
 
     instances = rs.InstanceSet.load(folder)
     _, fitted = options.one_model(model)
     zeros = np.zeros(instances.graph.n)
     chosen = fitted.search_with(algorithm)
-    measure = options.utility(utility, limit, instances)
+    measure = rs.utilities.by_name(utility, limit, n=instances.graph.n)
     with working(f"following {count} instances along the line", quiet=json):
         found = rs.theory.dual(zeros, fitted, low, high, instances[:count], chosen, measure, reopen=reopen)
     if figure is not None:
@@ -179,9 +173,6 @@ def dual(
 
 def _shattered(kind: str, n: int, algorithm: options.Search) -> Any:
     """Return a shattered set by the name of its construction."""
-    from rhostar import theory
-    from rhostar.errors import InputError
-
-    if kind not in theory.constructions:
-        raise InputError(f"--set must be one of {', '.join(theory.constructions)}, got {kind!r}")
-    return theory.constructions[kind].build(n, algorithm)
+    if kind not in rs.theory.constructions:
+        raise InputError(f"--set must be one of {', '.join(rs.theory.constructions)}, got {kind!r}")
+    return rs.theory.constructions[kind].build(n, algorithm)

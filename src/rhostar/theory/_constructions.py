@@ -10,6 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from rhostar import _arrays as arrays
 from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.instances import Instance, InstanceSet
@@ -53,7 +54,7 @@ def theorem5_instances(n: int, algorithm: Algorithm = "gbfs") -> ShatteredSet:
     >>> rs.solve_many(shattered.instances, shattered.rho([0, 1, 1, 0]), algorithm="gbfs").cost.tolist()
     [2.0, 3.0, 3.0, 2.0]
     """
-    _at_least(n, 5)
+    arrays.integer(n, "n", 5)
     middle, source, r, goal = n - 3, n - 3, n - 2, n - 1
 
     def edges_of(i: int) -> Edges:
@@ -101,7 +102,7 @@ def sharper_instances(n: int, algorithm: Algorithm = "astar") -> ShatteredSet:
     >>> len(rs.theory.sharper_instances(9, "gbfs")), len(rs.theory.sharper_instances(9, "astar"))
     (7, 8)
     """
-    _at_least(n, 4)
+    arrays.integer(n, "n", 4)
     goal = n - 1
     greedy = algorithm == "gbfs"
     readers = range(1 if greedy else 0, goal)
@@ -148,7 +149,7 @@ def star(n: int) -> InstanceSet:
     >>> [len(rs.theory.joint_behaviours(rs.theory.star(n), "gbfs")) for n in (4, 5, 6, 7)]
     [2, 5, 16, 65]
     """
-    _at_least(n, 4)
+    arrays.integer(n, "n", 4)
     edges: dict[tuple[int, int], float] = {(n - 2, v): 1 for v in range(n - 2)}
     return instance_set(n, [edges | {(0, n - 1): 1}], n - 2, n - 1)
 
@@ -348,8 +349,3 @@ def _one_bit_each(instances: InstanceSet, algorithm: Algorithm, table: object) -
     """Return a set whose utility is the cost, 2 or 3."""
     thresholds = np.full(len(instances), 2.5)
     return ShatteredSet(instances, algorithm, True, Cost(4.0), thresholds, 1, _ONE_BIT, table)  # type: ignore[arg-type]
-
-
-def _at_least(n: int, least: int) -> None:
-    if n < least:
-        raise InputError(f"n must be at least {least}, got {n}")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar import _failures as failures
+from rhostar._display import axes_or_new
 from rhostar._parallel import map_chunks
 from rhostar.errors import InfeasibleError, InputError
 from rhostar.heuristics import HeuristicLike
@@ -111,10 +112,7 @@ class ConvexDual:
         -------
         matplotlib.axes.Axes
         """
-        if ax is None:
-            from matplotlib import pyplot
-
-            _, ax = pyplot.subplots(figsize=(7, 4), layout="constrained")
+        ax = axes_or_new(ax)
         thetas, values = [float(x) for x in self.thetas], [float(x) for x in self.values]
         ax.plot(thetas, values, ".-", color="0.35", markersize=3, linewidth=1.2)
         ends = [float(self.low), float(self.high)]

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rhostar import _files as files
 from rhostar.theory import _codes as codes
@@ -109,18 +108,20 @@ def claims() -> Iterator[tuple[str, dict[str, Any]]]:
 
 def of_witness(witness: Witness) -> dict[str, Any]:
     """Return the claim of an entry of the atlas: one item with all instances and all vertices."""
-    return _claim(
-        witness.n,
-        witness.goal,
-        witness.utility,
-        [[witness.algorithm, witness.reopen]],
-        witness.sources,
-        witness.arcs,
-        witness.thresholds,
-        1 << witness.bits,
-        [0] * witness.n,
-        [_item(range(len(witness)), range(witness.n), witness.rho)],
-    )
+    return {
+        "kind": "shattered-set",
+        "n": witness.n,
+        "goal": witness.goal,
+        "size": len(witness),
+        "utility": witness.utility,
+        "modes": [[witness.algorithm, witness.reopen]],
+        "sources": witness.sources,
+        "edges": witness.arcs,
+        "thresholds": witness.thresholds,
+        "denominator": 1 << witness.bits,
+        "base": [0] * witness.n,
+        "items": [_item(range(len(witness)), range(witness.n), witness.rho)],
+    }
 
 
 def of_code(code: ShatteredSet, modes: Sequence[Sequence[object]], *, split: bool = True) -> dict[str, Any]:
@@ -136,57 +137,28 @@ def of_code(code: ShatteredSet, modes: Sequence[Sequence[object]], *, split: boo
             pattern[first : first + each] = [bool(word >> bit & 1) for bit in range(each)]
             words.append(code.rho(pattern))
         tables.append(np.array(words))
-    unit = _denominator(np.concatenate([base[None], *tables]))
+    values = np.unique(np.concatenate([base[None], *tables])).tolist()
+    unit = math.lcm(*(Fraction(x).denominator for x in values))
     items = []
     for k, table in enumerate(tables):
         moving = np.flatnonzero((table != base).any(axis=0))
-        values = (table[:, moving] * unit).astype(np.int64).tolist()
-        items.append(_item(range(k * each, (k + 1) * each), moving.tolist(), values))
-    return _claim(
-        code.instances.graph.n,
-        int(code.instances.goals[0]),
-        "cost" if isinstance(code.utility, Cost) else "expanded",
-        modes,
-        code.instances.sources.tolist(),
-        edges_of(code.instances),
-        code.thresholds.tolist(),
-        unit,
-        (base * unit).astype(np.int64).tolist(),
-        items,
-    )
-
-
-def _denominator(values: NDArray[np.float64]) -> int:
-    return math.lcm(*(Fraction(x).denominator for x in np.unique(values).tolist()))
+        words = (table[:, moving] * unit).astype(np.int64).tolist()
+        items.append(_item(range(k * each, (k + 1) * each), moving.tolist(), words))
+    return {
+        "kind": "shattered-set",
+        "n": code.instances.graph.n,
+        "goal": int(code.instances.goals[0]),
+        "size": size,
+        "utility": "cost" if isinstance(code.utility, Cost) else "expanded",
+        "modes": modes,
+        "sources": code.instances.sources.tolist(),
+        "edges": edges_of(code.instances),
+        "thresholds": code.thresholds.tolist(),
+        "denominator": unit,
+        "base": (base * unit).astype(np.int64).tolist(),
+        "items": items,
+    }
 
 
 def _item(instances: Sequence[int], vertices: Sequence[int], words: object) -> dict[str, object]:
     return {"instances": list(instances), "vertices": list(vertices), "words": words}
-
-
-def _claim(
-    n: int,
-    goal: int,
-    utility: str,
-    modes: object,
-    sources: Sequence[int],
-    edges: object,
-    thresholds: object,
-    denominator: int,
-    base: object,
-    items: object,
-) -> dict[str, Any]:
-    return {
-        "kind": "shattered-set",
-        "n": n,
-        "goal": goal,
-        "size": len(sources),
-        "utility": utility,
-        "modes": modes,
-        "sources": sources,
-        "edges": edges,
-        "thresholds": thresholds,
-        "denominator": denominator,
-        "base": base,
-        "items": items,
-    }

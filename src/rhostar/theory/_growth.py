@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
-from rhostar._display import text_table
+from rhostar._display import axes_or_new, text_table
 from rhostar.bounds import capacities, massart, rademacher_monte_carlo
-from rhostar.errors import InputError
 from rhostar.instances import Instance, InstanceSet
 from rhostar.search import Algorithm
 from rhostar.theory._behaviours import Report, utility_vectors
@@ -100,10 +99,7 @@ class Growth:
         >>> counted.plot().get_xlabel()
         'instances N'
         """
-        if ax is None:
-            from matplotlib import pyplot
-
-            _, ax = pyplot.subplots(figsize=(8.5, 4.5), layout="constrained")
+        ax = axes_or_new(ax, (8.5, 4.5))
         N = np.arange(1, len(self) + 1)
         ax.plot(N, np.log2(self.behaviours), "s-", color="tab:blue", label="joint behaviours")
         ax.plot(N, np.log2(self.vectors), "o-", color="tab:red", label="utility vectors")
@@ -176,10 +172,6 @@ def growth(
     4       16         180  15.3    9.5   512.0  0.500    1.766  0.583
     """
     together = gather(instances)
-    algorithm = arrays.algorithm(algorithm)
-    if not isinstance(utility, Utility):
-        raise InputError(f"utility must be a Utility, got {utility!r}")
-    max_behaviours = arrays.integer(max_behaviours, "max_behaviours", 1)
     values, _, behaviours = utility_vectors(
         together, algorithm, utility, reopen, max_behaviours=max_behaviours, progress=progress
     )

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from importlib import resources
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +31,7 @@ class Found:
     """An instance that was found, and how many behaviors it has."""
 
     n: int
-    search: Literal["gbfs", "astar-reopen", "astar-closed"]
+    search: str
     weights: str
     source: int
     arcs: tuple[tuple[int, int, int], ...]
@@ -105,10 +104,7 @@ def climb(kind: Kind, seed: int, *, tries: int = 200, max_behaviours: int = 1_00
     if best is None:
         return None
     arcs = tuple((int(u), int(v), int(best[u, v])) for u, v in zip(*np.nonzero(best >= 0), strict=True))
-    search: Literal["gbfs", "astar-reopen", "astar-closed"] = "gbfs"
-    if kind.algorithm == "astar":
-        search = "astar-reopen" if kind.reopen else "astar-closed"
-    return Found(n, search, kind.weights, n - 2, arcs, most)
+    return Found(n, kind.search, kind.weights, n - 2, arcs, most)
 
 
 def _count(matrix: NDArray[np.int64], kind: Kind, max_behaviours: int) -> int:

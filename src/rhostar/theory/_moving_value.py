@@ -35,7 +35,7 @@ from rhostar.errors import InputError
 from rhostar.graph import Graph
 from rhostar.instances import Instance
 from rhostar.theory._integer_instances import instance_set
-from rhostar.theory._processes import ClosedSearch, Closure, Number, Problem, Process, Weights, exact_problem, exact_rho
+from rhostar.theory._processes import ClosedSearch, Closure, Number, Process, Weights, exact_problem, exact_rho
 
 _STEP = 4
 """Distance between two costs of the converter."""
@@ -200,13 +200,9 @@ def moving_thresholds(
     vertex = arrays.vertex(vertex, "vertex", problem.n)
     if not reopen:
         return sorted(_of_process(ClosedSearch(problem), values, vertex))
-    found: list[Number] = []
-    for y in range(problem.n):
-        if y == vertex and y != source:
-            found += _of_bar(problem, y, values)
-        elif y != goal:
-            found += _of_process(Closure(problem, y), values, vertex)
-    return sorted(found)
+    # The closure of the vertex itself gives the values above which it selects one vertex more.
+    roots = (y for y in range(problem.n) if y != goal or y == vertex)
+    return sorted(x for y in roots for x in _of_process(Closure(problem, y), values, vertex))
 
 
 def _of_process(process: Process, rho: list[Number], vertex: int) -> list[Number]:
@@ -229,24 +225,6 @@ def _of_process(process: Process, rho: list[Number], vertex: int) -> list[Number
                 found.append(threshold[0])
         process.select(v)
     return found
-
-
-def _of_bar(problem: Problem, root: int, rho: list[Number]) -> list[Number]:
-    """Return the values of the root above which its closure selects one vertex more."""
-    found: list[Number] = []
-    highest: tuple[Number, int] | None = None
-    process = Closure(problem, root)
-    while True:
-        options = process.options()
-        others = [u for u in options if u != root]
-        if not others:
-            return found
-        v = min(others, key=lambda u: (options[u] + rho[u], u))
-        score = (options[v] + rho[v], v)
-        if highest is None or score > highest:
-            highest = score
-            found.append(score[0])
-        process.select(v)
 
 
 def converter(bits: int) -> Line:

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rhostar.bounds import _sizes as sizes
+from rhostar.bounds._bisection import first_integer
 from rhostar.errors import InputError
 from rhostar.search import Algorithm
 from rhostar.theory._integer_instances import Edges, instance_set
@@ -197,13 +198,7 @@ def parity_bound(n: int) -> int:
 
 def _largest(m: int) -> int:
     """Return the largest N with Σ_{k ≥ 1} C(N, k)·(k + 1)⁻ᵐ ≤ 1."""
-    low, high = 1, 2
-    while _excess(high, m) <= _ONE:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if _excess(middle, m) <= _ONE else (low, middle)
-    return low
+    return first_integer(lambda N: _excess(N, m) > _ONE) - 1
 
 
 def _excess(N: int, m: int) -> float:

@@ -30,35 +30,3 @@ ORDERS: dict[int, tuple[tuple[int, ...], ...]] = {
     for layers, words in _LETTERS.items()
 }
 """For each number of layers m, the m orders of B instances."""
-
-
-def covers(orders: tuple[tuple[int, ...], ...]) -> bool:
-    """Return whether the sums of prefixes are all 2ᴮ vectors.
-
-    A set of vectors is an integer with 2ᴮ bits. Adding the unit vector i to all of its members exchanges neighboring
-    blocks of 2ⁱ bits.
-
-    Examples
-    --------
-    >>> from rhostar.theory._parity_orders import ORDERS, covers
-    >>> covers(ORDERS[5]), covers(ORDERS[5][:4])
-    (True, False)
-    """
-    size = len(orders[0])
-    blocks = [_every_other_block(1 << i, 1 << size) for i in range(size)]
-    found = 1
-    for order in orders:
-        moved = found
-        for i in order:
-            moved = (moved & blocks[i]) << (1 << i) | moved >> (1 << i) & blocks[i]
-            found |= moved
-    return found.bit_count() == 1 << size
-
-
-def _every_other_block(width: int, total: int) -> int:
-    """Return the integer of `total` bits in which blocks of `width` ones and zeros alternate, ones lowest."""
-    found, length = (1 << width) - 1, 2 * width
-    while length < total:
-        found |= found << length
-        length *= 2
-    return found

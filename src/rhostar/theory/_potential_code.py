@@ -25,7 +25,7 @@ n² lg n.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -228,13 +228,10 @@ def potential_bounds(n: int, edges: int) -> dict[str, int]:
     n, m = arrays.integer(n, "n", 3), arrays.integer(edges, "edges", 1)
     log_pairs = 4 * math.lgamma(n + 1) - math.log(2)
 
-    def by_hyperplanes(N: int) -> float:
-        return log_cells_of(m, math.log(N) + log_pairs)
-
-    def by_tables(N: int) -> float:
-        return n * fine_code_length(n, N, (n - 1) * N) * math.log(2)
-
-    rows = {"hyperplanes": by_hyperplanes, "tables": by_tables}
+    rows: dict[str, Callable[[int], float]] = {
+        "hyperplanes": lambda N: log_cells_of(m, math.log(N) + log_pairs),
+        "tables": lambda N: n * fine_code_length(n, N, (n - 1) * N) * math.log(2),
+    }
     found = {
         label: Capacity(label, "sharper", "potentials, all goals", growth, finite=False).pseudo_dimension
         for label, growth in rows.items()

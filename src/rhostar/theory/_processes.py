@@ -6,13 +6,13 @@ occurs twice. All numbers are exact (integers or fractions). Ties go to the smal
 
 A* without reopening is such a process: O is OPEN, a is g, and it ends after t (:class:`ClosedSearch`). A* with
 reopening is not, because vertices return to OPEN; :mod:`rhostar.theory._closures` shows how it follows from n − 1
-processes of the kind :class:`Closure`. :class:`Records` is a tool of the proof.
+processes of the kind :class:`Closure`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
@@ -180,39 +180,6 @@ class Closure:
                     self.length[c] = a + w
                     if c in self._inside:
                         heappush(heap, (a + w, c))
-
-
-class Records:
-    """records(z), as an argmin process: the records of B(z) below ρ_z, or all of them for the source.
-
-    `closures` are the transcripts of the other vertices' closures, each without its root.
-    """
-
-    def __init__(self, problem: Problem, root: int, closures: Mapping[int, Transcript]) -> None:
-        self._problem, self._root, self._closures = problem, root, closures
-        self._explored = {root}
-        self._g: dict[int, Number] = dict(problem.children[root])
-        self._ended = False
-
-    def options(self) -> dict[int, Number]:
-        """Return the vertices reached and not explored with their g, and the root at 0 unless it is the source."""
-        if self._ended:
-            return {}
-        found = {v: g for v, g in self._g.items() if v not in self._explored}
-        return found if self._root == self._problem.source else {**found, self._root: 0}
-
-    def select(self, y: int) -> None:
-        """Let y be a record: what B(y) does below ρ_y happens next."""
-        if y == self._root:
-            self._ended = True
-            return
-        low = Closure(self._problem, y)
-        for v in self._closures[y]:
-            low.select(v)
-        for v, a in low.length.items():
-            if v != self._root and self._g[y] + a < self._g.get(v, math.inf):
-                self._g[v] = self._g[y] + a
-        self._explored |= {y, *self._closures[y]}
 
 
 def selections(process: Process, rho: Sequence[Number]) -> Iterator[tuple[int, Number]]:

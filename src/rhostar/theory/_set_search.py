@@ -70,10 +70,14 @@ class Kind:
             raise InputError(f"{self} is not a valid kind: n must be 3 to 16, weights one of {sorted(LARGEST)}")
 
     @property
+    def search(self) -> str:
+        """The algorithm in one word."""
+        return "gbfs" if self.algorithm == "gbfs" else "astar-reopen" if self.reopen else "astar-closed"
+
+    @property
     def name(self) -> str:
         """The name of its file, without the ending."""
-        search = "gbfs" if self.algorithm == "gbfs" else "astar-reopen" if self.reopen else "astar-closed"
-        return f"{search}-{self.utility}-{self.weights}-{self.n}"
+        return f"{self.search}-{self.utility}-{self.weights}-{self.n}"
 
 
 def hunt(kind: Kind, seed: int, *, patience: int = 24) -> Witness | None:

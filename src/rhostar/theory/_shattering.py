@@ -188,10 +188,6 @@ def shattering(
     (Shattering(4 instances shattered, 16 utility vectors), [2.5, 2.5, 2.5, 2.5], 4)
     """
     together = gather(instances)
-    algorithm = arrays.algorithm(algorithm)
-    if not isinstance(utility, Utility):
-        raise InputError(f"utility must be a Utility, got {utility!r}")
-    max_behaviours = arrays.integer(max_behaviours, "max_behaviours", 1)
     values, rho, _ = utility_vectors(
         together, algorithm, utility, reopen, max_behaviours=max_behaviours, progress=progress
     )

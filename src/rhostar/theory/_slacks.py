@@ -22,6 +22,7 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 from rhostar.errors import InputError
+from rhostar.theory._color_tree import kruskal
 from rhostar.theory._processes import Number, Process, Transcript
 
 Unit: TypeAlias = Callable[[], Process]
@@ -96,20 +97,7 @@ def middle(exponent: int, step: int, n: int) -> Fraction:
 
 def forest(n: int, edges: Iterable[Edge]) -> list[Edge]:
     """Return the minimum spanning forest (Kruskal)."""
-    root = list(range(n))
-
-    def find(v: int) -> int:
-        while root[v] != v:
-            root[v] = v = root[root[v]]
-        return v
-
-    kept = []
-    for edge in sorted(edges, key=lambda e: e[:3]):
-        a, b = find(edge.selected), find(edge.other)
-        if a != b:
-            root[a] = b
-            kept.append(edge)
-    return kept
+    return kruskal(n, sorted(edges, key=lambda edge: edge[:3]), lambda edge: edge.pair)
 
 
 class Knowledge:

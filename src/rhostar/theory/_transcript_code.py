@@ -32,6 +32,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import islice, permutations
 
 import numpy as np
@@ -95,10 +96,17 @@ def encode_units(
 
 
 def decode_units(
-    units: Sequence[Unit], n: int, instances: int, number: int, *, scale: Sequence[int] | None = None
+    units: Sequence[Unit],
+    n: int,
+    instances: int,
+    number: int,
+    order: Sequence[int] | None = None,
+    *,
+    scale: Sequence[int] | None = None,
 ) -> list[Transcript]:
-    """Return the transcripts of all units; see :func:`decode`."""
-    return Transfer(Reader(number), units, n, scale or default_scale(n, instances), None, fine=False).run(())
+    """Return the transcripts of all units; see :func:`decode`. With an order of all units, by the fine code."""
+    scale = scale or default_scale(n, instances)
+    return Transfer(Reader(number), units, n, scale, None, fine=order is not None).run(order or ())
 
 
 def encode_shared(
@@ -115,19 +123,6 @@ def encode_shared(
     Transfer(out, units, n, scale or default_scale(n, instances), truth, fine=True).run(order)
     limit = fine_code_length(n, instances, len(units))
     return Message(out.number(), out.bits, limit, out.spent, tuple(i for i in order if i in truth.owners))
-
-
-def decode_shared(
-    units: Sequence[Unit],
-    n: int,
-    instances: int,
-    number: int,
-    order: Sequence[int],
-    *,
-    scale: Sequence[int] | None = None,
-) -> list[Transcript]:
-    """Return the transcripts of all units from a message by the fine code."""
-    return Transfer(Reader(number), units, n, scale or default_scale(n, instances), None, fine=True).run(order)
 
 
 def default_scale(n: int, instances: int) -> range:
@@ -233,16 +228,9 @@ def decode(
 
 def units_of(problems: Sequence[Problem], reopen: bool) -> list[Unit]:
     """Return the units of some instances: the closures of all vertices but the goal, or the run itself."""
-
-    def closure(problem: Problem, root: int) -> Unit:
-        return lambda: Closure(problem, root)
-
-    def search(problem: Problem) -> Unit:
-        return lambda: ClosedSearch(problem)
-
     if reopen:
-        return [closure(problem, z) for problem in problems for z in range(problem.n) if z != problem.goal]
-    return [search(problem) for problem in problems]
+        return [partial(Closure, problem, z) for problem in problems for z in range(problem.n) if z != problem.goal]
+    return [partial(ClosedSearch, problem) for problem in problems]
 
 
 def untied(problems: Sequence[Problem], rho: Weights) -> list[Number]:

@@ -157,7 +157,8 @@ def evaluate(
     scores = []
     for utility in measures:
         if isinstance(utility, Custom):
-            raw = _custom(utility, instances, heuristic, **options)
+            parts = map_chunks(_custom_chunk, instances, function=utility.function, rho=heuristic, **options)
+            raw = np.concatenate(parts)
         else:
             raw = utility.raw(runs, best)
         scores.append(utility.clip(raw))
@@ -183,13 +184,6 @@ def _optimum(instances: InstanceSet, runs: Runs, given: ArrayLike | None, n_jobs
         found = f"; a path of cost {runs.cost[i]} was found" if runs.solved[i] else ""
         raise InputError(f"optimum[{i}] = {optimum[i]} is not an optimal cost{found}")
     return optimum
-
-
-def _custom(
-    utility: Custom, instances: InstanceSet, rho: HeuristicLike, *, n_jobs: int | None, **options: Any
-) -> NDArray[np.float64]:
-    parts = map_chunks(_custom_chunk, instances, n_jobs=n_jobs, function=utility.function, rho=rho, **options)
-    return np.concatenate(parts)
 
 
 def _custom_chunk(
