@@ -57,7 +57,7 @@ def test_route(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (code, json.loads(out)["cost"]) == (1, None)
     code, _, error = run(capsys, "route", folder / "trips", "--from", "office", "--to", "work", "--snapshot", 0)
     assert code == 2
-    assert "'office' is not a label of the graph; one is" in error
+    assert "'office' is not a label of the graph; a label looks like" in error
     for wrong in (["--time", "0"], ["--snapshot", 9], ["--snapshot", 0, "--weights", folder / "today.csv"]):
         assert run(capsys, *ask, *wrong)[0] == 2
     assert run(capsys, "route", folder / "trips", "--from", "home", "--snapshot", 0)[0] == 2
@@ -206,7 +206,7 @@ def test_a_service_answers_every_line() -> None:
     assert [route["cost"] for route in found[4]["routes"]] == [10.0, None]
     assert found[5] == {"goals": ["bridge", "tunnel"], "costs": [4.0, 5.0]}
     assert found[6] == {"sources": ["bridge"], "costs": [6.0]}
-    assert found[7] == {"vertices": ["home", "bridge"], "costs": [0.0, 4.0], "parents": [-1, 0]}
+    assert found[7] == {"vertices": ["home", "bridge"], "costs": [0.0, 4.0], "parents": [None, "home"]}
     assert [answer["cost"] for answer in found[8:11]] == [None, 6.0, None]
     assert found[11:13] == [{"updated": 4}, {"prepared": True}]
     assert found[13]["cost"] == 2.0
@@ -221,17 +221,22 @@ def test_a_service_answers_every_line() -> None:
 @pytest.mark.parametrize(
     ("line", "kind", "words"),
     [
-        ("{", "JSONDecodeError", "not a line of JSON"),
+        ("{", "JSONDecodeError", "not a line of JSON: Expecting property name enclosed in double quotes at column 2"),
         ("[1]", "InputError", "must be an object"),
         ({"do": "fly"}, "InputError", "do must be one of route"),
         ({"do": "__init__"}, "InputError", "do must be one of"),
-        ({"do": "route", "source": "home"}, "InputError", "target"),
+        ({"do": "route", "source": "home"}, "InputError", "route needs source and target; got source"),
+        ({"do": "route", "from": "home", "to": "work"}, "InputError", "needs source and target; got from, to"),
+        ({"do": "update", "edge": 0, "weight": 1}, "InputError", "update needs weights, and takes edges; got edge, w"),
+        ({"do": "explain", "verbose": 1}, "InputError", "explain takes no arguments; got verbose"),
         ({"do": "route", "source": "home", "target": "work", "speed": 3}, "InputError", "speed"),
-        ({"do": "route", "source": "home", "target": "moon", "id": 5}, "VertexError", "'moon'"),
+        ({"do": "route", "source": "home", "target": "moon", "id": 5}, "VertexError", "'moon'; a label looks like 'home'"),
+        ({"do": "route", "source": "home", "target": "wrok"}, "VertexError", "'wrok'; a similar one is 'work'"),
         ({"do": "route", "source": {}, "target": "work"}, "VertexError", "source"),
         ({"do": "update", "edges": [["home", "work"]], "weights": [1]}, "EdgeError", "no edge"),
         ({"do": "update", "edges": [0], "weights": [-1]}, "WeightError", "negative"),
         ({"do": "update", "weights": "x"}, "ArrayError", "weights"),
+        ({"do": "update", "edges": [0], "weights": ["5,3"]}, "ArrayError", "weights[0] must be a number, got '5,3'"),
         ({"do": "within", "vertex": "home", "max_cost": "far"}, "InputError", "max_cost"),
     ],
 )
@@ -239,6 +244,7 @@ def test_a_bad_line_gets_an_error_and_the_next_an_answer(line: Any, kind: str, w
     error, after = talk(streets(), line, {"do": "route", "source": "home", "target": "work"})
     assert error["kind"] == kind
     assert words in error["error"]
+    assert error["line"] == 1
     assert error.get("id") == (line.get("id") if isinstance(line, dict) else None)
     assert after["cost"] == 9.0
 

@@ -243,6 +243,7 @@ def vertex(graph: Any, name: str) -> int:
     import re
 
     from rhostar.errors import VertexError
+    from rhostar.graph._lookup import similar_label
 
     tries: list[Any] = [name]
     if re.fullmatch(r"[0-9]{1,999}", name):  # Python reads no more than 4,300 digits
@@ -259,7 +260,7 @@ def vertex(graph: Any, name: str) -> int:
         return tries[-1]
     named = f"vertex in 0..{graph.n - 1} of the graph"
     if graph.labels is not None:
-        named = f"label of the graph; one is {graph.labels[0]!r}"
+        named = f"label of the graph; {similar_label(graph._index, name)}"
     raise VertexError(f"{name[:60]!r} is not a {named}")
 
 
