@@ -70,6 +70,7 @@ def import_(
     from rhostar.cli import _trips
     from rhostar.cli._info import describe
     from rhostar.datasets._formats import find
+    from rhostar.datasets._text_files import watched
     from rhostar.errors import InfeasibleError, InputError
     from rhostar.instances import Network
 
@@ -78,7 +79,7 @@ def import_(
     options.refuse_overwrite(out, force)
     given = tables.columns(columns) | ({"missing": missing} if missing else {}) | options.parameters(settings)
     left_out: list[int] | None = None
-    with working("reading", quiet=json):
+    with working("reading", quiet=json) as say, watched(lambda path: say(_progress(path, files))):
         found, draw = find(files, kind).open(files, given)
         network = found if isinstance(found, Network) else None
         if trips is not None:
@@ -105,6 +106,12 @@ def import_(
         emit(told | facts, json)
     else:
         pairs([*entries(told), *_lines(facts)])
+
+
+def _progress(path: Any, files: list[Path]) -> str:
+    """Return which file is being read."""
+    several = f" ({files.index(Path(path)) + 1} of {len(files)})" if len(files) > 1 and Path(path) in files else ""
+    return f"{path}{several}"
 
 
 def _draw_goals(instances: InstanceSet, seed: int) -> InstanceSet:

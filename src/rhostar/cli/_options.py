@@ -230,7 +230,11 @@ def share(word: str, name: str) -> float | None:
         number = -1.0
     if not number >= 0:
         raise InputError(f"{name} must be a share such as 1% or 0.01, got {word!r}")
-    return number / 100 if word.strip().endswith("%") else number
+    if word.strip().endswith("%"):
+        return number / 100
+    if 1 <= number < float("inf"):
+        raise InputError(f"{name} {word} would be {100 * number:g}%: write {number:g}% or {100 * number:g}%")
+    return number
 
 
 def names(graph: Any, vertices: list[int]) -> list[Any]:

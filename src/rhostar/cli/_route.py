@@ -316,12 +316,16 @@ def _costs(router: Router, avoid: list[str], change: list[str]) -> QueryCosts:
 
 def _edge(router: Router, word: str, option: str) -> tuple[Any, Any]:
     """Return the ends of the edge that a word TAIL:HEAD names; a label may have a colon itself."""
-    from rhostar.errors import InputError, VertexError
+    from rhostar.errors import EdgeError, InputError, VertexError
 
     parts = word.split(":")
     for k in range(1, len(parts)):
         try:
-            return _label(router, ":".join(parts[:k])), _label(router, ":".join(parts[k:]))
+            tail, head = ends = tuple(_label(router, ":".join(part)) for part in (parts[:k], parts[k:]))
+            router.graph.edge_index(router.graph.vertex(tail), router.graph.vertex(head))
+            return ends
+        except EdgeError:
+            raise EdgeError(f"{option} {word}: there is no edge {tail!r} -> {head!r}") from None
         except VertexError as error:
             if len(parts) == 2:
                 raise VertexError(f"{option} {word}: {error}") from None
