@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 import rhostar as rs
+from rhostar.cli._import import _progress
+from rhostar.cli._learn import _narrow
 from rhostar.cli._service import serve
 from rhostar.cli.main import main
 
@@ -249,6 +251,14 @@ def test_a_bad_line_gets_an_error_and_the_next_an_answer(line: Any, kind: str, w
     assert after["cost"] == 9.0
 
 
+def test_costs_can_be_read_back_exactly() -> None:
+    """A number of the service is the shortest that reads back as the same float, also where a sum looks odd."""
+    router = streets()
+    router.update([0.1, 9.0, 0.2, 9.0])
+    there = {"do": "route", "source": "home", "target": "work"}
+    assert talk(router, there)[0]["cost"] == router.route("home", "work").cost == 0.1 + 0.2
+
+
 def test_the_command_serves_standard_input(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,3 +276,58 @@ def test_the_command_serves_standard_input(
     assert found[2]["path"][0] == "home"
     assert run(capsys, "route", folder / "trips", "-", "--from", "home")[0] == 2
     assert run(capsys, "route", folder / "trips", "queries.json")[0] == 2
+
+
+# ---------------------------------------------------------------- what a newcomer reads
+
+
+def test_weights_in_another_unit_are_noted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ask = ["route", folder / "trips", "--from", "home", "--to", "work", "--weights"]
+    code, _, error = run(capsys, *ask, folder / "today.csv")
+    assert (code, error) == (0, "")
+    hours = [f"{tail},{head},{weight / 60}" for tail, head, weight in ROADS]
+    (folder / "hours.csv").write_text("\n".join(["tail,head,weight", *hours]) + "\n")
+    code, _, error = run(capsys, *ask, folder / "hours.csv")
+    assert code == 0
+    assert "0.00833 times those of the set (median); are they in another unit?" in " ".join(error.split())
+
+
+def test_an_unknown_street_is_named_as_it_was_given(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ask = ["route", folder / "trips", "--from", "home", "--to", "work", "--snapshot", 0]
+    for option, word in (("--avoid", "home:work"), ("--change", "home:work=3")):
+        code, _, error = run(capsys, *ask, option, word)
+        assert code == 2
+        assert f"{option} home:work: there is no edge 'home' -> 'work'" in error
+    code, _, error = run(capsys, *ask, "--avoid", "home:brdige")
+    assert "a similar one is 'bridge'" in error
+
+
+def test_a_share_without_a_sign_is_not_guessed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["learn", folder / "trips", "-o", folder / "model.npz", "--mean-excess"]
+    code, _, error = run(capsys, *words, "1")
+    assert code == 2
+    assert "--mean-excess 1 would be 100%: write 1% or 100%" in error
+    assert "write 5% or 500%" in run(capsys, *words, "5")[2]
+
+
+def test_a_long_error_fits_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["import", "a" * 70 + ".csv", "-o", "trips"]
+    assert len(run(capsys, *words)[2].splitlines()) == 1  # for programs that read it
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert main(words) == 2
+    assert max(map(len, capsys.readouterr().err.splitlines())) <= 80
+
+
+def test_the_table_of_learn_fits_a_terminal() -> None:
+    numbers = "chosen   1,651.1 ± 98.9  0.399 % ± 0.039   4.62 % ± 0.56  "
+    lines = [f"{'expansions':>24}{'mean excess':>17}{'99 % of paths':>16}  learner", f"{numbers}Portfolio(n_clusters=4)"]
+    last = "± standard errors over snapshots, by cross-validation"
+    assert list(_narrow([*lines, last])) == [lines[0][:-9].rstrip(), numbers.rstrip(), " " * 9 + lines[1][59:], last]
+    short = [lines[0], f"{numbers}Scaled(2)", last]
+    assert list(_narrow(short)) == short
+
+
+def test_progress_names_the_file() -> None:
+    days = [Path("day-01.csv"), Path("day-02.csv")]
+    assert _progress("day-02.csv", days) == "day-02.csv (2 of 2)"
+    assert _progress("rome.co", [Path("rome.gr")]) == "rome.co"

@@ -171,17 +171,16 @@ def learn(
 
 
 def _narrow(lines: list[str]) -> Iterator[str]:
-    """Return the lines of a table; if one is too long, the learners are on lines of their own."""
-    at, fits = lines[0].index("learner"), max(map(len, lines)) <= WIDTH
-    margin = " " * (len(lines[0]) - len(lines[0].lstrip()))
-    for line in lines:
-        if fits or len(line) <= at:
-            yield line
-        elif line is lines[-1]:
-            yield textwrap.fill(line, WIDTH)
-        else:
-            yield line[:at].rstrip()
-            yield textwrap.fill(line[at:], WIDTH, initial_indent=margin, subsequent_indent=margin)
+    """Return the lines of a table; if one is too long, each learner is on a line of its own."""
+    at, margin = lines[0].index("learner"), " " * 9
+    if max(map(len, lines)) <= WIDTH:
+        yield from lines
+        return
+    yield lines[0][:at].rstrip()
+    for line in lines[1:-1]:
+        yield line[:at].rstrip()
+        yield textwrap.fill(line[at:], WIDTH, initial_indent=margin, subsequent_indent=margin)
+    yield lines[-1]
 
 
 def _resolved(instances: InstanceSet, split: str, fraction: float) -> Any:

@@ -335,7 +335,7 @@ def _csv_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) ->
 
 
 def _coded(part: _core.TableRows, line: int) -> edge_rows.EdgeRows:
-    vertices, snapshots = ([name.strip() for name in names] for names in (part.vertices, part.snapshots))
+    vertices, snapshots = ([name.strip() or name for name in names] for names in (part.vertices, part.snapshots))
     tail, head = (edge_rows.Coded(list(vertices), codes) for codes in (part.tail, part.head))
     when = edge_rows.Coded(list(snapshots), part.snapshot) if part.snapshot.size else None
     return edge_rows.EdgeRows(tail, head, part.weight, when, lambda k: f"line {line + int(part.line[k])}")

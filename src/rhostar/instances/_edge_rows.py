@@ -33,7 +33,7 @@ _LISTED = 10
 """How many snapshots an error names."""
 _EARLY = 1 << 20
 """Rows after which a missing weight is an error, although the table goes on."""
-_CROWDED = 2
+_CROWDED = 3
 """So many rows for each edge and snapshot look like several snapshots."""
 
 
