@@ -319,12 +319,13 @@ def test_a_long_error_fits_a_terminal(capsys: pytest.CaptureFixture[str], monkey
 
 
 def test_the_table_of_learn_fits_a_terminal() -> None:
-    numbers = "chosen   1,651.1 ± 98.9  0.399 % ± 0.039   4.62 % ± 0.56  "
-    lines = [f"{'expansions':>24}{'mean excess':>17}{'99 % of paths':>16}  learner", f"{numbers}Portfolio(n_clusters=4)"]
+    head = f"{'expansions':>22}{'mean excess':>17}{'99 % of paths':>16}  "
+    row = f"{'chosen   1,651.1 ± 98.9':>22}  0.399 % ± 0.039   4.62 % ± 0.56"[: len(head) - 2].ljust(len(head))
     last = "± standard errors over snapshots, by cross-validation"
-    assert list(_narrow([*lines, last])) == [lines[0][:-9].rstrip(), numbers.rstrip(), " " * 9 + lines[1][59:], last]
-    short = [lines[0], f"{numbers}Scaled(2)", last]
+    short = [f"{head}learner", f"{row}Scaled(2)", last]
     assert list(_narrow(short)) == short
+    long = [f"{head}learner", f"{row}Portfolio(n_clusters=16) × 0.926", last]
+    assert list(_narrow(long)) == [head.rstrip(), row.rstrip(), " " * 9 + "Portfolio(n_clusters=16) × 0.926", last]
 
 
 def test_progress_names_the_file() -> None:
