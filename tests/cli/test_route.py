@@ -232,7 +232,11 @@ def test_a_service_answers_every_line() -> None:
         ({"do": "update", "edge": 0, "weight": 1}, "InputError", "update needs weights, and takes edges; got edge, w"),
         ({"do": "explain", "verbose": 1}, "InputError", "explain takes no arguments; got verbose"),
         ({"do": "route", "source": "home", "target": "work", "speed": 3}, "InputError", "speed"),
-        ({"do": "route", "source": "home", "target": "moon", "id": 5}, "VertexError", "'moon'; a label looks like 'home'"),
+        (
+            {"do": "route", "source": "home", "target": "moon", "id": 5},
+            "VertexError",
+            "'moon'; a label looks like 'home'",
+        ),
         ({"do": "route", "source": "home", "target": "wrok"}, "VertexError", "'wrok'; a similar one is 'work'"),
         ({"do": "route", "source": {}, "target": "work"}, "VertexError", "source"),
         ({"do": "update", "edges": [["home", "work"]], "weights": [1]}, "EdgeError", "no edge"),

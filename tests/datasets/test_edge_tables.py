@@ -253,7 +253,9 @@ def test_a_column_for_the_time_needs_no_name(tmp_path: Path) -> None:
         path.write_text(f"tail,head,weight,{name}\n{rows}")
         assert datasets.read_edge_table(path).weights.tolist() == [[1, 1], [2, 2], [3, 3]]
     path.write_text(f"tail,head,weight,ts\n{rows}")
-    with pytest.warns(RhostarWarning, match="3 rows for each edge and snapshot, of which the cheapest counts.*snapshot="):
+    with pytest.warns(
+        RhostarWarning, match="3 rows for each edge and snapshot, of which the cheapest counts.*snapshot="
+    ):
         assert datasets.read_edge_table(path).weights.tolist() == [[1, 1]]
 
 
@@ -278,7 +280,9 @@ def test_missing_weights_are_reported_before_all_is_read(tmp_path: Path, monkeyp
     whole = "".join(f"v{k},v{k + 1},1,mon\n" for k in range(40))
     path.write_text("tail,head,weight,snapshot\na,b,1,mon\nb,a,,mon\n" + whole)
     other.write_text("not read")
-    with pytest.raises(ReadError, match=r"1 of the first \d+ weights is missing: 'b' -> 'a' in snapshot 'mon' \(.*line 3"):
+    with pytest.raises(
+        ReadError, match=r"1 of the first \d+ weights is missing: 'b' -> 'a' in snapshot 'mon' \(.*line 3"
+    ):
         datasets.read_edge_table([path, other])
     # The same street has a weight in another row: nothing is missing.
     path.write_text("tail,head,weight,snapshot\nb,a,2,mon\nb,a,,mon\n" + whole)

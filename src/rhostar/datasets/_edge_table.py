@@ -378,9 +378,7 @@ def _wrong_row(
     return ReadError(path, line, f"weight must be {kind}, got {value[:60]!r}{hint}")
 
 
-def _parquet_rows(
-    path: text.Path, wanted: tuple[str, ...], snapshot: str | None
-) -> Iterator[edge_rows.EdgeRows]:
+def _parquet_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) -> Iterator[edge_rows.EdgeRows]:
     try:
         import pyarrow.parquet as pq
     except ImportError:
