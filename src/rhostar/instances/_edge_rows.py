@@ -108,8 +108,8 @@ def assemble(
         per_snapshot = kept.size / (first.size * max(1, len(names)))
         if per_snapshot >= _CROWDED:
             warnings.warn(
-                f"{path}: {per_snapshot:.3g} rows for each edge and snapshot, of which the cheapest counts; if a column "
-                "says when each was measured, name it with snapshot=NAME (--columns snapshot=NAME)",
+                f"{path}: {per_snapshot:.3g} rows for each edge and snapshot, of which the cheapest counts; if a "
+                "column says when each was measured, name it with snapshot=NAME (--columns snapshot=NAME)",
                 RhostarWarning,
                 stacklevel=2,
             )
