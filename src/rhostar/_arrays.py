@@ -224,9 +224,18 @@ def _packed(array: NDArray[Any], name: str) -> NDArray[Any]:
     return array
 
 
+def not_numbers(values: Any, name: str) -> ArrayError:
+    """Return the error for values that are not all numbers; it names the first that is none, if they are a list."""
+    listed = enumerate(values) if isinstance(values, list | tuple) else ()
+    for k, value in listed:
+        if not isinstance(value, int | float | np.number) or isinstance(value, bool):
+            return ArrayError(f"{name}[{k}] must be a number, got {value!r}")
+    return ArrayError(f"{name} must be an array of numbers, got dtype {np.asarray(values).dtype}")
+
+
 def _converted(array: NDArray[Any], name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
     if array.dtype.kind not in "biuf":
-        raise ArrayError(f"{name} must be an array of numbers, got dtype {array.dtype}")
+        raise not_numbers(array, name)
     return array.astype(dtype)
 
 

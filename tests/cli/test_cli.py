@@ -334,7 +334,7 @@ def test_report(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) 
     ("words", "message"),
     [
         (["info", "nowhere"], "there is no model at"),
-        (["evaluate", "nowhere"], "nothing that rhostar saved"),
+        (["evaluate", "nowhere"], "nowhere does not exist"),
         (["evaluate", "{data}/edges.csv"], "contains nothing that rhostar saved"),
         (["import", "nowhere.csv", "-o", "{tmp}/x"], "there is no file"),
         (["import", "{data}/model.npz", "-o", "{tmp}/x"], "model.npz"),

@@ -226,7 +226,7 @@ def test_trips_name_their_snapshot_or_their_time(
         ("a,c\na,a\n", "line 2: the trip starts at its goal, 'a'"),
         ("a,c,1,2\n", "line 1: expected 'source,goal[,snapshot]', got 'a,c,1,2'"),
         ("a\n", "line 1: expected 'source,goal[,snapshot]', got 'a'"),
-        (f"a,{'9' * 5000}\n", f"line 1: '{'9' * 60}' is not a label of the graph; one is 'a'"),
+        (f"a,{'9' * 5000}\n", f"line 1: '{'9' * 60}' is not a label of the graph; a label looks like 'a'"),
     ):
         trips.write_text(text)
         code, _, err = run(capsys, *words)

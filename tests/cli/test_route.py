@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 import rhostar as rs
+from rhostar.cli._import import _progress
+from rhostar.cli._learn import _narrow
 from rhostar.cli._service import serve
 from rhostar.cli.main import main
 
@@ -57,7 +59,7 @@ def test_route(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (code, json.loads(out)["cost"]) == (1, None)
     code, _, error = run(capsys, "route", folder / "trips", "--from", "office", "--to", "work", "--snapshot", 0)
     assert code == 2
-    assert "'office' is not a label of the graph; one is" in error
+    assert "'office' is not a label of the graph; a label looks like" in error
     for wrong in (["--time", "0"], ["--snapshot", 9], ["--snapshot", 0, "--weights", folder / "today.csv"]):
         assert run(capsys, *ask, *wrong)[0] == 2
     assert run(capsys, "route", folder / "trips", "--from", "home", "--snapshot", 0)[0] == 2
@@ -223,7 +225,7 @@ def test_a_service_answers_every_line() -> None:
     assert [route["cost"] for route in found[4]["routes"]] == [10.0, None]
     assert found[5] == {"goals": ["bridge", "tunnel"], "costs": [4.0, 5.0]}
     assert found[6] == {"sources": ["bridge"], "costs": [6.0]}
-    assert found[7] == {"vertices": ["home", "bridge"], "costs": [0.0, 4.0], "parents": [-1, 0]}
+    assert found[7] == {"vertices": ["home", "bridge"], "costs": [0.0, 4.0], "parents": [None, "home"]}
     assert [answer["cost"] for answer in found[8:11]] == [None, 6.0, None]
     assert found[11:13] == [{"updated": 4}, {"prepared": True}]
     assert found[13]["cost"] == 2.0
@@ -238,17 +240,26 @@ def test_a_service_answers_every_line() -> None:
 @pytest.mark.parametrize(
     ("line", "kind", "words"),
     [
-        ("{", "JSONDecodeError", "not a line of JSON"),
+        ("{", "JSONDecodeError", "not a line of JSON: Expecting property name enclosed in double quotes at column 2"),
         ("[1]", "InputError", "must be an object"),
         ({"do": "fly"}, "InputError", "do must be one of route"),
         ({"do": "__init__"}, "InputError", "do must be one of"),
-        ({"do": "route", "source": "home"}, "InputError", "target"),
+        ({"do": "route", "source": "home"}, "InputError", "route needs source and target; got source"),
+        ({"do": "route", "from": "home", "to": "work"}, "InputError", "needs source and target; got from, to"),
+        ({"do": "update", "edge": 0, "weight": 1}, "InputError", "update needs weights, and takes edges; got edge, w"),
+        ({"do": "explain", "verbose": 1}, "InputError", "explain takes no arguments; got verbose"),
         ({"do": "route", "source": "home", "target": "work", "speed": 3}, "InputError", "speed"),
-        ({"do": "route", "source": "home", "target": "moon", "id": 5}, "VertexError", "'moon'"),
+        (
+            {"do": "route", "source": "home", "target": "moon", "id": 5},
+            "VertexError",
+            "'moon'; a label looks like 'home'",
+        ),
+        ({"do": "route", "source": "home", "target": "wrok"}, "VertexError", "'wrok'; a similar one is 'work'"),
         ({"do": "route", "source": {}, "target": "work"}, "VertexError", "source"),
         ({"do": "update", "edges": [["home", "work"]], "weights": [1]}, "EdgeError", "no edge"),
         ({"do": "update", "edges": [0], "weights": [-1]}, "WeightError", "negative"),
         ({"do": "update", "weights": "x"}, "ArrayError", "weights"),
+        ({"do": "update", "edges": [0], "weights": ["5,3"]}, "ArrayError", "weights[0] must be a number, got '5,3'"),
         ({"do": "within", "vertex": "home", "max_cost": "far"}, "InputError", "max_cost"),
     ],
 )
@@ -256,8 +267,17 @@ def test_a_bad_line_gets_an_error_and_the_next_an_answer(line: Any, kind: str, w
     error, after = talk(streets(), line, {"do": "route", "source": "home", "target": "work"})
     assert error["kind"] == kind
     assert words in error["error"]
+    assert error["line"] == 1
     assert error.get("id") == (line.get("id") if isinstance(line, dict) else None)
     assert after["cost"] == 9.0
+
+
+def test_costs_can_be_read_back_exactly() -> None:
+    """A number of the service is the shortest that reads back as the same float, also where a sum looks odd."""
+    router = streets()
+    router.update([0.1, 9.0, 0.2, 9.0])
+    there = {"do": "route", "source": "home", "target": "work"}
+    assert talk(router, there)[0]["cost"] == router.route("home", "work").cost == 0.1 + 0.2
 
 
 def test_the_command_serves_standard_input(
@@ -277,3 +297,59 @@ def test_the_command_serves_standard_input(
     assert found[2]["path"][0] == "home"
     assert run(capsys, "route", folder / "trips", "-", "--from", "home")[0] == 2
     assert run(capsys, "route", folder / "trips", "queries.json")[0] == 2
+
+
+# ---------------------------------------------------------------- what a newcomer reads
+
+
+def test_weights_in_another_unit_are_noted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ask = ["route", folder / "trips", "--from", "home", "--to", "work", "--weights"]
+    code, _, error = run(capsys, *ask, folder / "today.csv")
+    assert (code, error) == (0, "")
+    hours = [f"{tail},{head},{weight / 60}" for tail, head, weight in ROADS]
+    (folder / "hours.csv").write_text("\n".join(["tail,head,weight", *hours]) + "\n")
+    code, _, error = run(capsys, *ask, folder / "hours.csv")
+    assert code == 0
+    assert "0.00833 times those of the set (median); are they in another unit?" in " ".join(error.split())
+
+
+def test_an_unknown_street_is_named_as_it_was_given(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ask = ["route", folder / "trips", "--from", "home", "--to", "work", "--snapshot", 0]
+    for option, word in (("--avoid", "home:work"), ("--change", "home:work=3")):
+        code, _, error = run(capsys, *ask, option, word)
+        assert code == 2
+        assert f"{option} home:work: there is no edge 'home' -> 'work'" in error
+    code, _, error = run(capsys, *ask, "--avoid", "home:brdige")
+    assert "a similar one is 'bridge'" in error
+
+
+def test_a_share_without_a_sign_is_not_guessed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["learn", folder / "trips", "-o", folder / "model.npz", "--mean-excess"]
+    code, _, error = run(capsys, *words, "1")
+    assert code == 2
+    assert "--mean-excess 1 would be 100%: write 1% or 100%" in error
+    assert "write 5% or 500%" in run(capsys, *words, "5")[2]
+
+
+def test_a_long_error_fits_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["import", "a" * 70 + ".csv", "-o", "trips"]
+    assert len(run(capsys, *words)[2].splitlines()) == 1  # for programs that read it
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert main(words) == 2
+    assert max(map(len, capsys.readouterr().err.splitlines())) <= 80
+
+
+def test_the_table_of_learn_fits_a_terminal() -> None:
+    head = f"{'expansions':>22}{'mean excess':>17}{'99 % of paths':>16}  "
+    row = f"{'chosen   1,651.1 ± 98.9':>22}  0.399 % ± 0.039   4.62 % ± 0.56"[: len(head) - 2].ljust(len(head))
+    last = "± standard errors over snapshots, by cross-validation"
+    short = [f"{head}learner", f"{row}Scaled(2)", last]
+    assert list(_narrow(short)) == short
+    long = [f"{head}learner", f"{row}Portfolio(n_clusters=16) × 0.926", last]
+    assert list(_narrow(long)) == [head.rstrip(), row.rstrip(), " " * 9 + "Portfolio(n_clusters=16) × 0.926", last]
+
+
+def test_progress_names_the_file() -> None:
+    days = [Path("day-01.csv"), Path("day-02.csv")]
+    assert _progress("day-02.csv", days) == "day-02.csv (2 of 2)"
+    assert _progress("rome.co", [Path("rome.gr")]) == "rome.co"

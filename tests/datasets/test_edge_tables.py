@@ -17,6 +17,7 @@ from rhostar import datasets
 from rhostar.datasets import _edge_table as edge_files
 from rhostar.errors import InputError, ReadError, RhostarWarning
 from rhostar.instances import _edge_rows as edge_rows
+from rhostar.instances._columns import columns
 from rhostar.instances._row_types import check_types
 
 inf = np.inf
@@ -222,6 +223,74 @@ def test_times_of_pandas_and_parquet(tmp_path: Path) -> None:
         assert (network.weights.ravel().tolist(), network.days.tolist()) == ([2, 1], [0, 1])
 
 
+# ---------------------------------------------------------------- what a newcomer reads
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "line 1: the table is empty"),
+        ("tail;head;weight\na;b;1,5\n", "separate columns by commas, not by ';', and write decimals with a point"),
+        ("tail,head,weight\na,b,1,5\n", "line 2: expected 3 columns, got 4; is there a comma in a value, such as 1,5?"),
+        ('tail,head,weight\na,b,"1,5"\n', "line 2: weight must be a number, got '1,5'; write decimals with a point"),
+        ("a,b,1.5\n", "the table has a, b, 1.5; is the first line, with the names of the columns, missing?"),
+        ("Tail,Head,travel_time_s,time\n", r"--columns tail=Tail,head=Head,weight=travel_time_s\)"),
+        ("tail,head,weight,date,time\n", "date and time may all say which.*into one, or say which.*snapshot=date"),
+    ],
+)
+def test_an_error_says_what_to_do(text: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    with pytest.raises(ReadError, match=words):
+        datasets.read_edge_table(path)
+
+
+def test_a_column_for_the_time_needs_no_name(tmp_path: Path) -> None:
+    """The minimum over a day is the time of no moment."""
+    path = tmp_path / "x.csv"
+    rows = "".join(f"a,b,{k},2026-03-0{k} 08:00\nb,a,{k},2026-03-0{k} 08:00\n" for k in (1, 2, 3))
+    for name in ("time", "Date", "snapshot", "hour"):
+        path.write_text(f"tail,head,weight,{name}\n{rows}")
+        assert datasets.read_edge_table(path).weights.tolist() == [[1, 1], [2, 2], [3, 3]]
+    path.write_text(f"tail,head,weight,ts\n{rows}")
+    with pytest.warns(
+        RhostarWarning, match="3 rows for each edge and snapshot, of which the cheapest counts.*snapshot="
+    ):
+        assert datasets.read_edge_table(path).weights.tolist() == [[1, 1]]
+
+
+def test_spaces_around_commas_are_not_part_of_a_name(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("tail, head, weight, time\na, b, 1, 2026-03-01\nb, a, 2, 2026-03-01\n")
+    network = datasets.read_edge_table(path)
+    assert (network.graph.labels, network.names) == (("a", "b"), ("2026-03-01",))
+
+
+def test_dates_in_another_form_are_noted(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("tail,head,weight,day\na,b,1,02.03.2026\na,b,2,01.04.2026\n")
+    with pytest.warns(RhostarWarning, match="such as '02.03.2026' are not ISO time stamps.*days are not known"):
+        assert datasets.read_edge_table(path).days is None
+
+
+def test_missing_weights_are_reported_before_all_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edge_rows, "_EARLY", 3)
+    monkeypatch.setattr(edge_files, "_BLOCK", 60)
+    path, other = tmp_path / "x.csv", tmp_path / "y.csv"
+    whole = "".join(f"v{k},v{k + 1},1,mon\n" for k in range(40))
+    path.write_text("tail,head,weight,snapshot\na,b,1,mon\nb,a,,mon\n" + whole)
+    other.write_text("not read")
+    with pytest.raises(
+        ReadError, match=r"1 of the first \d+ weights is missing: 'b' -> 'a' in snapshot 'mon' \(.*line 3"
+    ):
+        datasets.read_edge_table([path, other])
+    # The same street has a weight in another row: nothing is missing.
+    path.write_text("tail,head,weight,snapshot\nb,a,2,mon\nb,a,,mon\n" + whole)
+    assert datasets.read_edge_table(path).reading.missing == 0
+    path.write_text("tail,head,weight,snapshot\nb,a,,mon\n" + whole)
+    assert datasets.read_edge_table(path, missing="closed").reading.missing == 1
+
+
 # ---------------------------------------------------------------- CSV
 
 
@@ -230,12 +299,13 @@ def _by_python(path: Path) -> Iterator[edge_rows.EdgeRows]:
     with path.open(newline="", encoding="utf-8-sig") as stream:
         reader = csv.reader(stream, strict=True)
         names = [name.strip() for name in next(reader, [])]
-        found = edge_rows.columns(path, 1, names, ("tail", "head", "weight"), ("snapshot",))
+        found = columns(path, 1, names, ("tail", "head", "weight"), None)
         for row in reader:
             if row and len(row) != len(names):
-                raise ReadError(path, reader.line_num, f"expected {len(names)} columns, got {len(row)}")
+                more = "; is there a comma in a value, such as 1,5?" if len(row) > len(names) else ""
+                raise ReadError(path, reader.line_num, f"expected {len(names)} columns, got {len(row)}{more}")
             if row:
-                yield check_types(path, [[row[k]] for k in found], [reader.line_num].__getitem__)
+                yield check_types(path, [[row[k].strip() or row[k]] for k in found], [reader.line_num].__getitem__)
 
 
 def _both(path: Path, missing: str = "error") -> list[object]:

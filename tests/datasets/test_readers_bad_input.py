@@ -155,7 +155,7 @@ def test_node_edge(nodes: str, edges: str, which: str, line: int | None, what: s
     ("old", "new", "line", "what"),
     [
         ("tail,", "from,", 1, "the column 'tail' is missing; the table has from, head, weight, snapshot"),
-        (CSV, "", 1, "the column 'tail' is missing; the table has none"),
+        (CSV, "", 1, "the table is empty"),
         (CSV, CSV.replace(",", ";"), 1, "separate columns by commas, not by ';'"),
         (CSV, CSV.replace(",", "\t"), 1, r"separate columns by commas, not by '\t'"),
         ("1,0,15,mon", "1,0,-15,mon", 3, "a non-negative number, got '-15'"),

@@ -21,6 +21,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("timed", [True, False])
+@pytest.mark.filterwarnings("ignore::rhostar.errors.RhostarWarning")  # many rows for each edge, on purpose
 def test_every_row_counts(directed: bool, timed: bool, rng: np.random.Generator) -> None:
     for _ in range(20):
         tail, head = (np.array([*"dcbfae"])[rng.integers(0, 6, 100)].tolist() for _ in range(2))

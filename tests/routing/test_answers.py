@@ -120,7 +120,8 @@ def check_everything(network: Network, router: rs.Router, rng: np.random.Generat
         assert near.goals.size == min(k, len(reached))
         assert np.allclose(near.costs, np.sort(costs[reached])[:k], rtol=1e-12, atol=0)
         assert np.allclose(near.costs, costs[near.goals], rtol=1e-12, atol=0)
-        assert near.goal in (columns if reached else [None])
+        assert near.goal == (near.labels[0] if reached else None)  # as the user named it
+        assert near.goal in (goals if reached else [None])
         if most in (0.0, np.inf) or np.abs(costs - most).min() > 1e-9 or network.weights.dtype.kind == "i":
             area = router.within(names[one], most, reverse=reverse)
             inside = {v for v in range(network.n) if costs[v] <= most and costs[v] < np.inf}

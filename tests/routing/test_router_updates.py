@@ -39,7 +39,7 @@ def two_streets() -> rs.Router:
         (["low"], [-3], WeightError, r"weights\[0\].*'low'.*-3"),
         (["low"], [2**60], WeightError, "2\\*\\*53"),
         (["low"], [1.0, 2.0], ArrayError, "one value for each of the 1 edge"),
-        (["low"], ["x"], ArrayError, "numbers"),
+        (["low"], ["x"], ArrayError, r"weights\[0\] must be a number, got 'x'"),
         (7, [1.0], ArrayError, "edges"),
         ([1.5], [1.0], EdgeError, "1.5"),
     ],
@@ -97,7 +97,7 @@ def test_queries_need_weights(query: Any) -> None:
 @pytest.mark.parametrize(
     ("query", "error", "words"),
     [
-        (lambda router: router.route("a", "x"), VertexError, "'x'.*one of the 3 labels is 'a'"),
+        (lambda router: router.route("a", "x"), VertexError, "'x'; a similar one is 'a'"),
         (lambda router: router.route(0, 3), VertexError, "target.*0..2"),
         (lambda router: router.route([], "a"), VertexError, "source"),
         (lambda router: router.routes([("a",)]), ArrayError, r"pairs\[0\]"),
@@ -137,7 +137,7 @@ def test_numbers_are_labels_where_labels_are_numbers() -> None:
         assert router.route(np.int64(1), 0).labels == (1, 0)
         assert router.matrix(np.array([2]), [0]).item() == 6.0
         router.prepare()
-    with pytest.raises(VertexError, match="one of the 3 labels is 2"):
+    with pytest.raises(VertexError, match="a label looks like 2"):
         router.route(3, 1)
 
 

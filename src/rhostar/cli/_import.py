@@ -71,13 +71,14 @@ def import_(
     from rhostar.cli import _trips
     from rhostar.cli._info import describe
     from rhostar.datasets._formats import find
+    from rhostar.datasets._text_files import watched
 
     if sum(map(bool, (goal, any_goal, trips))) > 1:
         raise InputError("give only one of --goal, --any-goal and --trips")
     options.refuse_overwrite(out, force)
     given = tables.columns(columns) | ({"missing": missing} if missing else {}) | options.parameters(settings)
     left_out: list[int] | None = None
-    with working("reading", quiet=json):
+    with working("reading", quiet=json) as say, watched(lambda path: say(_progress(path, files))):
         found, draw = find(files, kind).open(files, given)
         network = found if isinstance(found, rs.instances.Network) else None
         if trips is not None:
@@ -104,6 +105,12 @@ def import_(
         emit(told | facts, json)
     else:
         pairs([*entries(told), *_lines(facts)])
+
+
+def _progress(path: Any, files: list[Path]) -> str:
+    """Return which file is being read."""
+    several = f" ({files.index(Path(path)) + 1} of {len(files)})" if len(files) > 1 and Path(path) in files else ""
+    return f"{path}{several}"
 
 
 def _draw_goals(instances: rs.InstanceSet, seed: int) -> rs.InstanceSet:

@@ -80,7 +80,8 @@ def learn(
         Literal["auto", "trip", "snapshot", "day", "last-days"],
         typer.Option(
             help="Split by trip, by snapshot or by day, which are never divided; last-days holds out the last days. "
-            "auto: by day if days are known, else by snapshot."
+            "auto: by trip if `rhostar import` drew the trips; for recorded trips by day if days are known, else by "
+            "snapshot."
         ),
     ] = "auto",
     seed: Annotated[int, typer.Option(help="Seed of the split and the learner.", min=0)] = 0,
@@ -97,8 +98,9 @@ def learn(
     optimal. The values are built from lower bounds on the weights: those of --weight-bounds, or the lowest weights in
     the training set. If a weight falls below its bound, searches notice and are slower, but still optimal.
 
-    Trips of one snapshot or day are often alike. So by default, whole snapshots or days are learned from or stay
-    unseen, and a certificate is about new ones. With --mean-excess, a table shows what other targets would cost; the
+    Trips that `rhostar import` drew from a history are split one by one, and a certificate is about new draws from
+    it. Recorded trips of one day are often alike: whole days, or snapshots, stay unseen. --split day does it for
+    draws, too. With --mean-excess, a table shows what other targets would cost; the
     report of the model plots it.
 
     Example: rhostar learn trips -o model.npz --mean-excess 1%
@@ -157,10 +159,21 @@ def learn(
         json,
     )
     if front is not None and not json:
-        lines = str(front).splitlines()
-        indent = " " * lines[0].index("learner")
         print("\nWhat other values of --mean-excess would cost:")
-        print(*(textwrap.fill(line, WIDTH, subsequent_indent=indent) for line in lines), sep="\n")
+        print(*_narrow(str(front).splitlines()), sep="\n")
+
+
+def _narrow(lines: list[str]) -> Iterator[str]:
+    """Return the lines of a table; if one is too long, each learner is on a line of its own."""
+    at, margin = lines[0].index("learner"), " " * 9
+    if max(map(len, lines)) <= WIDTH:
+        yield from lines
+        return
+    yield lines[0][:at].rstrip()
+    for line in lines[1:-1]:
+        yield line[:at].rstrip()
+        yield textwrap.fill(line[at:], WIDTH, initial_indent=margin, subsequent_indent=margin)
+    yield lines[-1]
 
 
 def _resolved(instances: rs.InstanceSet, split: str, fraction: float) -> Any:

@@ -194,7 +194,11 @@ def share(word: str, name: str) -> float | None:
         number = -1.0
     if not number >= 0:
         raise InputError(f"{name} must be a share such as 1% or 0.01, got {word!r}")
-    return number / 100 if word.strip().endswith("%") else number
+    if word.strip().endswith("%"):
+        return number / 100
+    if 1 <= number < float("inf"):
+        raise InputError(f"{name} {word} would be {100 * number:g}%: write {number:g}% or {100 * number:g}%")
+    return number
 
 
 def names(graph: Any, vertices: list[int]) -> list[Any]:
@@ -204,6 +208,8 @@ def names(graph: Any, vertices: list[int]) -> list[Any]:
 
 def vertex(graph: Any, name: str) -> int:
     """Return the vertex that a word on the command line names: a label, or without labels a number or row,column."""
+    from rhostar.graph._lookup import similar_label
+
     tries: list[Any] = [name]
     if re.fullmatch(r"[0-9]{1,999}", name):  # Python reads no more than 4,300 digits
         tries.append(int(name))
@@ -219,7 +225,7 @@ def vertex(graph: Any, name: str) -> int:
         return tries[-1]
     named = f"vertex in 0..{graph.n - 1} of the graph"
     if graph.labels is not None:
-        named = f"label of the graph; one is {graph.labels[0]!r}"
+        named = f"label of the graph; {similar_label(graph._index, name)}"
     raise VertexError(f"{name[:60]!r} is not a {named}")
 
 

@@ -6,7 +6,7 @@ import json
 import math
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -97,15 +97,15 @@ def plain(value: Any) -> Any:
 
 
 @contextmanager
-def working(what: str, *, quiet: bool = False) -> Iterator[None]:
-    """Show what the program is busy with, if standard error is a terminal."""
+def working(what: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """Show what the program is busy with, if standard error is a terminal; call what it returns to say more."""
     if quiet or not sys.stderr.isatty():
-        yield
+        yield lambda more: None
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(what):
-        yield
+    with Console(stderr=True).status(what) as status:
+        yield lambda more: status.update(f"{what} {more}")
 
 
 def watching(as_json: bool) -> bool:

@@ -14,7 +14,7 @@ from rhostar.cli import _options as options
 from rhostar.cli import _tables as tables
 from rhostar.cli._app import app
 from rhostar.cli._output import NO_PATH, OK, Json, emit, table, working
-from rhostar.errors import InputError, VertexError, WeightError
+from rhostar.errors import EdgeError, InputError, VertexError, WeightError
 
 if TYPE_CHECKING:
     from rhostar.routing._query_costs import QueryCosts
@@ -315,7 +315,11 @@ def _edge(router: rs.Router, word: str, option: str) -> tuple[Any, Any]:
     parts = word.split(":")
     for k in range(1, len(parts)):
         try:
-            return _label(router, ":".join(parts[:k])), _label(router, ":".join(parts[k:]))
+            tail, head = ends = tuple(_label(router, ":".join(part)) for part in (parts[:k], parts[k:]))
+            router.graph.edge_index(router.graph.vertex(tail), router.graph.vertex(head))
+            return ends
+        except EdgeError:
+            raise EdgeError(f"{option} {word}: there is no edge {tail!r} -> {head!r}") from None
         except VertexError as error:
             if len(parts) == 2:
                 raise VertexError(f"{option} {word}: {error}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 from collections.abc import Callable
@@ -29,16 +30,18 @@ def serve(router: rs.Router, lines: TextIO, out: TextIO) -> int:
     out
         Where answers go; each is flushed.
     """
-    for line in lines:
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         request: Any = None
         try:
-            request = json.loads(line)
+            request = json.loads(line.strip())
             reply = _reply(router, request)
         except Exception as error:  # whatever a line does, the next one is answered
-            what = f"not a line of JSON: {error}" if isinstance(error, json.JSONDecodeError) else str(error)
-            reply = {"error": what, "kind": type(error).__name__}
+            what = str(error)
+            if isinstance(error, json.JSONDecodeError):
+                what = f"not a line of JSON: {error.msg} at column {error.colno}"
+            reply = {"error": what, "kind": type(error).__name__, "line": number}
         marked = {"id": request["id"]} if isinstance(request, dict) and "id" in request else {}
         try:
             text = _line(marked | reply)
@@ -59,15 +62,17 @@ def _reply(router: rs.Router, request: Any) -> dict[str, Any]:
     if not isinstance(request, dict):
         raise InputError('a line must be an object such as {"do": "route", "source": 1, "target": 2}')
     arguments = {name: value for name, value in request.items() if name not in ("do", "id")}
-    do = _ACTIONS.get(str(request.get("do")))
+    name = str(request.get("do"))
+    do = _ACTIONS.get(name)
     if do is None:
         raise InputError(f"do must be one of {', '.join(_ACTIONS)}; got {request.get('do')!r}")
-    for name in _VERTICES:
-        if name in arguments:
-            arguments[name] = hashable_label(arguments[name])
-    for name in _LISTS:
-        if isinstance(arguments.get(name), list):
-            arguments[name] = [hashable_label(one) for one in arguments[name]]
+    _require_arguments(name, do, arguments)
+    for key in _VERTICES:
+        if key in arguments:
+            arguments[key] = hashable_label(arguments[key])
+    for key in _LISTS:
+        if isinstance(arguments.get(key), list):
+            arguments[key] = [hashable_label(one) for one in arguments[key]]
     changes = arguments.get("changes")
     if isinstance(changes, list) and len(changes) == 2 and isinstance(changes[0], list):
         arguments["changes"] = ([hashable_label(edge) for edge in changes[0]], _open_or_closed(changes[1]))
@@ -77,6 +82,21 @@ def _reply(router: rs.Router, request: Any) -> dict[str, Any]:
         if "argument" not in str(error):
             raise
         raise InputError(str(error).split(") ")[-1]) from None
+
+
+def _require_arguments(name: str, do: Callable[..., Any], arguments: dict[str, Any]) -> None:
+    """Raise if a request lacks an argument, or has another one where no others are taken."""
+    from rhostar.errors import InputError
+
+    taken = list(inspect.signature(do).parameters.values())[1:]  # the first is the router
+    named = [one for one in taken if one.kind is not one.VAR_KEYWORD]
+    needed = [one.name for one in named if one.default is one.empty]
+    others = [one.name for one in named if one.name not in needed]
+    allowed = set(arguments) if len(named) < len(taken) else {*needed, *others}
+    if not set(needed) <= set(arguments) <= allowed:
+        wants = f"needs {' and '.join(needed)}" if needed else "takes no arguments"
+        wants += f", and takes {', '.join(others)}" if others else ""
+        raise InputError(f"{name} {wants}; got {', '.join(arguments) or 'nothing'}")
 
 
 def _open_or_closed(weights: Any) -> Any:
@@ -95,7 +115,8 @@ def _ranked(name: str, found: Any) -> dict[str, Any]:
 
 def _within(router: rs.Router, vertex: Any, max_cost: float, **how: Any) -> dict[str, Any]:
     found = router.within(vertex, max_cost, **how)
-    return _ranked("vertices", found) | {"parents": found.parents}
+    # The first has no parent: its number is -1.
+    return _ranked("vertices", found) | {"parents": [None, *found.names.labels(found.parents[1:])]}
 
 
 def _update(router: rs.Router, weights: Any, edges: Any = None) -> dict[str, Any]:

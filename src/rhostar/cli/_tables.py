@@ -21,6 +21,10 @@ Missing = Annotated[
 ]
 
 
+_UNITS = 20
+"""Weights that are this many times as high may be in another unit."""
+
+
 def columns(text: str) -> dict[str, str]:
     """Return the columns in a list such as tail=from,head=to."""
     known = ("tail", "head", "weight", "snapshot")
@@ -63,6 +67,7 @@ def today(
         history=instances._stored,
         time=time or None,
     )
+    _warn_of_another_unit(path, network.weights[0], instances._stored[-1])
     facts: dict[str, Any] = {}
     if network.reading.missing:
         facts["missing_weights"] = filled_in(network.reading.missing, instances.graph.m, network.reading.policy)
@@ -71,14 +76,29 @@ def today(
     return network.weights[0], facts
 
 
+def _warn_of_another_unit(path: Path, today: Any, before: Any) -> None:
+    """Warn if weights differ from a snapshot of the set by a large factor: perhaps they are minutes, not seconds."""
+    import warnings
+
+    import numpy as np
+
+    from rhostar.errors import RhostarWarning
+
+    known = np.isfinite(today) & np.isfinite(before) & (before > 0)
+    factor = float(np.median(today[known] / before[known])) if known.any() else 1.0
+    if not 1 / _UNITS < factor < _UNITS:
+        what = f"the weights are {factor:.3g} times those of the set (median); are they in another unit?"
+        warnings.warn(f"{path}: {what}", RhostarWarning, stacklevel=3)
+
+
 def by_time(path: Path, instances: rs.InstanceSet, named: str, missing: str) -> tuple[Any, list[float]]:
     """Return one row of weights for each time of a table, and the times, increasing; these must be numbers."""
-    from rhostar.datasets._edge_table import _TIMES, table
+    from rhostar.datasets._edge_table import table
 
     given = columns(named)
     ends: Any = tuple(given.get(name, name) for name in ("tail", "head", "weight"))
     policy: Any = missing or "error"
-    snapshot = given.get("snapshot") or _TIMES
+    snapshot = given.get("snapshot")
     network = table(path, ends, snapshot, missing=policy, graph=instances.graph, history=instances._stored)
     try:
         times = [float(str(name)) for name in network.names or ()]

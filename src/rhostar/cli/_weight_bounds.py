@@ -74,7 +74,7 @@ def _read(path: Path, graph: rs.Graph) -> Stated:
 
     from rhostar.datasets._edge_table import table
 
-    network = table(path, ("tail", "head", "weight"), (), missing="keep", graph=graph)
+    network = table(path, ("tail", "head", "weight"), None, missing="keep", graph=graph)
     least = np.fmin.reduce(network.weights, axis=0)
     unbounded = int(np.isnan(least).sum())
     facts: dict[str, Any] = {}

@@ -138,8 +138,9 @@ def _notes() -> Iterator[None]:
 
 
 def _complain(what: str, code: int) -> int:
-    """Print one line."""
-    print(f"rhostar: {' '.join(what.split())}", file=sys.stderr)
+    """Print one line; on a terminal as many as it takes."""
+    line = f"rhostar: {' '.join(what.split())}"
+    print(textwrap.fill(line, WIDTH, break_long_words=False) if sys.stderr.isatty() else line, file=sys.stderr)
     return code
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
@@ -24,6 +25,7 @@ from rhostar.graph import Graph
 from rhostar.instances import Network
 from rhostar.instances import _checks as checks
 from rhostar.instances import _edge_rows as edge_rows
+from rhostar.instances._columns import columns as find_columns
 from rhostar.instances._row_types import check_types
 
 Missing = Literal["error", "closed", "last", "median"]
@@ -34,8 +36,6 @@ _SMALL = 1 << 21
 """Rows that any Parquet file may have."""
 _RATIO = 16
 """A larger Parquet file may have this many rows for each of its bytes."""
-_TIMES = ("snapshot", "time", "timestamp", "datetime", "date", "day", "hour")
-"""Columns that say which snapshot a row belongs to: rows of several are not parallel edges."""
 
 
 @reader("edges", "tables of edges: tail, head, weight, snapshot", suffixes=(".csv", ".parquet", ".pq"), files=None)
@@ -64,8 +64,9 @@ def read_edge_table(
     tail, head, weight
         Names of the columns.
     snapshot
-        Name of the column that says which snapshot a row belongs to; None takes a column called "snapshot" if there is
-        one, and otherwise all rows of a file as one snapshot. If all are ISO time stamps or dates, snapshots are in the
+        Name of the column that says which snapshot a row belongs to. None takes a column called "snapshot", or one
+        called "time", "timestamp", "datetime", "date", "day" or "hour", if there is one, and otherwise all rows of a
+        file as one snapshot. If all are ISO time stamps or dates, snapshots are in the
         order of time and have :attr:`Network.days`, for :func:`split_by_day`; others keep the order of their first
         rows, and that of the files.
     directed
@@ -110,7 +111,7 @@ def read_edge_table(
     network = table(
         path,
         (tail, head, weight),
-        snapshot or ("snapshot",),
+        snapshot,
         directed=directed,
         missing=missing,
         max_entries=max_entries,
@@ -201,7 +202,7 @@ def snapshot_of(
     if missing in ("last", "median") and (history is None or not len(history)):
         raise InputError(f"missing={missing!r} needs history: earlier snapshots, such as instances.weights")
     given: Any = {"directed": directed, "missing": missing, "graph": graph, "history": history}
-    network = table(path, columns, snapshot or _TIMES, one=time is None, **given)
+    network = table(path, columns, snapshot, one=time is None, **given)
     if time is None:
         return network
     names = [str(name) for name in network.names or ()]
@@ -226,7 +227,7 @@ def _warn_of_others(path: text.Path | Sequence[text.Path], network: Network) -> 
 def table(
     path: text.Path | Sequence[text.Path],
     columns: tuple[str, str, str],
-    snapshot: edge_rows.Snapshot,
+    snapshot: str | None,
     *,
     missing: Missing | Literal["keep"],
     directed: bool = True,
@@ -256,7 +257,7 @@ def table(
 
 
 def _all_rows(
-    paths: Sequence[text.Path], columns: tuple[str, ...], snapshot: edge_rows.Snapshot
+    paths: Sequence[text.Path], columns: tuple[str, ...], snapshot: str | None
 ) -> Iterator[edge_rows.EdgeRows]:
     """Return the rows of all files; of several, each snapshot must be in one of them."""
     if len(paths) == 1:
@@ -292,7 +293,7 @@ def _placed(path: text.Path, part: edge_rows.EdgeRows) -> Callable[[int], str]:
     return lambda k: f"{os.fspath(path)}, {part.place(k)}"
 
 
-def _rows(path: text.Path, columns: tuple[str, ...], snapshot: edge_rows.Snapshot) -> Iterator[edge_rows.EdgeRows]:
+def _rows(path: text.Path, columns: tuple[str, ...], snapshot: str | None) -> Iterator[edge_rows.EdgeRows]:
     return (_parquet_rows if _is_parquet(path) else _csv_rows)(path, columns, snapshot)
 
 
@@ -300,14 +301,14 @@ def _is_parquet(path: text.Path) -> bool:
     return os.fspath(path).endswith((".parquet", ".pq"))
 
 
-def _csv_rows(path: text.Path, wanted: tuple[str, ...], snapshot: edge_rows.Snapshot) -> Iterator[edge_rows.EdgeRows]:
+def _csv_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) -> Iterator[edge_rows.EdgeRows]:
     with text.open_text(path) as stream:
         data = stream.read(_BLOCK)
         header, end, _ = (data if data.endswith(b"\n") or len(data) == _BLOCK else data + b"\n").partition(b"\n")
         if b"\r" in header.rstrip(b"\r"):  # lines end in the old way of the Macintosh
             header, end, _ = data.partition(b"\r")
         names = [name.strip() for name in _fields(path, 1, header)]
-        found = edge_rows.columns(path, 1, names, wanted, snapshot)
+        found = find_columns(path, 1, names, wanted, snapshot)
         line, rest, data = 2, b"", data[len(header) + len(end) :]
         while True:
             is_last = not data
@@ -332,8 +333,9 @@ def _csv_rows(path: text.Path, wanted: tuple[str, ...], snapshot: edge_rows.Snap
 
 
 def _coded(part: _core.TableRows, line: int) -> edge_rows.EdgeRows:
-    tail, head = (edge_rows.Coded(list(part.vertices), codes) for codes in (part.tail, part.head))
-    when = edge_rows.Coded(list(part.snapshots), part.snapshot) if part.snapshot.size else None
+    vertices, snapshots = ([name.strip() or name for name in names] for names in (part.vertices, part.snapshots))
+    tail, head = (edge_rows.Coded(list(vertices), codes) for codes in (part.tail, part.head))
+    when = edge_rows.Coded(list(snapshots), part.snapshot) if part.snapshot.size else None
     return edge_rows.EdgeRows(tail, head, part.weight, when, lambda k: f"line {line + int(part.line[k])}")
 
 
@@ -350,7 +352,7 @@ def _require_text(path: text.Path, line: int, data: bytes, is_last: bool) -> Non
         data.isascii() or data.decode()
     except UnicodeDecodeError as error:
         if is_last or error.end < len(data) or "unexpected end" not in error.reason:
-            what = "the line is not UTF-8 text"
+            what = "the line is not UTF-8 text; save the file as UTF-8"
             raise ReadError(path, line + data.count(b"\n", 0, error.start), what) from None
 
 
@@ -360,7 +362,8 @@ def _wrong_row(
     """Return the error for a row that cannot be used."""
     status, role = ending.status, ("tail", "head", "weight", "snapshot")[max(0, ending.offender) % 4]
     if status is _core.Status.OTHER_LINE:
-        return ReadError(path, line, f"expected {len(names)} columns, got {ending.offender}")
+        hint = "; is there a comma in a value, such as 1,5?" if ending.offender > len(names) else ""
+        return ReadError(path, line, f"expected {len(names)} columns, got {ending.offender}{hint}")
     if status is _core.Status.LIMIT:
         return ReadError(path, line, "not a CSV file: unexpected end of data; a quote is open")
     if status is _core.Status.EXTRA_FIELD:
@@ -369,12 +372,11 @@ def _wrong_row(
         return ReadError(path, line, f"{role} is missing")
     value = _fields(path, line, row.rstrip(b"\r\n"))[found[2]]
     kind = "a number" if status is _core.Status.BAD_NUMBER else "a non-negative number"
-    return ReadError(path, line, f"weight must be {kind}, got {value[:60]!r}")
+    hint = "; write decimals with a point" if re.fullmatch(r"\s*[0-9]+,[0-9]+\s*", value) else ""
+    return ReadError(path, line, f"weight must be {kind}, got {value[:60]!r}{hint}")
 
 
-def _parquet_rows(
-    path: text.Path, wanted: tuple[str, ...], snapshot: edge_rows.Snapshot
-) -> Iterator[edge_rows.EdgeRows]:
+def _parquet_rows(path: text.Path, wanted: tuple[str, ...], snapshot: str | None) -> Iterator[edge_rows.EdgeRows]:
     try:
         import pyarrow.parquet as pq
     except ImportError:
@@ -387,7 +389,7 @@ def _parquet_rows(
                 what = f"the file has {weight} bytes and declares {count} rows, which is not plausible"
                 raise ReadError(path, None, what)
             names = [str(name) for name in file.schema_arrow.names]
-            found = edge_rows.columns(path, None, names, wanted, snapshot)
+            found = find_columns(path, None, names, wanted, snapshot)
             for batch in file.iter_batches(batch_size=edge_rows.BATCH, columns=[names[k] for k in found]):
                 columns = {str(name): batch.column(name).to_pylist() for name in batch.schema.names}
                 yield check_types(path, [columns[names[k]] for k in found], begin.__add__, "row")

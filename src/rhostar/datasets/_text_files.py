@@ -14,6 +14,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -34,6 +35,19 @@ _RATIO = 200
 """A larger gzip file may unpack to this many times its own size; road networks unpack to 4 times theirs."""
 
 
+_told: ContextVar[Callable[[Path], None] | None] = ContextVar("_told", default=None)
+
+
+@contextmanager
+def watched(tell: Callable[[Path], None]) -> Iterator[None]:
+    """Call `tell` with each file that is opened meanwhile, such as to show progress."""
+    token = _told.set(tell)
+    try:
+        yield
+    finally:
+        _told.reset(token)
+
+
 @contextmanager
 def open_text(path: Path) -> Iterator[BinaryIO]:
     """Open a file for reading bytes, and unpack it if it is a gzip file.
@@ -44,6 +58,8 @@ def open_text(path: Path) -> Iterator[BinaryIO]:
         If it is missing or cannot be read, if its name ends with ``.gz`` and it is not a gzip file, or if a
         gzip file is truncated, damaged, or unpacks to far more than its own size.
     """
+    if (tell := _told.get()) is not None:
+        tell(path)
     try:
         with open(path, "rb") as raw:
             packed = raw.read(2) == _GZIP

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import string
+from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,18 +17,34 @@ if TYPE_CHECKING:
 
 
 def labeled_vertex(index: dict[Hashable, int], label: Hashable) -> int:
-    """Return the vertex with this label; the error names a label that only looks the same, or any that exists."""
+    """Return the vertex with this label; the error names a label that is almost the same, or any that exists."""
     try:
         return index[label]
     except (KeyError, TypeError):  # TypeError: not hashable, so not a label
-        alike = next((name for name in index if str(name) == str(label)), None)  # 10 and "10"
-        shown = next(iter(index), None)
-        hint = (
-            f"; a label looks like {shown!r}"
-            if alike is None
-            else f"; there is {alike!r}, of type {type(alike).__name__}"
-        )
-        raise VertexError(f"no vertex has the label {label!r}{hint}") from None
+        raise VertexError(f"no vertex has the label {label!r}; {similar_label(index, label)}") from None
+
+
+def similar_label(index: dict[Hashable, int], label: Hashable) -> str:
+    """Say which label may have been meant: one that only looks the same, or differs in one character, or any."""
+    alike = next((name for name in index if str(name) == str(label)), None)  # 10 and "10"
+    if alike is not None:
+        return f"there is {alike!r}, of type {type(alike).__name__}"
+    close = next((word for word in _edits(str(label)) if word in index), None)
+    if close is not None:
+        return f"a similar one is {close!r}"
+    return f"a label looks like {next(iter(index), None)!r}"
+
+
+def _edits(word: str) -> Iterator[str]:
+    """Return what a typing error may have been meant to be: another case, or one character more, less or other."""
+    yield from (word.strip(), word.lower(), word.upper(), word.title())
+    if len(word) > 30:  # not a word that somebody typed
+        return
+    halves = [(word[:k], word[k:]) for k in range(len(word) + 1)]
+    yield from (left + right[1] + right[0] + right[2:] for left, right in halves if len(right) > 1)
+    for letter in ("", *string.ascii_letters, *string.digits, *"-_ .:/"):
+        yield from (left + letter + right[1:] for left, right in halves if right)
+        yield from (left + letter + right for left, right in halves if letter)
 
 
 def cell_vertex(shape: tuple[int, int], cell: Hashable) -> int:

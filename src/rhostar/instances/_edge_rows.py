@@ -6,9 +6,10 @@ Integers 0..n-1 are used as vertices directly; anything else becomes labels.
 
 from __future__ import annotations
 
-import itertools
+import math
 import re
 import tempfile
+import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import partial
@@ -20,9 +21,9 @@ from numpy.typing import NDArray
 
 from rhostar import _arrays as arrays
 from rhostar import _files as files
-from rhostar.errors import InputError, ReadError, StorageError
+from rhostar.errors import InputError, ReadError, RhostarWarning, StorageError
 from rhostar.graph import Graph
-from rhostar.instances._missing import Policy, fill, refuse, require_policy
+from rhostar.instances._missing import Policy, fill, missing_weights, refuse, require_policy
 from rhostar.instances._network import Network, Reading
 from rhostar.instances._timestamps import days_of, moment, moments
 
@@ -30,6 +31,10 @@ BATCH = 1 << 16
 """The number of rows checked at a time."""
 _LISTED = 10
 """How many snapshots an error names."""
+_EARLY = 1 << 20
+"""Rows after which a missing weight is an error, although the table goes on."""
+_CROWDED = 3
+"""So many rows for each edge and snapshot look like several snapshots."""
 
 
 class Coded(NamedTuple):
@@ -87,6 +92,8 @@ def assemble(
     with _Kept() as kept:
         for part in rows:
             kept.add(part)
+            if policy == "error" and not is_given and kept.size - kept.doubtful > _EARLY:
+                kept.refuse_gaps(path, directed)
         if not kept.vertices:
             raise ReadError(path, None, "the table has no rows")
         turn = _integers if textual else list
@@ -98,6 +105,14 @@ def assemble(
                 what = f"expected one snapshot, got {len(names)}: {listed}; say which with time (--time)"
                 raise ReadError(path, None, what)
             names, rank = names[-1:], np.zeros_like(rank)  # each edge was measured once, not all at the same time
+        per_snapshot = kept.size / (first.size * max(1, len(names)))
+        if per_snapshot >= _CROWDED:
+            warnings.warn(
+                f"{path}: {per_snapshot:.3g} rows for each edge and snapshot, of which the cheapest counts; if a "
+                "column says when each was measured, name it with snapshot=NAME (--columns snapshot=NAME)",
+                RhostarWarning,
+                stacklevel=2,
+            )
         loops = first == second
         others = 0
         if graph is None:
@@ -155,6 +170,8 @@ class _Kept:
         self.size, self.timed = 0, False
         self.gaps: list[tuple[int, Callable[[int], str]]] = []
         """For each part with gaps, its first row and the place of each."""
+        self.doubtful: float = math.inf
+        """The first row of the first part whose gaps another row may still fill."""
         self._arcs = np.empty(0, dtype=np.int64)
         self._new: list[NDArray[np.int64]] = []
         self._waiting = 0
@@ -177,6 +194,7 @@ class _Kept:
             self.first_rows += [part.place(int(k)) for k in first[new >= len(self.first_rows)]]
         if np.isnan(part.weight).any():
             self.gaps.append((self.size, part.place))
+            self.doubtful = min(self.doubtful, self.size)
         self.size += rows.size
         try:
             self._file.write(rows.tobytes())
@@ -193,9 +211,49 @@ class _Kept:
         self._merge()
         return self._arcs >> 32, self._arcs & 0xFFFFFFFF
 
+    def place(self, row: int) -> str:
+        """Return where a row without a weight is in the table."""
+        begin, place_in_part = self.gaps[bisect_right(self.gaps, row, key=itemgetter(0)) - 1]
+        return place_in_part(row - begin)
+
+    def refuse_gaps(self, path: object, directed: bool) -> None:
+        """Raise if a weight is missing in the rows so far, before all others are read.
+
+        Rows of one edge and snapshot are close together in any usual table: a row far below does not fill the gap.
+        """
+        start = max(0, int(self.doubtful) - _EARLY)
+        lacking: dict[tuple[int, int, int], int] = {}
+        for is_missing in (True, False):
+            row = start
+            for batch in self.since(start):
+                tail, head = batch["tail"], batch["head"]
+                if not directed:
+                    tail, head = np.minimum(tail, head), np.maximum(tail, head)
+                found = np.isnan(batch["weight"]) if is_missing else np.isin(tail, [key[1] for key in lacking])
+                for k in np.flatnonzero(found & (tail != head)).tolist():
+                    key = int(batch["when"][k]), int(tail[k]), int(head[k])
+                    if is_missing:
+                        lacking.setdefault(key, row + k)
+                    elif not np.isnan(batch["weight"][k]):
+                        lacking.pop(key, None)
+                row += batch.size
+        self.doubtful = math.inf
+        if lacking:
+            vertices, snapshots = list(self.vertices), list(self.snapshots)
+            named = (
+                f"{vertices[tail]!r} -> {vertices[head]!r}"
+                f"{f' in snapshot {snapshots[when]!r}' if self.timed else ''} ({self.place(row)})"
+                for (when, tail, head), row in lacking.items()
+            )
+            raise missing_weights(path, f"of the first {self.size}", len(lacking), named)
+
     def __iter__(self) -> Iterator[NDArray[Any]]:
         """Return the rows, some at a time."""
-        self._file.seek(0)
+        return self.since(0)
+
+    def since(self, row: int) -> Iterator[NDArray[Any]]:
+        """Return the rows from this one, some at a time."""
+        self._file.seek(row * self.ROW.itemsize)
         while data := self._file.read(BATCH * self.ROW.itemsize):
             yield np.frombuffer(data, dtype=self.ROW)
 
@@ -229,9 +287,7 @@ class _Numbered:
             for when, edges, weight in self.batches(turned):
                 mine = np.flatnonzero((when == snapshot) & (edges == edge) & np.isnan(weight))
                 if mine.size:
-                    row = first + int(mine[0])
-                    begin, place_in_part = self.kept.gaps[bisect_right(self.kept.gaps, row, key=itemgetter(0)) - 1]
-                    return place_in_part(row - begin)
+                    return self.kept.place(first + int(mine[0]))
                 first += when.size
         return "no row"
 
@@ -285,6 +341,13 @@ def _in_time(
     """Return (names in order, the day of each, the new place of each); only time stamps are sorted and have days."""
     stamp = next(filter(moment, names), None)
     if stamp is None:
+        if names and re.match(r"\d{1,2}[./]\d{1,2}[./]\d{2,4}\b", str(names[0])):
+            what = f"snapshots such as {names[0]!r} are not ISO time stamps (2026-03-31 08:00)"
+            warnings.warn(
+                f"{path}: {what}: they stay in the order of the table, and days are not known",
+                RhostarWarning,
+                stacklevel=3,
+            )
         return names, None, np.arange(len(names), dtype=np.int32)
     when: list[Any] = []
     for name, place in zip(names, first_rows, strict=True):
@@ -310,43 +373,6 @@ def _require_plausible(path: object, snapshots: int, edges: int, rows: int, max_
             f"absent; does the snapshot column hold a time stamp that differs from row to row? "
             f"Name intervals instead, or set max_entries={needed}",
         )
-
-
-Snapshot = str | tuple[str, ...]
-"""The column that says which snapshot a row belongs to; or names in lower case, one of which it has if there is one."""
-
-
-_USUAL = {
-    "tail": ("from", "from_id", "from_node", "source", "start", "origin", "u"),
-    "head": ("to", "to_id", "to_node", "target", "end", "destination", "v"),
-    "weight": ("seconds", "minutes", "travel_time", "duration", "cost"),
-}
-"""How others call the columns, in lower case."""
-
-
-def _usual(role: str, names: list[str]) -> str:
-    """Return the column that probably has this role, or NAME."""
-    return next((name for name in names if name.lower() in _USUAL.get(role, ())), "NAME")
-
-
-def columns(path: object, line: int | None, names: list[str], wanted: tuple[str, ...], snapshot: Snapshot) -> list[int]:
-    """Return the positions of the columns; the snapshot column is last, if there is one."""
-    missing = [name for name in (*wanted, *([snapshot] if isinstance(snapshot, str) else [])) if name not in names]
-    if missing:
-        what = f"the column {missing[0]!r} is missing; the table has {', '.join(names) or 'none'}"
-        other = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
-        hint = "" if other is None else f" as one column: separate columns by commas, not by {other!r}"
-        if other is None and names:
-            roles = dict(zip(wanted, _USUAL, strict=True))
-            said = ",".join(f"{(role := roles.get(name, 'snapshot'))}={_usual(role, names)}" for name in missing)
-            which = "one it is" if len(missing) == 1 else "they are"
-            hint = f"; say which {which} with {said.replace(',', ', ')} (--columns {said})"
-        raise ReadError(path, line, what + hint)
-    found = [names.index(name) for name in wanted]
-    if not isinstance(snapshot, str):
-        free = (name for name in names if name not in wanted and name.lower() in snapshot)
-        return [*found, *map(names.index, itertools.islice(free, 1))]
-    return [*found, names.index(snapshot)]
 
 
 def _in_order(names: list[Hashable], path: object) -> tuple[list[Hashable] | None, NDArray[np.int32]]:

@@ -195,7 +195,8 @@ def _read_index(home: Path, kind: str) -> dict[str, Any]:
     except StorageError:
         raise
     except (FileNotFoundError, NotADirectoryError):
-        raise StorageError(f"{path} does not exist: {home} contains nothing that rhostar saved") from None
+        here = "contains nothing that rhostar saved" if os.path.exists(home) else "does not exist"
+        raise StorageError(f"{home} {here}; `rhostar import` and `save` write such folders") from None
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error}") from error
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:

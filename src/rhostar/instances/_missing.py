@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NoReturn, get_args
 
 import numpy as np
@@ -48,14 +49,18 @@ def refuse(
             named.append(f"{graph._edge_name(e)}{when} ({where(k, e)})")
         if len(named) == _NAMED:
             break
-    total = int(counts.sum())
-    first = f"{total} of {weights.size} weights {'is' if total == 1 else 'are'} missing: {', '.join(named)}"
-    more = f" and {total - len(named)} more" if total > len(named) else ""
-    raise ReadError(
+    raise missing_weights(path, f"of {weights.size}", int(counts.sum()), named)
+
+
+def missing_weights(path: object, of: str, total: int, named: Iterable[str]) -> ReadError:
+    """Return the error for missing weights: how many of how many, the first ones by name, and what can be done."""
+    first = list(itertools.islice(named, _NAMED))
+    more = f" and {total - len(first)} more" if total > len(first) else ""
+    return ReadError(
         path,
         None,
-        f"{first}{more}; set missing (--missing) to closed (no way through), last (the snapshot before) "
-        "or median (of the edge)",
+        f"{total} {of} weights {'is' if total == 1 else 'are'} missing: {', '.join(first)}{more}; set missing "
+        "(--missing) to closed (no way through), last (the snapshot before) or median (of the edge)",
     )
 
 

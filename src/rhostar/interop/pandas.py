@@ -8,6 +8,7 @@ from typing import Any, Literal
 from rhostar.errors import InputError
 from rhostar.instances import Network
 from rhostar.instances import _edge_rows as edge_rows
+from rhostar.instances._columns import columns
 from rhostar.instances._row_types import check_types
 
 
@@ -51,7 +52,7 @@ def from_pandas(
     if not hasattr(frame, "columns") or not hasattr(frame, "iloc"):
         raise InputError(f"frame must be a pandas DataFrame, got {type(frame).__name__}")
     names = [str(name) for name in frame.columns]
-    found = edge_rows.columns("frame", None, names, (tail, head, weight), snapshot or ("snapshot",))
+    found = columns("frame", None, names, (tail, head, weight), snapshot)
 
     def rows() -> Iterator[edge_rows.EdgeRows]:
         for begin in range(0, len(frame), edge_rows.BATCH):

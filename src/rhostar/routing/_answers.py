@@ -16,16 +16,16 @@ class Nearest(NamedTuple):
     """The vertices nearest to a given one, nearest first; fewer than requested if the others cannot be reached."""
 
     goals: NDArray[np.int32]
-    """The vertices; of equal costs the smallest number first."""
+    """The vertices, by number; of equal costs the smallest first."""
     costs: NDArray[np.float64]
     """What it costs to reach each of them."""
     names: VertexNames
     """How the vertices are named."""
 
     @property
-    def goal(self) -> int | None:
-        """The nearest; None if none can be reached."""
-        return int(self.goals[0]) if self.goals.size else None
+    def goal(self) -> Hashable | None:
+        """The nearest, by its label if there are labels; None if none can be reached."""
+        return self.names.labels(self.goals[:1])[0] if self.goals.size else None
 
     @property
     def cost(self) -> float:

@@ -107,7 +107,7 @@ class UserEdges:
         """Return new weights of some edges, checked; `name` is that of the argument."""
         given = arrays.as_array(weights, name)
         if given.dtype.kind not in "iuf":
-            raise ArrayError(f"{name} must be an array of numbers, got dtype {given.dtype}")
+            raise arrays.not_numbers(weights, name)
         if given.shape not in ((), numbers.shape):
             what = arrays.counted(numbers.size, "edge")
             raise ArrayError(

@@ -53,8 +53,7 @@ class VertexNames:
         try:
             return graph.vertex(value)
         except VertexError as error:
-            assert graph.labels is not None
-            raise VertexError(f"{name}: {error}; one of the {graph.n} labels is {graph.labels[0]!r}") from None
+            raise VertexError(f"{name}: {error}") from None
 
     def many(self, values: Any, name: str) -> NDArray[np.int32]:
         """Return the numbers of several vertices."""

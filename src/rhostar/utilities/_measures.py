@@ -123,7 +123,7 @@ class Utility:
             If no number was given and there is no natural H.
         """
         if number is None:
-            raise UtilityError(f"{cls.key} needs a limit, the upper end H of its range, chosen beforehand")
+            raise UtilityError(f"{cls.key} needs a limit (-H), the upper end H of its range, chosen beforehand")
         return cls(number)
 
     def raw(self, runs: Runs, optimum: NDArray[np.float64] | None) -> NDArray[np.float64]:
