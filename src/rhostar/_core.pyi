@@ -414,6 +414,8 @@ def prices(
     weights: _Floats,
 ) -> Prices | None: ...
 
+def combination(rows: _Floats, worth: _Floats, limit: _Floats) -> list[tuple[int, float]]: ...
+
 class Repriced(_Result):
     cost: Final[float]
     expanded: Final[int]

@@ -146,7 +146,7 @@ inline Ending aim_term(const Term& term, std::size_t count, std::int32_t goal, c
 
 // Drops the terms that add little at the source, since every term takes the same time. The rest is still a lower bound.
 inline void keep_large(std::vector<Term>& terms, std::int32_t source) {
-  constexpr double least_share = 0.1;
+  constexpr double least_share = 0.03;
   const auto value = [source](const Term& term) { return term.scale * (*term.guide)(source); };
   double sum = 0.0, most = 0.0;
   for (const Term& term : terms) {
