@@ -166,10 +166,9 @@ inline double shrink_of(std::int64_t roundings, std::size_t falls, std::size_t t
   return 1.0 - rounding_share - operations * 0x1p-53;
 }
 
-// Whether a path costs under the prices what it costs under the first term.
-inline bool is_unchanged(const std::vector<std::int32_t>& edges, const Prices& prices, const Term& term) {
-  return std::all_of(edges.begin(), edges.end(),
-                     [&](std::int32_t edge) { return !prices.has_own(edge) || prices(edge) <= term.on->weight[edge]; });
+// Whether an edge costs no more under the prices than under a term.
+inline bool is_unchanged(std::int32_t edge, const Prices& prices, const Term& term) {
+  return !prices.has_own(edge) || prices(edge) <= term.on->weight[edge];
 }
 
 }  // namespace rhostar

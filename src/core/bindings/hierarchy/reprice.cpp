@@ -124,12 +124,11 @@ Repriced search_repriced(Graph& graph, const QueryPrices& prices,
         terms.empty() ? std::vector<Fall>{} : find_falls(graph.csr, prices.of, terms, whole);
     if (same && falls.empty()) {
       // Nothing became cheaper: if the path of today is as it was, it is the answer.
-      if (!Query(*terms[0].on, *terms[0].lanes).path(s, t, out.cost, out.vertices, out.edges))
+      const auto is_as_it_was = [&](std::int32_t edge) { return is_unchanged(edge, prices.of, terms[0]); };
+      if (!Query(*terms[0].on, *terms[0].lanes).path(s, t, out.cost, out.vertices, out.edges, is_as_it_was))
         return void(out.ending.status = Status::bad_input);
-      if (is_unchanged(out.edges, prices.of, terms[0])) return;
+      if (out.cost == infinity || !out.vertices.empty()) return;
       out.cost = infinity;
-      out.vertices.clear();
-      out.edges.clear();
     }
     Options options;
     options.interrupt = &interrupt;
