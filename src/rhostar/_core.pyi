@@ -413,7 +413,6 @@ def prices(
     edges: _Positions,
     weights: _Floats,
 ) -> Prices | None: ...
-
 def combination(rows: _Floats, worth: _Floats, limit: _Floats) -> list[tuple[int, float]]: ...
 
 class Repriced(_Result):

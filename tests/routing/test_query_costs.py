@@ -332,9 +332,7 @@ def test_hierarchies_of_some_vehicles_and_mixes_guide_others(kind: str) -> None:
 def test_the_best_combination_of_two(seed: int) -> None:
     rng = np.random.default_rng(seed)
     count, parts = rng.integers(1, 6, 2)
-    rows, limit = (
-        rng.choice([0.0, 0.5, 1.0, 1.5, rng.uniform(0, 2)], shape) for shape in ((count, parts), (parts,))
-    )
+    rows, limit = (rng.choice([0.0, 0.5, 1.0, 1.5, rng.uniform(0, 2)], shape) for shape in ((count, parts), (parts,)))
     worth = rng.uniform(0, 2, count)
     found = _core.combination(rows, worth, limit)
     assert all(scale > 0 for _, scale in found)

@@ -1,8 +1,8 @@
 """Hierarchies for some vehicles or mixes of criteria guide the searches for others.
 
-Let the weights of a query be the sum of f_c · w_c, each w_c being the weights of one criterion on the edges of one class
-and 0 on all others. Hierarchies are customized to today's weights and to those of some other vehicles or mixes, with
-r_c in place of f_c. Where a · r + b · r' ≤ f in every part, a · d + b · d' is consistent for the query, d and d' being
+Let the weights of a query be the sum of f_c · w_c, each w_c being the weights of one criterion on the edges of one
+class and 0 on all others. Hierarchies are customized to today's weights and to those of some other vehicles or mixes,
+with r_c in place of f_c. Where a · r + b · r' ≤ f in every part, a · d + b · d' is consistent for the query, d and d' being
 the distances of the two hierarchies (:mod:`rhostar.routing._repriced`). The pair with the largest sum is used, measured
 by distances between some vertices.
 
@@ -62,7 +62,7 @@ class Related:
             self._tables = {}
 
     def guides(self, states: list[State], shares: NDArray[np.float64]) -> list[tuple[_core.Customization, float]]:
-        """Return the hierarchies that guide searches best, each with a factor; none if there are only those of today."""
+        """Return the hierarchies that guide searches best, each with a factor; none if only those of today can."""
         if not self._made:
             return []
         tables, key = self._tables, tuple((id(state), state.index is None) for state in states)

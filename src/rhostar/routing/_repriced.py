@@ -12,8 +12,8 @@ the query.
 - **Where p ≥ f · w with a factor f > 0**, f · d is consistent: multiply by f.
 - **Where p = a · w₁ + b · w₂ with a, b > 0**, a · d₁ + b · d₂ is consistent: add up. No path is shorter under the mix
   than a times the shortest under w₁ plus b times the shortest under w₂.
-- **Where p = Σ f_c · w_c over criteria and classes of edges**, distances under other such sums guide the search as well:
-  :mod:`rhostar.routing._related`.
+- **Where p = Σ f_c · w_c over criteria and classes of edges**, distances under other such sums guide the search, too:
+  see :mod:`rhostar.routing._related`.
 - **Where p < w on some edges**, w is lowered to p there. A shortest path under the lowered weights goes to the tail of
   such an edge, or to the target, without using any of them, and then on. So its length is the minimum of d(v) and, over
   these edges, of the distance to the tail plus what comes after it. The hierarchy finds the distances among the ends of
