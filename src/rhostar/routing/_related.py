@@ -2,9 +2,9 @@
 
 Let the weights of a query be the sum of f_c · w_c, each w_c being the weights of one criterion on the edges of one
 class and 0 on all others. Hierarchies are customized to today's weights and to those of some other vehicles or mixes,
-with r_c in place of f_c. Where a · r + b · r' ≤ f in every part, a · d + b · d' is consistent for the query, d and d' being
-the distances of the two hierarchies (:mod:`rhostar.routing._repriced`). The pair with the largest sum is used, measured
-by distances between some vertices.
+with r_c in place of f_c. Where a · r + b · r' ≤ f in every part, a · d + b · d' is consistent for the query, d and d'
+being the distances of the two hierarchies (:mod:`rhostar.routing._repriced`). The pair with the largest sum is used,
+measured by distances between some vertices.
 
 Searches for vehicles that are new share an allowance. When they have taken as much work as customizing, the one at hand
 is customized, although it may not recur: later ones gain. This happens at most `MOST` times after an update, and takes
