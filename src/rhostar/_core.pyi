@@ -413,6 +413,7 @@ def prices(
     edges: _Positions,
     weights: _Floats,
 ) -> Prices | None: ...
+def combination(rows: _Floats, worth: _Floats, limit: _Floats) -> list[tuple[int, float]]: ...
 
 class Repriced(_Result):
     cost: Final[float]

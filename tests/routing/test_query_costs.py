@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 import pickle
 from pathlib import Path
@@ -12,16 +13,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 import rhostar as rs
+from rhostar import _core
 from rhostar.errors import ArrayError, EdgeError, InputError, VertexError, WeightError
 from rhostar.routing import _work as work
+from rhostar.routing._related import MOST
 from support.random_queries import queries
 
 QUERIES = queries(3000)
 """How many random queries of each kind."""
 KINDS = ("avoid", "avoid_vertices", "rise", "fall", "factors", "mix", "all")
-MODES = ("new", "guided", "customized")
+MODES = ("new", "guided", "related", "customized")
 CLASSES = ("street", "road", 7)
 
 
@@ -50,6 +54,9 @@ class Network:
         if mode != "new":
             for name in self.rows:
                 self.router._of_criterion(name).prepare()
+        if mode == "related":  # hierarchies of other vehicles and mixes
+            for kind in ("factors", "mix", "factors", "mix"):
+                self.router._priced(None, self.costs(rng, kind)).prepare()
 
     def costs(self, rng: np.random.Generator, kind: str) -> dict[str, Any]:
         """Return random costs of a query."""
@@ -289,6 +296,54 @@ def test_what_recurs_is_customized(costs: dict[str, Any]) -> None:
     for target in targets[:50]:
         (found, _), _ = state.search(source, target, math.inf)
         assert router.route(source, target, **costs).cost == pytest.approx(found.cost)
+
+
+@pytest.mark.parametrize("kind", ["factors", "mix"])
+def test_hierarchies_of_some_vehicles_and_mixes_guide_others(kind: str) -> None:
+    """Searches for new ones share an allowance. Later ones expand less, and all answers are as plain searches say."""
+    town = rs.datasets.city(2000, seed=1)
+    time, toll = town.snapshots(1, seed=0)[0], np.where(town.arterial, town.graph.length, 0.0)
+    router = rs.Router(town.graph, edge_classes=town.arterial.astype(int), criteria={"time": time, "toll": toll})
+    for name in ("time", "toll"):
+        router._of_criterion(name).prepare()
+    rng, work_of = np.random.default_rng(0), []
+    related = router._variants._related
+    for s, t in rng.integers(0, town.graph.n, (300, 2)).tolist():
+        one, other = rng.uniform(1, 2, 2).tolist()
+        costs: dict[str, Any] = {kind: {0: one, 1: other} if kind == "factors" else {"time": one, "toll": other}}
+        state = router._priced(None, dict(costs))
+        searched, spent = state.search(s, t, math.inf)
+        assert searched is not None
+        state._related = None
+        work_of.append((spent, state.search(s, t, math.inf)[1]))
+        state._related = related
+        cost = rs.astar(town.graph, state.row, s, t, np.zeros(town.graph.n)).cost
+        assert searched[0].cost == pytest.approx(cost, rel=1e-12)
+        assert router.route(s, t, **costs).cost == pytest.approx(cost, rel=1e-12)
+    assert len(related._made) == MOST
+    with_others, alone = np.mean(work_of[200:], axis=0)
+    assert with_others < 0.6 * alone
+    router.update(time)
+    assert related._made == []
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 2**32))
+def test_the_best_combination_of_two(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    count, parts = rng.integers(1, 6, 2)
+    rows, limit = (rng.choice([0.0, 0.5, 1.0, 1.5, rng.uniform(0, 2)], shape) for shape in ((count, parts), (parts,)))
+    worth = rng.uniform(0, 2, count)
+    found = _core.combination(rows, worth, limit)
+    assert all(scale > 0 for _, scale in found)
+    assert len(found) <= 2
+    total = sum((scale * rows[k] for k, scale in found), np.zeros(parts))
+    assert (total <= limit * (1 + 1e-15)).all()
+    best = 0.0
+    for pair in itertools.combinations(range(count), 2):
+        if rows[list(pair)].any(axis=1).all():
+            best = max(best, -linprog(-worth[list(pair)], rows[list(pair)].T, limit).fun)
+    assert sum(scale * worth[k] for k, scale in found) == pytest.approx(best, abs=1e-9)
 
 
 def test_queries_with_costs_count_for_the_hierarchy_of_today() -> None:

@@ -40,7 +40,10 @@ class Prices {
   }
   const std::vector<std::int32_t>& own_edges() const { return edges_; }
   const std::vector<double>& own_weights() const { return weights_; }
-  bool has_own(std::int64_t edge) const { return find_own(edge) != nullptr; }
+  bool has_own(std::int64_t edge) const {
+    const bool maybe = filter_[static_cast<std::size_t>((edge & mask_) >> 6)] >> (edge & 63) & 1;
+    return maybe && find_own(edge) != nullptr;
+  }
 
   double operator()(std::int64_t edge) const { return Reader(*this)(edge); }
 

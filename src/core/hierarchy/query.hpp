@@ -45,6 +45,10 @@ struct Lanes {
   for (std::int32_t i = 0; i < h; ++i) known[list[i]] = least(known[list[i]], here + arc[i]);
 }
 
+struct AnyEdge {
+  bool operator()(std::int32_t) const { return true; }
+};
+
 class Query {
  public:
   Query(const Customized& on, Lanes& lanes) : on_(on), skeleton_(on.topology.skeleton), lanes_(lanes) {}
@@ -55,19 +59,22 @@ class Query {
     return best_;
   }
 
-  //! The same; the path's vertices and edges are appended. False if the lengths are not those of a customized
-  //! hierarchy.
+  //! The same; the path's vertices and edges are appended, unless one of its edges is not wanted, which ends the work
+  //! early. False if the lengths are not those of a customized hierarchy.
+  template <class Wanted = AnyEdge>
   bool path(std::int32_t s, std::int32_t t, double& distance, std::vector<std::int32_t>& vertices,
-            std::vector<std::int32_t>& edges) {
+            std::vector<std::int32_t>& edges, const Wanted& is_wanted = {}) {
     const std::int32_t from = skeleton_.rank[s], to = skeleton_.rank[t];
     walk<true>(from, to);
     distance = best_;
-    bool good = true;
+    bool good = true, wanted = true;
     if (best_ < no_way) {
       lanes_.links.clear();
       good = descend<0>(from);
       std::reverse(lanes_.links.begin(), lanes_.links.end());
-      good = good && descend<1>(to) && unpack();
+      good = good && descend<1>(to) && unpack(is_wanted, wanted);
+    }
+    if (best_ < no_way && wanted) {
       vertices.push_back(s);
       const auto begin = static_cast<std::ptrdiff_t>(edges.size());
       if (good && !lanes_.links.empty())
@@ -143,7 +150,8 @@ class Query {
 
   // Replaces arcs until all are edges. Each round looks at every arc that may stand for two; what it will need is
   // fetched some arcs ahead, in three steps that depend on each other.
-  bool unpack() {
+  template <class Wanted>
+  bool unpack(const Wanted& is_wanted, bool& wanted) {
     auto& links = lanes_.links;
     auto& work = lanes_.work;
     auto& more = lanes_.more;
@@ -182,7 +190,10 @@ class Query {
         if (i < 6) continue;
         const std::int32_t link = work[i - 6], at = links[link].slot;
         const double want = reinterpret_cast<const double*>(on_.length)[at];
-        if (on_.weight[edge[at]] == want) continue;  // +inf where there is no edge
+        if (on_.weight[edge[at]] == want) {  // +inf where there is no edge
+          if (!is_wanted(edge[at])) return !(wanted = false);
+          continue;
+        }
         const auto [in, out] = split(at, want);
         if (in < 0) return false;
         const auto fresh = static_cast<std::int32_t>(links.size());

@@ -146,7 +146,7 @@ inline Ending aim_term(const Term& term, std::size_t count, std::int32_t goal, c
 
 // Drops the terms that add little at the source, since every term takes the same time. The rest is still a lower bound.
 inline void keep_large(std::vector<Term>& terms, std::int32_t source) {
-  constexpr double least_share = 0.1;
+  constexpr double least_share = 0.03;
   const auto value = [source](const Term& term) { return term.scale * (*term.guide)(source); };
   double sum = 0.0, most = 0.0;
   for (const Term& term : terms) {
@@ -166,10 +166,9 @@ inline double shrink_of(std::int64_t roundings, std::size_t falls, std::size_t t
   return 1.0 - rounding_share - operations * 0x1p-53;
 }
 
-// Whether a path costs under the prices what it costs under the first term.
-inline bool is_unchanged(const std::vector<std::int32_t>& edges, const Prices& prices, const Term& term) {
-  return std::all_of(edges.begin(), edges.end(),
-                     [&](std::int32_t edge) { return !prices.has_own(edge) || prices(edge) <= term.on->weight[edge]; });
+// Whether an edge costs no more under the prices than under a term.
+inline bool is_unchanged(std::int32_t edge, const Prices& prices, const Term& term) {
+  return !prices.has_own(edge) || prices(edge) <= term.on->weight[edge];
 }
 
 }  // namespace rhostar

@@ -12,6 +12,7 @@ from rhostar import _arrays as arrays
 from rhostar import _core
 from rhostar.errors import ArrayError, InputError
 from rhostar.routing._edges import UserEdges
+from rhostar.routing._related import Related
 from rhostar.routing._repriced import Own, Repriced, last_places
 from rhostar.routing._state import Engine, State
 
@@ -102,6 +103,7 @@ class Variants:
 
     def __init__(self, engine: Engine, known: UserEdges, classes: EdgeClasses | None) -> None:
         self.engine, self.known, self.classes = engine, known, classes
+        self._related = Related(engine, 1 if classes is None else max(len(classes.names), 1))
         self._vehicles: dict[Hashable, Repriced] = {}
         self._changed: dict[Hashable, Repriced] = {}
         starts = None if known.given is None else known.given.starts
@@ -113,6 +115,7 @@ class Variants:
     def forget(self) -> None:
         """Forget the variants of weights that are no longer the current ones."""
         with self.engine.counting:
+            self._related.forget()
             self._vehicles.clear()
             self._changed.clear()
 
@@ -212,7 +215,8 @@ class Variants:
             infinite = np.full(closed.size, np.inf)
             own = Own(np.concatenate([own.edges, closed]), np.concatenate([own.weights, infinite]), behind)
         classes = None if factors is None or self.classes is None else self.classes.kernel
-        return Repriced(self.engine, parts, own, near, classes, factors)
+        related = self._related if near is None else None
+        return Repriced(self.engine, parts, own, near, classes, factors, related)
 
     def _own(
         self,

@@ -12,6 +12,8 @@ the query.
 - **Where p ≥ f · w with a factor f > 0**, f · d is consistent: multiply by f.
 - **Where p = a · w₁ + b · w₂ with a, b > 0**, a · d₁ + b · d₂ is consistent: add up. No path is shorter under the mix
   than a times the shortest under w₁ plus b times the shortest under w₂.
+- **Where p = Σ f_c · w_c over criteria and classes of edges**, distances under other such sums guide the search, too:
+  see :mod:`rhostar.routing._related`.
 - **Where p < w on some edges**, w is lowered to p there. A shortest path under the lowered weights goes to the tail of
   such an edge, or to the target, without using any of them, and then on. So its length is the minimum of d(v) and, over
   these edges, of the distance to the tail plus what comes after it. The hierarchy finds the distances among the ends of
@@ -38,6 +40,7 @@ from numpy.typing import NDArray
 from rhostar import _core
 from rhostar import _failures as failures
 from rhostar.routing import _work as work
+from rhostar.routing._related import Related
 from rhostar.routing._route import Found
 from rhostar.routing._state import Engine, State
 
@@ -68,9 +71,11 @@ class Repriced(State):
         A state with the same weights but for `own`, if there is one.
     classes, factors
         The class of each edge of the graph, and the factor of each class.
+    related
+        The hierarchies of other vehicles and mixes; None if this one does not count among them.
     """
 
-    __slots__ = ("_near", "_own", "_parts", "_prices", "_scales")
+    __slots__ = ("_near", "_own", "_parts", "_prices", "_related", "_scales", "_shares")
 
     def __init__(
         self,
@@ -80,9 +85,10 @@ class Repriced(State):
         near: State | None,
         classes: _core.EdgeClasses | None = None,
         factors: NDArray[np.float64] | None = None,
+        related: Related | None = None,
     ) -> None:
         super().__init__(engine, None, None)
-        self._parts, self._own, self._near = parts, own, near
+        self._parts, self._own, self._near, self._related = parts, own, near, related
         least = 1.0 if factors is None else float(factors.min())
         self._scales = [coefficient * least for coefficient, _ in parts]
         prices = _core.prices(
@@ -93,6 +99,11 @@ class Repriced(State):
             own.edges,
             own.weights,
         )
+        self._shares: NDArray[np.float64] | None = None
+        """Of each part in the weights, by class."""
+        if related is not None:
+            each = np.ones(related.classes) if factors is None else factors
+            self._shares = np.array([coefficient * each for coefficient, _ in parts])
         assert prices is not None, "rows, classes and edges are of this graph"
         self._prices: _core.Prices = prices
         if near is not None:
@@ -100,6 +111,22 @@ class Repriced(State):
             self.share = min(1.0, work.ON_ROUTES * self.share)
             if near.limit < math.inf and bool((np.floor(own.weights) == own.weights).all()):
                 self.limit = near.limit
+
+    @property
+    def _left(self) -> float:
+        own = self.work - self.spent
+        return own if self._related is None else min(own, self._related.allowance(self.work))
+
+    def _count(self, spent: float) -> None:
+        super()._count(spent)
+        if self._related is not None:
+            self._related.spent += spent
+
+    def _customize(self, verbose: int) -> _core.Customization | None:
+        made = super()._customize(verbose)
+        if made is not None and self._related is not None and self._shares is not None:
+            self._related.add([state for _, state in self._parts], self._shares, made)
+        return made
 
     def is_of(self, states: list[State]) -> bool:
         """Whether the weights come from these states."""
@@ -130,6 +157,12 @@ class Repriced(State):
         """Return the hierarchies that guide searches, with a factor for each."""
         if self._near is not None and self._near.index is not None:
             return [self._near.index], [1.0]
+        if isinstance(self._near, Repriced):
+            return self._near._guides()
+        if self._related is not None and self._shares is not None:
+            pairs = self._related.guides([state for _, state in self._parts], self._shares)
+            if pairs:
+                return [index for index, _ in pairs], [scale for _, scale in pairs]
         ready = [
             (state.index, scale)
             for (_, state), scale in zip(self._parts, self._scales, strict=True)

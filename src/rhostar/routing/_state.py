@@ -209,6 +209,11 @@ class State:
         """The work of customizing."""
         return self.share * self.engine.work
 
+    @property
+    def _left(self) -> float:
+        """The work that searches may still take before the hierarchy is customized."""
+        return self.work - self.spent
+
     def cheapest(self, find: Callable[[NDArray[Any]], NDArray[np.int64] | None]) -> NDArray[np.int64] | None:
         """Return the user's edge behind each edge of the graph, which `find` finds once."""
         if self._cheapest is self:
@@ -255,7 +260,7 @@ class State:
         """
         index = self.index
         if index is None:
-            left = math.inf if self.refused else self.work - self.spent
+            left = math.inf if self.refused else self._left
             if left > expected:
                 found = self._searched(by_search, left)
                 if found is not None:
@@ -270,9 +275,12 @@ class State:
     def _searched(self, by_search: Callable[[float], tuple[T | None, float]], left: float) -> T | None:
         found, spent = by_search(left)
         with self.engine.counting:
-            self.spent += spent
-            self.searches += 1
+            self._count(spent)
         return found
+
+    def _count(self, spent: float) -> None:
+        self.spent += spent
+        self.searches += 1
 
     def prepare(self, verbose: int = 0) -> None:
         """Customize the hierarchy now, unless there is none."""

@@ -1,12 +1,14 @@
 // Queries with weights of their own.
 #include "hierarchy/reprice.hpp"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings/common.hpp"
 #include "bindings/hierarchy/hierarchy.hpp"
+#include "hierarchy/combine.hpp"
 
 namespace rhostar::bindings {
 
@@ -122,12 +124,11 @@ Repriced search_repriced(Graph& graph, const QueryPrices& prices,
         terms.empty() ? std::vector<Fall>{} : find_falls(graph.csr, prices.of, terms, whole);
     if (same && falls.empty()) {
       // Nothing became cheaper: if the path of today is as it was, it is the answer.
-      if (!Query(*terms[0].on, *terms[0].lanes).path(s, t, out.cost, out.vertices, out.edges))
+      const auto is_as_it_was = [&](std::int32_t edge) { return is_unchanged(edge, prices.of, terms[0]); };
+      if (!Query(*terms[0].on, *terms[0].lanes).path(s, t, out.cost, out.vertices, out.edges, is_as_it_was))
         return void(out.ending.status = Status::bad_input);
-      if (is_unchanged(out.edges, prices.of, terms[0])) return;
+      if (out.cost == infinity || !out.vertices.empty()) return;
       out.cost = infinity;
-      out.vertices.clear();
-      out.edges.clear();
     }
     Options options;
     options.interrupt = &interrupt;
@@ -176,6 +177,16 @@ Repriced search_repriced(Graph& graph, const QueryPrices& prices,
   return out;
 }
 
+// The rows of a sum that does not exceed the limit and is worth as much as possible, each with its factor.
+std::vector<std::pair<std::size_t, double>> combination(const Tables& rows, const Table& worth, const Table& limit) {
+  if (rows.shape(0) != worth.size() || rows.shape(1) != limit.size()) throw nb::value_error("rows, worth and limit");
+  const Combination best = best_combination(rows.data(), worth.data(), worth.size(), limit.data(), limit.size());
+  std::vector<std::pair<std::size_t, double>> found;
+  if (best.a > 0.0) found.emplace_back(best.one, best.a);
+  if (best.b > 0.0) found.emplace_back(best.other, best.b);
+  return found;
+}
+
 }  // namespace
 
 void bind_reprice(nb::module_& module, GraphClass& graph) {
@@ -184,6 +195,8 @@ void bind_reprice(nb::module_& module, GraphClass& graph) {
   module.def("edge_classes", &edge_classes, nb::arg("of").noconvert(), nb::arg("count"));
   module.def("prices", &prices_of, nb::arg("rows").noconvert(), nb::arg("coefficients"), nb::arg("classes").none(),
              nb::arg("factors"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert());
+  module.def("combination", &combination, nb::arg("rows").noconvert(), nb::arg("worth").noconvert(),
+             nb::arg("limit").noconvert());
   auto found = bind_result<Repriced>(module, "Repriced");
   found.def_ro("cost", &Repriced::cost);
   found.def_ro("expanded", &Repriced::expanded);
