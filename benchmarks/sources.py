@@ -252,3 +252,9 @@ def sources(words: str | None = None, log: Callable[[str], Any] = print) -> Iter
                 log(f"{name} is left out: {error}")
             else:
                 yield Source(name, network, rules)
+
+
+if __name__ == "__main__":
+    for source in sources():
+        graph, weights = source.network.graph, source.network.weights
+        print(f"{source.name}: {graph.n:,} vertices, {graph.m:,} edges, {len(weights):,} snapshots", flush=True)
