@@ -112,6 +112,7 @@ def learn(
 
     options.refuse_overwrite(out, force)
     instances = rs.InstanceSet.load(folder)
+    judged = {"auto": None, "trip": "snapshot", "last-days": "day"}.get(split, split)  # None: learn decides
     split = _resolved(instances, split, fraction)
     train, sides = _parts(instances, split, fraction, seed)
     given = options.parameters(settings)
@@ -136,11 +137,10 @@ def learn(
         if learner == "auto":
             how: dict[str, Any] = {"algorithm": algorithm, "max_excess": most, "mean_excess": mean, "lower": lower}
             how |= {"effort": effort, "time_limit": time_limit}
-            how |= {"confidence": confidence, "limit": options.share(limit, "--limit")}
-            how |= {"split": "day"} if split in ("day", "last-days") else {}
+            how |= {"confidence": confidence, "limit": options.share(limit, "--limit"), "split": judged}
             fitted: Any = find(train, seed=seed, n_jobs=jobs, verbose=int(watching(json)), **how, **given)
         else:
-            fitted = _learner(learner, given, seed, jobs, watching(json), split).fit(train)
+            fitted = _learner(learner, given, seed, jobs, watching(json), judged).fit(train)
     model = rs.Model.of(fitted, instances.graph)
     if any_goal and model.heuristic.goals is not None:
         raise InputError(f"{learner} learns values for given goals only; with --any-goal use Potentials or Landmarks")
@@ -232,7 +232,7 @@ def _guarantee(model: Model, most: float | None, mean: float | None, bounds: Sta
     return "none about costs; `rhostar certify` says what holds"
 
 
-def _learner(name: str, given: dict[str, Any], seed: int, jobs: int, verbose: bool, split: str) -> Any:
+def _learner(name: str, given: dict[str, Any], seed: int, jobs: int, verbose: bool, split: str | None) -> Any:
     """Return a learner by its name in ``rhostar.learners``, with its parameters."""
     from rhostar import learners
     from rhostar.errors import InputError
@@ -245,8 +245,7 @@ def _learner(name: str, given: dict[str, Any], seed: int, jobs: int, verbose: bo
     for key in given:
         if key not in accepted:
             raise InputError(f"{name} has no parameter {key!r}; it has {', '.join(accepted)}")
-    usual: dict[str, Any] = {"random_state": seed, "n_jobs": jobs, "verbose": int(verbose)}
-    usual |= {"split": "day"} if split in ("day", "last-days") else {}
+    usual: dict[str, Any] = {"random_state": seed, "n_jobs": jobs, "verbose": int(verbose), "split": split}
     try:
         return kind(**{key: value for key, value in usual.items() if key in accepted} | given)
     except TypeError as error:
