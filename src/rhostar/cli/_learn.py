@@ -82,7 +82,7 @@ def learn(
         Literal["auto", "trip", "snapshot", "day", "last-days"],
         typer.Option(
             help="Split by trip, by snapshot or by day, which are never divided; last-days holds out the last days. "
-            "auto: by day if days are known, else by snapshot."
+            "auto: by day if days are known, else by snapshot. Learners are judged in the same way."
         ),
     ] = "auto",
     seed: Annotated[int, typer.Option(help="Seed of the split and the learner.", min=0)] = 0,
