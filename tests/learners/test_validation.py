@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import rhostar as rs
 from rhostar.learners import _validation as selection
@@ -87,9 +89,25 @@ def test_folds_are_whole_days() -> None:
     assert np.unique(validation.groups).size == 8
     for fold in validation.folds:
         assert (fold.groups == fold.judged.days[fold.judged.rows]).all()
-    assert mixed(Validation(instances)) == 4, "folds of snapshots mix the days"
+    assert mixed(Validation(instances, split="snapshot")) == 4, "folds of snapshots mix the days"
     few = Validation(history(days=2), split="day")
     assert (len(few.folds), mixed(few)) == (2, 0)
+
+
+def test_by_default_days_stay_together_where_a_split_of_the_set_keeps_them() -> None:
+    instances = history()
+    plain = rs.InstanceSet(instances.graph, instances.weights, 0, 24)
+    for trips, expected in (
+        (instances, "day"),
+        (plain, "snapshot"),
+        (history(days=1), "snapshot"),
+        (instances[instances.days[instances.rows] == 3], "snapshot"),
+        (instances.draw(100, 0), "snapshot"),
+    ):
+        assert Validation(trips).unit == expected
+        assert trips._kept_together()[1] in (f"{expected}s", "instances")
+        learned = rs.learn(trips, mean_excess=np.inf, effort="quick")
+        assert learned.front_.unit == f"{expected}s"
 
 
 def test_learn_takes_days(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,8 +123,7 @@ def test_learn_takes_days(monkeypatch: pytest.MonkeyPatch) -> None:
             instances.graph, instances.weights, sources, targets, rows=instances.rows, days=instances.days
         )
         asked.clear()
-        with pytest.warns(rs.errors.RhostarWarning, match="nothing faster than exact values"):
-            rs.learn(given, mean_excess=0.1, split="day", effort="quick")  # too few days
+        rs.learn(given, mean_excess=0.1, split="day", effort="quick")
         assert len(asked) == goals
         assert [mixed(validation) for validation in asked] == [0] * goals
 
@@ -200,3 +217,68 @@ def test_bounds_by_hand() -> None:
     assert selection.upper_bound(value, np.repeat([0, 1, 2], 5), np.ones(15), level=0.95) == pytest.approx(
         selection.upper_bound(np.array([0.0, 0.0, 0.3]), np.arange(3), np.ones(3), level=0.95)
     )
+
+
+def test_bounds_by_days_by_hand() -> None:
+    # Two days of two snapshots, all alike, and one more that is as bad: only the days that may come differ.
+    days, ones = np.repeat([0, 1], 2), np.ones(4)
+    t = 4.6041  # of 0.995, with 4 degrees of freedom
+    alike = selection.upper_bound(0.01 * ones, np.arange(4), ones, level=0.995, days=days)
+    # The mean of five has the sizes 2, 2 and 1 by day and five times 1 by snapshot.
+    assert alike == pytest.approx(0.01 + t * 0.4 * 0.01 * np.sqrt(8 - 4) / 5, rel=1e-4)
+    # Days differ more than that: 0 and 0.04, and the one added has 0.04; their mean is 0.024.
+    apart = selection.upper_bound(0.04 * days, np.arange(4), ones, level=0.995, days=days)
+    variance = (0.048**2 + 0.032**2 + 0.016**2) * 3 / 2 / 25
+    assert apart == pytest.approx(0.024 + t * np.sqrt(variance), rel=1e-4)
+
+
+excesses = st.lists(st.sampled_from([0.0, 0.0, 0.001, 0.02, 0.5]), min_size=2, max_size=60)
+
+
+@given(excess=excesses, each=st.integers(1, 12), limit=st.floats(1e-6, 1.0), factor=st.floats(0.1, 10.0))
+def test_days_and_snapshots_agree(excess: list[float], each: int, limit: float, factor: float) -> None:
+    values, snapshots = np.array(excess), np.arange(len(excess))
+    ones, days = np.ones(values.size), snapshots // each
+    by_snapshot, by_day = (selection.kept(values, snapshots, ones, which) for which in (None, days))
+    assert by_day >= by_snapshot * (1 - 1e-9), "what holds by days also holds by snapshots"
+    if each == 1:
+        assert by_day == by_snapshot, "a day of one snapshot is a snapshot"
+    if 1e-6 < by_day < 1:
+        scaled = selection.kept(factor * values, snapshots, ones, days)
+        assert scaled == pytest.approx(factor * by_day, rel=1e-3)
+
+    def bound(limit: float) -> float:
+        return float(selection.upper_bound(values, snapshots, ones, level=0.998, surprise=5 * limit, days=days))
+
+    if by_day < np.inf:
+        assert bound(by_day) <= by_day
+    if limit < 0.999 * by_day:
+        assert bound(limit) > limit
+
+
+def test_many_days_need_no_more_than_before() -> None:
+    rng = np.random.default_rng(0)
+    days = np.repeat(np.arange(400), 6)
+    values = 0.01 * rng.lognormal(0, 0.4, 400)[days] * rng.exponential(1.0, days.size)
+    ones = np.ones(days.size)
+    before = selection.kept(values, days, ones)  # each day one unit
+    assert selection.kept(values, np.arange(days.size), ones, days) == pytest.approx(before, rel=0.05)
+
+
+@pytest.mark.parametrize(("days", "each"), [(4, 12), (4, 36), (7, 12), (14, 12), (20, 12)])
+def test_few_days_keep_what_is_allowed(days: int, each: int) -> None:
+    """Candidates lose more and more; the last one that seems to keep 1 % is taken. Does it on days still to come?"""
+    rng, repeats = np.random.default_rng(days * each), 200
+    day, snapshot, ones = np.repeat(np.arange(days), each), np.arange(days * each), np.ones(days * each)
+    taken = np.zeros((3, repeats))
+    for k in range(repeats):
+        # Half of the snapshots lose nothing, the others have a heavy tail, and days differ. The true mean is 1.
+        loss = rng.lognormal(-0.125, 0.5, days)[day] * np.where(rng.random(day.size) < 0.5, 2, 0)
+        loss = 0.01 * loss * rng.lognormal(-0.5, 1.0, day.size)
+        bounds = (selection.kept(loss, snapshot, ones, day), selection.kept(loss, snapshot, ones), loss.mean())
+        taken[:, k] = 0.01 / np.array(bounds)  # bounds are proportional to losses
+    held = (taken <= 1).mean(axis=1)
+    assert held[0] >= 0.95
+    assert held[2] < 0.6, "the twin: no margin"
+    assert held[0] >= held[1]
+    assert taken[0].mean() > 0.35, "and it is not useless"

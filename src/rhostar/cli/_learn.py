@@ -81,7 +81,7 @@ def learn(
         typer.Option(
             help="Split by trip, by snapshot or by day, which are never divided; last-days holds out the last days. "
             "auto: by trip if `rhostar import` drew the trips; for recorded trips by day if days are known, else by "
-            "snapshot."
+            "snapshot. Learners are judged by day if days are known."
         ),
     ] = "auto",
     seed: Annotated[int, typer.Option(help="Seed of the split and the learner.", min=0)] = 0,
@@ -107,6 +107,7 @@ def learn(
     """
     options.refuse_overwrite(out, force)
     instances = rs.InstanceSet.load(folder)
+    judged = {"auto": None, "trip": "snapshot", "last-days": "day"}.get(split, split)  # None: learn decides
     split = _resolved(instances, split, fraction)
     train, sides = _parts(instances, split, fraction, seed)
     given = options.parameters(settings)
@@ -131,11 +132,10 @@ def learn(
         if learner == "auto":
             how: dict[str, Any] = {"algorithm": algorithm, "max_excess": most, "mean_excess": mean, "lower": lower}
             how |= {"effort": effort, "time_limit": time_limit}
-            how |= {"confidence": confidence, "limit": options.share(limit, "--limit")}
-            how |= {"split": "day"} if split in ("day", "last-days") else {}
+            how |= {"confidence": confidence, "limit": options.share(limit, "--limit"), "split": judged}
             fitted: Any = find(train, seed=seed, n_jobs=jobs, verbose=int(watching(json)), **how, **given)
         else:
-            fitted = _learner(learner, given, seed, jobs, watching(json), split).fit(train)
+            fitted = _learner(learner, given, seed, jobs, watching(json), judged).fit(train)
     model = rs.Model.of(fitted, instances.graph)
     if any_goal and model.heuristic.goals is not None:
         raise InputError(f"{learner} learns values for given goals only; with --any-goal use Potentials or Landmarks")
@@ -235,7 +235,7 @@ def _guarantee(model: rs.Model, most: float | None, mean: float | None, bounds: 
     return "none about costs; `rhostar certify` says what holds"
 
 
-def _learner(name: str, given: dict[str, Any], seed: int, jobs: int, verbose: bool, split: str) -> Any:
+def _learner(name: str, given: dict[str, Any], seed: int, jobs: int, verbose: bool, split: str | None) -> Any:
     """Return a learner by its name in ``rhostar.learners``, with its parameters."""
     known = [known for known, _ in _learners()]
     if name not in known:
@@ -245,8 +245,7 @@ def _learner(name: str, given: dict[str, Any], seed: int, jobs: int, verbose: bo
     for key in given:
         if key not in accepted:
             raise InputError(f"{name} has no parameter {key!r}; it has {', '.join(accepted)}")
-    usual: dict[str, Any] = {"random_state": seed, "n_jobs": jobs, "verbose": int(verbose)}
-    usual |= {"split": "day"} if split in ("day", "last-days") else {}
+    usual: dict[str, Any] = {"random_state": seed, "n_jobs": jobs, "verbose": int(verbose), "split": split}
     try:
         return kind(**{key: value for key, value in usual.items() if key in accepted} | given)
     except TypeError as error:

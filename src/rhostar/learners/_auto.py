@@ -103,7 +103,8 @@ class Auto(Learner):
         How many parts the training set is split into.
     split
         What is not divided between folds: all instances of a "snapshot", or of a "day" (see :attr:`InstanceSet.days`),
-        whose snapshots are often alike.
+        whose snapshots are often alike. None takes days if the set knows several, unless its instances are draws from a
+        declared pool (:attr:`InstanceSet.pool`), and otherwise snapshots.
     random_state
         Deals out the folds, and seeds the learners that draw random numbers.
     n_jobs
@@ -156,7 +157,7 @@ class Auto(Learner):
         effort: EffortName = "normal",
         time_limit: float | None = None,
         folds: int = 4,
-        split: Split = "snapshot",
+        split: Split | None = None,
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -207,7 +208,7 @@ class Auto(Learner):
         seen = provenance(instances, fitted._seen, *(one.trained_on for one in fits if one.trained_on is not None))
         learned = {"learner_": fitted, "candidates_": trials.tried, "notes_": notes}
         if validation.by_cost:
-            learned["front_"] = Front.of(trials.judged, winner, f"{self.split}s")
+            learned["front_"] = Front.of(trials.judged, winner, f"{validation.unit}s")
         return learned | {"heuristic_": fitted.heuristic_, "trained_on": seen}
 
 
@@ -321,10 +322,12 @@ class _Trials:
                     f"nothing faster than exact values keeps a mean excess of {limit:g} on instances not learned from, "
                     "so every answer is optimal"
                 )
-                there, needed = np.unique(self.validation.groups).size, fewest()
+                there, needed = np.unique(self.validation.snapshots).size, fewest()
+                days = np.unique(self.validation.groups).size
                 if there < needed:
-                    unit = self.validation.unit
-                    found[-1] += f"; {arrays.counted(there, unit)} cannot show it, at least {needed} are needed"
+                    found[-1] += f"; {arrays.counted(there, 'snapshot')} cannot show it, at least {needed} are needed"
+                elif self.validation.unit == "day" and days < needed:
+                    found[-1] += f"; with more than {arrays.counted(days, 'day')}, the margin would be smaller"
         if self.stopped:
             found.append(
                 "the time limit was reached, so not all candidates were tried: the result depends on the machine"
@@ -391,7 +394,7 @@ def learn(
     lower: ArrayLike | None = None,
     effort: EffortName = "normal",
     time_limit: float | None = None,
-    split: Split = "snapshot",
+    split: Split | None = None,
     seed: Seed = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -438,7 +441,8 @@ def learn(
         limit.
     split
         Where instances are held out to judge learners, what is not divided: all instances of a "snapshot", or of a
-        "day" (see :attr:`InstanceSet.days`). `max_excess` holds out none.
+        "day" (see :attr:`InstanceSet.days`). None takes days if the set knows several, unless its instances are draws
+        from a declared pool (:attr:`InstanceSet.pool`), and otherwise snapshots. `max_excess` holds out none.
     seed
         Deals out the folds, and seeds the learners that draw random numbers.
     n_jobs
@@ -485,6 +489,8 @@ def learn(
     """
     if not isinstance(instances, InstanceSet):
         raise InputError(f"instances must be an InstanceSet, got {type(instances).__name__}")
+    if split is None and instances.pool is not None:
+        split = "snapshot"  # also for the instances of one goal, which are no draws from the whole pool
     units(instances, split)  # also where nothing is held out, days must be known
     free = arrays.algorithm(algorithm) == "gbfs" or utility is not None
     given = {"max_excess": max_excess, "mean_excess": mean_excess, "utility": utility}

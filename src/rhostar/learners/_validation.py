@@ -38,13 +38,27 @@ _LEVEL = 0.998
 """The level of the bound on the mean excess: the best of many candidates near the limit is taken."""
 _SURPRISE = 5.0
 """A snapshot still to come may have this many times the mean excess that is allowed, whatever was seen."""
+_BETWEEN_DAYS = 0.4
+"""Days differ in their mean excess by at least this share of it (a standard deviation), however alike they look."""
 _TINY = 1e-9
 """The mean excess that values keep which may overestimate, but did not on any instance."""
 _ALMOST = 0.02
 """Candidates within this share of the best one may win if they are better otherwise."""
 
 
-def units(instances: InstanceSet, split: Split) -> NDArray[np.int64]:
+def resolved(instances: InstanceSet, split: Split | None) -> Split:
+    """Return what is not divided: what the user said, or by default what :meth:`InstanceSet.split` keeps together.
+
+    These are days if they are known and there are several, and the instances are not draws from a declared pool.
+    """
+    if split is not None:
+        return split
+    days = instances._stored_days
+    several = days is not None and np.unique(days[instances._stored_rows]).size > 1
+    return "day" if several and instances.pool is None else "snapshot"
+
+
+def units(instances: InstanceSet, split: Split | None) -> NDArray[np.int64]:
     """Return the snapshot or the day of each instance: what stays on one side when some are held out.
 
     Raises
@@ -52,6 +66,7 @@ def units(instances: InstanceSet, split: Split) -> NDArray[np.int64]:
     InputError
         If the set does not know its days, or `split` is another word.
     """
+    split = resolved(instances, split)
     if split not in get_args(Split):
         raise InputError(f"split must be 'snapshot' or 'day', got {split!r}")
     if split == "snapshot":
@@ -165,11 +180,11 @@ class Validation:
         mean_excess: float = np.inf,
         work: int = 10**7,
         folds: int = 4,
-        split: Split = "snapshot",
+        split: Split | None = None,
         random_state: Seed = 0,
         n_jobs: int | None = None,
     ) -> None:
-        n, rng = instances.graph.n, generator(random_state)
+        n, rng, split = instances.graph.n, generator(random_state), resolved(instances, split)
         self.algorithm, self.mean_excess, self.unit, self.n_jobs = algorithm, mean_excess, split, n_jobs
         self.budget = min(100 * n, max(4 * n, 10**6))
         self.scorer = None if utility is None else Scorer(utility, algorithm=algorithm, budget=self.budget)
@@ -196,6 +211,7 @@ class Validation:
         if not self.folds:
             raise InstanceError("no instance of the training set has a path from its source to its goal")
         self.groups = np.concatenate([fold.groups for fold in self.folds])
+        self.snapshots = np.concatenate([fold.judged._stored_rows for fold in self.folds])
 
     @property
     def by_cost(self) -> bool:
@@ -272,10 +288,11 @@ class Validation:
             return np.inf
         sources = np.concatenate([fold.judged.sources for fold in self.folds])
         # With further starts, the paths of one snapshot depend on each other, and so do those from one start.
-        by = (self.groups, sources) if self.further else (self.groups,)
+        by = [(self.snapshots, self.groups if self.unit == "day" else None)]
+        by += [(sources, None)] if self.further else []
         return max(
-            kept(values, groups, scale)
-            for groups in by
+            kept(values, groups, scale, days)
+            for groups, days in by
             for values, scale in ((excess, optimum), (share, (optimum > 0).astype(np.float64)))
         )
 
@@ -315,12 +332,17 @@ def upper_bound(
     *,
     level: float,
     surprise: ArrayLike = 0.0,
+    days: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
     """Return a number that Σ values / Σ scale over new instances exceeds rarely; values are not negative.
 
     It is the bound of Student's t at this level, by snapshots, with one snapshot added: as bad as the worst of them. A
     few bad snapshots make up most of a mean like that of excess costs. If none of them is among those seen, both the
     mean and its standard error are too small; the added one accounts for those still to come.
+
+    The snapshots of a day depend on each other. With `days`, the variance of the mean is that by days. Few days may
+    look more alike than days are. Hence the variance is not below that by snapshots, plus what they have in common by
+    day if days differ by 40 % of the mean (random effects). The quantile remains that of the number of snapshots.
 
     Parameters
     ----------
@@ -330,24 +352,48 @@ def upper_bound(
         The probability with which the bound should hold, such as 0.95.
     surprise
         The added snapshot is at least this bad: values / scale. For several numbers, there is a bound for each.
+    days
+        The day of each instance; None if snapshots are independent.
     """
     from scipy.special import stdtrit
 
-    _, of = np.unique(groups, return_inverse=True)
-    value, size = np.bincount(of, values).astype(np.float64), np.bincount(of, scale).astype(np.float64)
+    value, size = _sums(groups, values, scale)
     added = np.asarray(surprise, dtype=np.float64)
     if size.sum() == 0:
         return np.zeros(added.shape)
     worst = np.divide(value, size, out=np.zeros(size.size), where=size > 0).max()
-    typical, count = float(size.mean()), size.size + 1
+    typical = float(size.mean())
+    total = size.sum() + typical
     extra = np.maximum(added, worst) * typical
-    mean = (value.sum() + extra) / (size.sum() + typical)
-    rest = value @ value - 2 * mean * (value @ size) + mean**2 * (size @ size) + (extra - mean * typical) ** 2
-    error = np.sqrt(np.maximum(rest, 0.0) * count / (count - 1)) / (size.sum() + typical)
-    return np.asarray(mean + stdtrit(count - 1, level) * error)
+    mean = (value.sum() + extra) / total
+
+    def variance(value: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return that of the mean if these sums, and the added one, are independent."""
+        rest = value @ value - 2 * mean * (value @ size) + mean**2 * (size @ size) + (extra - mean * typical) ** 2
+        return np.maximum(rest, 0.0) * (1 + 1 / size.size) / total**2
+
+    found = variance(value, size)
+    if days is not None:
+        by_day = _sums(days, values, scale)
+        common = (by_day[1] @ by_day[1] - size @ size) / total**2
+        found = found + np.maximum(variance(*by_day) - found, (_BETWEEN_DAYS * mean) ** 2 * common)
+    return np.asarray(mean + stdtrit(size.size, level) * np.sqrt(found))
 
 
-def kept(values: NDArray[np.float64], groups: NDArray[np.int64], scale: NDArray[np.float64]) -> float:
+def _sums(
+    groups: NDArray[np.int64], values: NDArray[np.float64], scale: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the sums of values and scale of each group."""
+    _, of = np.unique(groups, return_inverse=True)
+    return np.bincount(of, values).astype(np.float64), np.bincount(of, scale).astype(np.float64)
+
+
+def kept(
+    values: NDArray[np.float64],
+    groups: NDArray[np.int64],
+    scale: NDArray[np.float64],
+    days: NDArray[np.int64] | None = None,
+) -> float:
     """Return the lowest limit that is not below its own :func:`upper_bound`, with surprises in proportion to the limit.
 
     It does not depend on what is asked for: what keeps a limit keeps every larger one, so that a larger one never
@@ -356,7 +402,7 @@ def kept(values: NDArray[np.float64], groups: NDArray[np.int64], scale: NDArray[
     low, high = _TINY, 10.0
     for _ in range(3):
         limits = np.geomspace(low, high, 200)
-        inside = upper_bound(values, groups, scale, level=_LEVEL, surprise=_SURPRISE * limits) <= limits
+        inside = upper_bound(values, groups, scale, level=_LEVEL, surprise=_SURPRISE * limits, days=days) <= limits
         if not inside.any():
             return np.inf
         first = int(np.argmax(inside))
@@ -367,7 +413,7 @@ def kept(values: NDArray[np.float64], groups: NDArray[np.int64], scale: NDArray[
 
 
 def fewest() -> int:
-    """Return how many snapshots or days it takes to keep any limit, even if nothing was lost on them."""
+    """Return how many snapshots it takes to keep any limit, even if nothing was lost on them."""
     count = 2
     while kept(np.zeros(count), np.arange(count), np.ones(count)) == np.inf:
         count += 1

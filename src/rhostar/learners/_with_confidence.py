@@ -18,7 +18,7 @@ from rhostar.instances import InstanceSet
 from rhostar.instances._provenance import provenance
 from rhostar.learners._base import Learner, Seed
 from rhostar.learners._potentials import Potentials
-from rhostar.learners._validation import Split, units
+from rhostar.learners._validation import Split, resolved, units
 from rhostar.learners._weights import LowerEnvelope
 from rhostar.learners._wrappers import Scaled, Wrapper
 
@@ -48,8 +48,8 @@ class WithConfidence(Wrapper):
     limit
         H, fixed beforehand: a path that costs more than H above the optimum, as a share of it, counts as H.
     split
-        What was drawn independently: a "snapshot", or a "day". Draws from a declared pool (:meth:`InstanceSet.draw`)
-        count one by one.
+        What was drawn independently: a "snapshot", or a "day". None takes days if the set knows several, otherwise
+        snapshots. Draws from a declared pool (:meth:`InstanceSet.draw`) count one by one, except with "day".
     random_state
         Deals out the two parts.
 
@@ -99,7 +99,7 @@ class WithConfidence(Wrapper):
         mean_excess: float = 0.01,
         confidence: float = 0.95,
         limit: float = 1.0,
-        split: Split = "snapshot",
+        split: Split | None = None,
         random_state: Seed = 0,
     ) -> None:
         self.learner, self.mean_excess, self.confidence, self.limit = learner, mean_excess, confidence, limit
@@ -109,10 +109,11 @@ class WithConfidence(Wrapper):
         inner = self._inner()
         if inner.algorithm == "gbfs":
             raise InputError("greedy search ignores what a path costs: it keeps no mean excess")
-        learned_from, kept = self._parts(instances)
+        split = resolved(instances, self.split)
+        learned_from, kept = self._parts(instances, split)
         fitted = clone(inner).fit(learned_from)
         # Days are the draws where they are known, unless the user says that snapshots are.
-        by_snapshot = kept.pool is None and kept.days is not None and self.split == "snapshot"
+        by_snapshot = kept.pool is None and kept.days is not None and split == "snapshot"
         try:
             choice = choose_weight(
                 fitted,
@@ -141,23 +142,24 @@ class WithConfidence(Wrapper):
             learned["front_"] = fitted.front_
         return learned | {"trained_on": provenance(instances, fitted._seen)}
 
-    def _parts(self, instances: InstanceSet) -> tuple[InstanceSet, InstanceSet]:
+    def _parts(self, instances: InstanceSet, split: Split) -> tuple[InstanceSet, InstanceSet]:
         """Return the instances to learn from, and those to choose on."""
         target = arrays.number(
             self.mean_excess, "mean_excess", "a number between 0 and limit", lambda x: 0 < x < self.limit
         )
         level = arrays.probability(self.confidence, "confidence")
         fewest = bounds.fewest_to_refute(self.limit, target, delta=1 - level)
-        by = None if instances.pool is not None and self.split == "snapshot" else units(instances, self.split)
+        by = None if instances.pool is not None and split == "snapshot" else units(instances, split)
         count = len(instances) if by is None else np.unique(by).size
         most = count - max(2, math.ceil(_LEARN * count))
         if most < fewest:
-            what = "draws" if by is None else f"{self.split}s"
+            what = "draws" if by is None else f"{split}s"
             needed = math.ceil(fewest / (1 - _LEARN)) + 1
+            other = "With split='snapshot', snapshots count as independent draws. " if split == "day" else ""
             raise InstanceError(
                 f"a mean excess of {target:g} with a confidence of {level:g} needs about {needed:,} {what}: {fewest:,} "
                 f"to test it on, even if no path costs more than the optimum, and some to learn from; there are "
-                f"{count:,}. Without confidence, mean_excess is a target that is judged by cross-validation"
+                f"{count:,}. {other}Without confidence, mean_excess is a target that is judged by cross-validation"
             )
         test = min(most, _ENOUGH * fewest, max(count // 2, 2 * fewest))
         return instances.split((count - test) / count, self.random_state, groups=by)
