@@ -182,7 +182,8 @@ def _in_threads(
     finally:
         stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
-        wait(futures, timeout=2.0)  # a thread inside a kernel when Python ends would bring the process down
+        # A thread inside a kernel when Python ends would bring the process down. Calls that never began are not done.
+        wait([future for future in futures if not future.cancelled()], timeout=2.0)
 
 
 def _jobs(n_jobs: int | None) -> tuple[int, Any]:
