@@ -1,8 +1,8 @@
 """Counts how often a holdout was used: for different heuristics or settings, in this process.
 
 The best of k guarantees is true less often than each of them alone. Certificates and audits count as one use each, and
-each factor that :func:`rhostar.choose_weight` or :func:`rhostar.weight_curve` measures counts as one. Nothing is written
-to a file; the count is in the notes of a table, and is saved with it.
+each factor that :func:`rhostar.choose_weight` or :func:`rhostar.weight_curve` measures counts as one. Nothing is
+written to a file; the count is in the notes of a table, and is saved with it.
 """
 
 from __future__ import annotations
