@@ -70,10 +70,23 @@ def fails(chunk: rs.InstanceSet, first: int, stop: object) -> None:
     raise ZeroDivisionError(str(first))
 
 
+def fails_at_once(chunk: rs.InstanceSet, first: int, stop: object) -> None:
+    if first == 0:
+        raise ZeroDivisionError
+    time.sleep(0.3)
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_error_of_the_first_chunk_is_raised(batch, jobs: int) -> None:
     with pytest.raises(ZeroDivisionError, match=r"^0\b"):
         parallel.map_chunks(fails, batch[0], n_jobs=jobs)
+
+
+def test_an_error_does_not_wait_for_calls_that_never_began(batch) -> None:
+    begin = time.perf_counter()
+    with pytest.raises(ZeroDivisionError):
+        parallel.map_chunks(fails_at_once, batch[0], n_jobs=2)
+    assert time.perf_counter() - begin < 1.0, "two seconds is how long it waits for calls that run"
 
 
 def until_stopped(chunk: rs.InstanceSet, first: int, stop, *, saw: list[bool], done: threading.Event) -> None:

@@ -174,7 +174,7 @@ class Heuristic(ABC):
         Returns
         -------
         Heuristic
-            One that does not use weights any more.
+            One that chooses no more; it may still look at the weights of the edges into the goal.
         """
         return self
 
