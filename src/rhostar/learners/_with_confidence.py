@@ -110,7 +110,7 @@ class WithConfidence(Wrapper):
         if inner.algorithm == "gbfs":
             raise InputError("greedy search ignores what a path costs: it keeps no mean excess")
         split = resolved(instances, self.split)
-        learned_from, kept = self._parts(instances, split)
+        learned_from, kept = self._parts(instances)
         fitted = clone(inner).fit(learned_from)
         # Days are the draws where they are known, unless the user says that snapshots are.
         by_snapshot = kept.pool is None and kept.days is not None and split == "snapshot"
@@ -142,13 +142,14 @@ class WithConfidence(Wrapper):
             learned["front_"] = fitted.front_
         return learned | {"trained_on": provenance(instances, fitted._seen)}
 
-    def _parts(self, instances: InstanceSet, split: Split) -> tuple[InstanceSet, InstanceSet]:
+    def _parts(self, instances: InstanceSet) -> tuple[InstanceSet, InstanceSet]:
         """Return the instances to learn from, and those to choose on."""
         target = arrays.number(
             self.mean_excess, "mean_excess", "a number between 0 and limit", lambda x: 0 < x < self.limit
         )
         level = arrays.probability(self.confidence, "confidence")
         fewest = bounds.fewest_to_refute(self.limit, target, delta=1 - level)
+        split = resolved(instances, self.split)
         by = None if instances.pool is not None and split == "snapshot" else units(instances, split)
         count = len(instances) if by is None else np.unique(by).size
         most = count - max(2, math.ceil(_LEARN * count))
