@@ -1,7 +1,7 @@
 """Every learner and ``rs.learn`` on every source: expansions, time, what paths cost, and whether ``learn`` chose well.
 
     make bench-learn                            all tables; writes benchmarks/results/learn.md and docs/benchmarks.md
-    python benchmarks/learn.py astar            one of them: astar or kept
+    python benchmarks/learn.py astar            one of them: astar, kept or few
     python benchmarks/learn.py astar UXsim      only the sources with this in their names; writes nothing
 
 What is learned from, decided on and reported on are different days: see ``sources.py``. Greedy search: ``greedy.py``.
@@ -35,6 +35,8 @@ FACTORS = (0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2.0, 2.5, 3.0)
 """What the values of single learners are multiplied by, to find the best of them in hindsight."""
 FITS = 5
 """Of each source and kind of goal, to count how often a tolerance is kept."""
+FEW, MANY, DRAWS = 16, 200, 5
+"""Snapshots to learn from, where as many are there, and how often they are drawn anew."""
 LARGEST_PROGRAM = 500
 """The linear program is tried on graphs with at most this many vertices."""
 
@@ -188,16 +190,45 @@ def keeps(source: Source, log: Callable[[str], Any] = print) -> Iterator[dict]:
             yield row
 
 
+# ---------------------------------------------------------------- from few snapshots
+
+
+def few(source: Source, log: Callable[[str], Any] = print) -> Iterator[dict]:
+    """Yield what is learned from 16 snapshots and from 200 of the same days, at equal mean excess on other days."""
+    for seed, goal in product(range(DRAWS), (None, source.a_goal())):
+        test = source.part("test", TEST, goal=goal, seed=seed)
+        optimum = rs.solve_many(test, np.zeros(test.graph.n)).cost
+        fronts: list[list[tuple[float, float]]] = []
+        for snapshots in (FEW, MANY):
+            train = source.part("train", TRAIN, goal=goal, seed=seed, snapshots=snapshots)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", rs.errors.RhostarWarning)
+                learned = rs.learn(train, mean_excess=ALLOWED, split="snapshot").heuristic_
+            front = []
+            for factor in (1.0, *np.geomspace(0.6, 1.6, 41)):
+                runs = rs.solve_many(test, learned.scaled(factor))
+                front.append((float(runs.expanded.mean()), max(float((runs.cost / optimum).mean()) - 1, 0.0)))
+            fronts.append(front)
+        ours, mean = fronts[0][0]
+        # With fewer snapshots the excess differs: the other is scaled to the same one, or less.
+        other = min((one[0] for one in fronts[1] if one[1] <= max(mean, 1e-12)), default=fronts[1][0][0])
+        row = {"source": source.name, "goal": "any" if goal is None else "one", "draw": seed, "rules": source.rules}
+        row |= {"snapshots": int(np.unique(train.rows).size), "few": ours, "mean": mean, "many": other}
+        row |= {"asked": fronts[1][0][0], "asked mean": fronts[1][0][1]}
+        log(f"few: {row}")
+        yield row
+
+
 # ---------------------------------------------------------------- all of it
 
 
 def rows_of(table: str, words: str | None) -> Iterator[dict]:
     """Yield the rows of one table."""
     for source in sources(words):
-        yield from (astar if table == "astar" else keeps)(source)
+        yield from TABLES[table](source)
 
 
-TABLES = ("astar", "kept")
+TABLES: dict[str, Callable[[Source], Iterator[dict]]] = {"astar": astar, "kept": keeps, "few": few}
 
 
 def main(arguments: list[str]) -> int:

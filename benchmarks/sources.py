@@ -51,11 +51,15 @@ class Source(NamedTuple):
         """Return the vertices that are connected both ways: any of them may be a goal."""
         return rs.Graph.largest_strong_part(self.network.graph).vertices
 
-    def part(self, name: str, count: int, *, goal: int | None = None, seed: int | None = None) -> rs.InstanceSet:
-        """Return queries on the days of one part: to any goal, or to a given one."""
+    def part(
+        self, name: str, count: int, *, goal: int | None = None, seed: int | None = None, snapshots: int | None = None
+    ) -> rs.InstanceSet:
+        """Return queries on the days of one part, or on some of its snapshots: to any goal, or to a given one."""
         days = self.days(seed)[name]
         rows = np.flatnonzero(np.isin(self.network.days, days))
         draw = zlib.crc32(f"{self.name} {name} {goal} {seed}".encode())
+        if snapshots is not None:
+            rows = np.sort(np.random.default_rng(draw).permutation(rows)[:snapshots])
         return self.network.sample(count, goal=self.goals() if goal is None else goal, seed=draw, rows=rows)
 
     def a_goal(self, seed: int = 0) -> int:

@@ -81,7 +81,7 @@ def test_shares(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
 
 
 def test_notes_are_printed(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    rs.InstanceSet.load(folder / "trips")[:6].save(folder / "few")
+    rs.InstanceSet.load(folder / "trips")[:4].save(folder / "few")
     few = ("learn", folder / "few", "-o", folder / "m.npz", "--mean-excess", "1%", "--fraction", 1)
     code, _, err = run(capsys, *few)
     assert code == 0

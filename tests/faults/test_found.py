@@ -79,7 +79,7 @@ def test_names_as_long_as_the_system_allows(length: int, tmp_path: Path) -> None
 
 
 def test_ctrl_c_ends_the_reading_of_a_table(tmp_path: Path) -> None:
-    rows = "".join(f"{k % 997},{(k * 7 + 1) % 997},{k % 13}.5,{k // 100_000}\n" for k in range(500_000))
+    rows = "".join(f"{k % 997},{(k * 7 + 1) % 997},{k % 13}.5,{k // 997}\n" for k in range(500_000))
     (tmp_path / "x.csv").write_text("tail,head,weight,snapshot\n" + rows)
 
     def read_on() -> None:

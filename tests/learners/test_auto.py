@@ -140,7 +140,7 @@ def test_it_says_if_nothing_faster_than_exact_values_passes() -> None:
     train = square_grid(2)
     with pytest.warns(RhostarWarning, match=r"nothing faster than exact values keeps a mean excess of 0.01"):
         learner = rs.learn(train, mean_excess=0.01)
-    assert learner.notes_[0].endswith("2 snapshots cannot show it, at least 21 are needed")
+    assert learner.notes_[0].endswith("2 snapshots cannot show it, at least 6 are needed")
     assert learner.heuristic_.lower is not None, "so every answer is optimal"
     assert len(learner.notes_) == 1
     assert rs.learn(square_grid(60), mean_excess=0.2).notes_ == []

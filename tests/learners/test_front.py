@@ -65,7 +65,8 @@ def test_what_is_kept_is_the_lowest_limit_within_its_own_bound(excess: list[floa
     kept = selection.kept(values, groups, ones)
 
     def bound(limit: float) -> float:
-        return float(selection.upper_bound(values, groups, ones, level=0.998, surprise=5 * limit))
+        surprise = min(5.0, 0.2 * values.size) * limit
+        return float(selection.upper_bound(values, groups, ones, level=0.998, surprise=surprise))
 
     if np.isfinite(kept):
         assert bound(kept) <= kept

@@ -248,7 +248,8 @@ def test_days_and_snapshots_agree(excess: list[float], each: int, limit: float, 
         assert scaled == pytest.approx(factor * by_day, rel=1e-3)
 
     def bound(limit: float) -> float:
-        return float(selection.upper_bound(values, snapshots, ones, level=0.998, surprise=5 * limit, days=days))
+        surprise = min(5.0, 0.2 * values.size) * limit
+        return float(selection.upper_bound(values, snapshots, ones, level=0.998, surprise=surprise, days=days))
 
     if by_day < np.inf:
         assert bound(by_day) <= by_day

@@ -107,7 +107,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(InputError, match="too large"):
         cells.exponent_scale([large])
     tied = Problem((((1, 1),), ((2, 1),), ()), 0, 2)
-    with pytest.raises(InputError, match="border"):
+    with pytest.raises(InputError, match="boundary"):
         cells.middle_of_cell([tied], [0, 1, 0])
 
 

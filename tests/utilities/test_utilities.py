@@ -213,7 +213,7 @@ def test_a_utility_of_your_own_needs_one_class(detour: rs.InstanceSet, monkeypat
     assert "unnamed" not in registered
     found = rs.evaluate(ADMISSIBLE, detour, [TwiceExpanded(9), Unnamed(9)], reopen=False)
     assert found["twice_expanded"].values.tolist() == found["unnamed"].values.tolist() == [6, 2]
-    with pytest.raises(UtilityError, match=r"'cost' belongs to rhostar\.utilities\._measures\.Cost"):
+    with pytest.raises(UtilityError, match=r"the key 'cost' is already used by rhostar\.utilities\._measures\.Cost"):
         type("Mine", (Utility,), {"key": "cost"})
     with pytest.raises(UtilityError, match="lower-case ASCII"):
         type("Mine", (Utility,), {"key": "Läufe"})

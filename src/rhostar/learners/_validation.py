@@ -36,8 +36,9 @@ _STARTS, _SOURCES = 8, 30
 """Starts on each snapshot that judge, drawn from those of all instances if these have that many different ones."""
 _LEVEL = 0.998
 """The level of the bound on the mean excess: the best of many candidates near the limit is taken."""
-_SURPRISE = 5.0
-"""A snapshot still to come may have this many times the mean excess that is allowed, whatever was seen."""
+_SURPRISE, _SEEN = 5.0, 25
+"""A snapshot still to come may have this many times the mean excess that is allowed, whatever was seen on this many
+snapshots. With fewer, it may have proportionally less: with 16 nothing could ever be shown otherwise."""
 _BETWEEN_DAYS = 0.4
 """Days differ in their mean excess by at least this share of it (a standard deviation), however alike they look."""
 _TINY = 1e-9
@@ -400,9 +401,10 @@ def kept(
     chooses worse.
     """
     low, high = _TINY, 10.0
+    surprise = _SURPRISE * min(1.0, np.unique(groups).size / _SEEN)
     for _ in range(3):
         limits = np.geomspace(low, high, 200)
-        inside = upper_bound(values, groups, scale, level=_LEVEL, surprise=_SURPRISE * limits, days=days) <= limits
+        inside = upper_bound(values, groups, scale, level=_LEVEL, surprise=surprise * limits, days=days) <= limits
         if not inside.any():
             return np.inf
         first = int(np.argmax(inside))
