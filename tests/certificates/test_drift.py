@@ -218,7 +218,7 @@ def test_an_answer_beyond_a_certain_range_breaks_the_guarantee_at_once() -> None
     assert not clipped.extend([0.0] * 1000 + [191.0])
     with pytest.raises(InputError, match="neither a limit nor a range"):
         rs.Monitor(bounded(2.0, None))
-    with pytest.raises(InputError, match="nothing can break"):
+    with pytest.raises(InputError, match="nothing can violate"):
         rs.Monitor(replace(certain, value=190.0))
 
 
@@ -294,7 +294,7 @@ def test_a_table_by_category_makes_a_monitor_by_category() -> None:
 
 def test_bad_arguments() -> None:
     for bad in (bounded(1.0), bounded(0.0, side="lower"), replace(QUANTILE, value=math.inf)):
-        with pytest.raises(InputError, match="nothing can break"):
+        with pytest.raises(InputError, match="nothing can violate"):
             rs.Monitor(bad)
     with pytest.raises(InputError, match="alpha"):
         rs.Monitor(bounded(0.5), alpha=0.0)
