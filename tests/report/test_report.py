@@ -435,3 +435,13 @@ def test_the_optimum_is_what_dijkstra_found(solved: list[int]) -> None:
     solved.clear()
     rs.report.compare(small_set(), {"zero": np.zeros(72)}, budget=100)
     assert len(solved) == 2  # a run with a budget may end before the optimum is found
+
+
+@pytest.mark.parametrize(("options", "offered"), [({}, True), ({"scale": 1.2}, False), ({"goal_delay": True}, False)])
+def test_the_page_searches_only_with_values_that_it_computes_exactly(options: dict[str, Any], offered: bool) -> None:
+    """In the page, values are distances under one weight per edge; a factor or a delay would give other counts."""
+    town = rs.datasets.city(60, seed=1)
+    instances = town.draw(20, seed=0)
+    learner = rs.learners.Potentials(**options).fit(instances)
+    report = rs.report.build(instances, {"Dijkstra": np.zeros(town.graph.n), "learned": learner})
+    assert (report["replay"].own is not None) == offered

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from string import Template
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -215,7 +215,7 @@ def _own_query(instance: Instance, methods: Mapping[str, Method]) -> OwnQuery | 
         shown = label(name, method.words, method.kind)
         if method.is_dijkstra:
             offered.append((name, shown, None))
-        elif method.algorithm == "astar" and method.reopen and isinstance(method.rho, Potentials):
+        elif method.algorithm == "astar" and method.reopen and _is_plain_distance(method.rho):
             chosen = method.rho.heuristic_
             row = chosen.which(weights) if isinstance(chosen, ChosenByWeights) else 0
             offered.append((name, shown, method.rho.weights_[row]))
@@ -223,6 +223,11 @@ def _own_query(instance: Instance, methods: Mapping[str, Method]) -> OwnQuery | 
         return None
     counts = np.bincount(graph.tail, minlength=graph.n).astype(np.int64)
     return OwnQuery(encoding.varints(counts), encoding.varints(graph.head.astype(np.int64)), weights, tuple(offered))
+
+
+def _is_plain_distance(rho: Any) -> TypeGuard[Potentials]:
+    """Return whether values are distances under learned weights and nothing else, as the page computes them."""
+    return isinstance(rho, Potentials) and rho.scale == 1 and not rho.goal_delay
 
 
 def _own_data(own: OwnQuery) -> dict[str, Any]:
