@@ -1,5 +1,6 @@
 """The command import: columns, missing weights, goals, trips, time stamps, and what it says about the data."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -301,3 +302,14 @@ def test_snapshots_without_a_trip_are_counted(capsys: pytest.CaptureFixture[str]
     assert "snapshots without a trip" not in lines(
         capsys, "import", table, "-o", tmp_path / "many", "--goal", "a", "--count", "200"
     )
+
+
+def test_a_column_with_times_is_the_snapshot_and_the_summary_shows_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    rows = [f"{ends},{1 + day},2026-01-0{day}" for day in (1, 2) for ends in ("a,b", "b,a")]
+    (tmp_path / "x.csv").write_text("tail,head,weight,date\n" + "\n".join(rows))
+    code, out, _ = run(capsys, "import", tmp_path / "x.csv", "-o", tmp_path / "trips", "--goal", "b", "--count", 5)
+    assert code == 0
+    assert re.search(r"^snapshots +2$", out, re.MULTILINE)
+    assert re.search(r"^snapshot names +2026-01-01 to 2026-01-02$", out, re.MULTILINE)

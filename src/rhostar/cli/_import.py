@@ -194,6 +194,8 @@ def _facts(
         found["weights_read"] = int(instances._stored.size)
     read = len(instances._stored)
     found |= {"snapshots_read": read, "snapshots_without_a_trip": read - int(np.unique(instances._stored_rows).size)}
+    if names is not None and read > 1:
+        found |= {"first_snapshot": str(names[0]), "last_snapshot": str(names[read - 1])}
     if left_out is not None:
         found["trips_without_a_path"] = len(left_out)
         found["first_line_without_a_path"] = left_out[0] if left_out else None
@@ -250,6 +252,8 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         rows.append(("loops", f"{words(found['dropped_loops'])} dropped"))
         counts = found["missing_weights"], found["weights_read"], found["missing_policy"]
         rows.append(("missing weights", tables.filled_in(*counts)))
+    if "first_snapshot" in found:  # shows which column was taken for the time
+        rows.append(("snapshot names", f"{found['first_snapshot']} to {found['last_snapshot']}"))
     if found["snapshots_without_a_trip"]:
         without, read = words(found["snapshots_without_a_trip"]), words(found["snapshots_read"])
         rows.append(("snapshots without a trip", f"{without} of {read} that were read"))

@@ -63,19 +63,19 @@ class Related:
 
     def guides(self, states: list[State], shares: NDArray[np.float64]) -> list[tuple[_core.Customization, float]]:
         """Return the hierarchies that guide searches best, each with a factor; none if only those of today can."""
-        if not self._made:
+        known = [(row.ravel(), index) for of, row, index in self._made if of == states]
+        if not known:
             return []
-        tables, key = self._tables, tuple((id(state), state.index is None) for state in states)
+        # These states are kept by what was made for them, so nothing else is kept by the keys.
+        tables, key = self._tables, (*states, *(state.index is None for state in states))
         if key not in tables:
-            tables[key] = self._table(states)
+            tables[key] = self._table(states, known)
         rows, worth, indexes = tables[key]
         return [(indexes[k], scale) for k, scale in _core.combination(rows, worth, shares.ravel())]
 
-    def _table(self, states: list[State]) -> _Table:
-        known = [(row.ravel(), index) for of, row, index in self._made if list(map(id, of)) == list(map(id, states))]
-        if known:
-            today = np.repeat(np.eye(len(states)), self.classes, axis=1)
-            known += [(row, state.index) for row, state in zip(today, states, strict=True) if state.index is not None]
+    def _table(self, states: list[State], known: list[tuple[NDArray[np.float64], _core.Customization]]) -> _Table:
+        today = np.repeat(np.eye(len(states)), self.classes, axis=1)
+        known += [(row, state.index) for row, state in zip(today, states, strict=True) if state.index is not None]
         some = np.linspace(0, self._engine.graph.n - 1, _VERTICES).astype(np.int32)
         costs = [index.matrix(some, some, None).cost for _, index in known]
         worth = np.array([cost[np.isfinite(cost)].sum() for cost in costs])
