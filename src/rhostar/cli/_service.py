@@ -86,8 +86,6 @@ def _reply(router: rs.Router, request: Any) -> dict[str, Any]:
 
 def _require_arguments(name: str, do: Callable[..., Any], arguments: dict[str, Any]) -> None:
     """Raise if a request lacks an argument, or has another one where no others are taken."""
-    from rhostar.errors import InputError
-
     taken = list(inspect.signature(do).parameters.values())[1:]  # the first is the router
     named = [one for one in taken if one.kind is not one.VAR_KEYWORD]
     needed = [one.name for one in named if one.default is one.empty]

@@ -9,7 +9,7 @@ import typer
 
 import rhostar as rs
 from rhostar.cli._output import words
-from rhostar.errors import InputError, ReadError
+from rhostar.errors import InputError, ReadError, RhostarWarning
 
 Columns = Annotated[
     str,
@@ -81,8 +81,6 @@ def _warn_of_another_unit(path: Path, today: Any, before: Any) -> None:
     import warnings
 
     import numpy as np
-
-    from rhostar.errors import RhostarWarning
 
     known = np.isfinite(today) & np.isfinite(before) & (before > 0)
     factor = float(np.median(today[known] / before[known])) if known.any() else 1.0

@@ -38,7 +38,7 @@ _LEVEL = 0.998
 """The level of the bound on the mean excess: the best of many candidates near the limit is taken."""
 _SURPRISE, _SEEN = 5.0, 25
 """A snapshot still to come may have this many times the mean excess that is allowed, whatever was seen on this many
-snapshots. With fewer, it may have proportionally less: with 16 nothing could ever be shown otherwise."""
+snapshots. With fewer it counts proportionally less; otherwise fewer than 21 could never show anything."""
 _BETWEEN_DAYS = 0.4
 """Days differ in their mean excess by at least this share of it (a standard deviation), however alike they look."""
 _TINY = 1e-9
